@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, NARROW, openPage, takePicture } from "../support/browser/browser.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { openApi } from "../support/rest/rest-contract.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { putObserver } from "../support/servers/books.ts";
 
 const { books, manager } = useHttpManager();
@@ -16,7 +17,7 @@ const CALLS = Object.values(openApi().paths).flatMap((methods) => Object.keys(me
 /** The line of one call, which opens it. */
 const lineOf = (page: Page, operationId: string) => page.locator(`[id$="-${operationId}"] .opblock-summary-control`);
 
-describe.each(["light", "dark"] as const)("the API's documentation in %s", (colorScheme) => {
+describe.each(inTurn(["light", "dark"] as const))("the API's documentation in %s", (colorScheme) => {
   test("has every call with its examples, breaks no Content-Security-Policy, and asks no other host", async () => {
     const { page, problems, foreign } = await openPage(browser, `${manager.url}/api/docs`, { colorScheme });
     await page.getByRole("heading", { name: "Problems" }).waitFor();
@@ -40,7 +41,7 @@ describe.each(["light", "dark"] as const)("the API's documentation in %s", (colo
   });
 });
 
-test("a call can be tried out in the page", async () => {
+test.runIf(isTurnOf(2))("a call can be tried out in the page", async () => {
   await putObserver(books.dataSource, { name: "seen-in-the-docs" });
   const { page, problems } = await openPage(browser, `${manager.url}/api/docs`);
   await lineOf(page, "listObservers").click();

@@ -7,6 +7,7 @@ import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
 import { TEST_BASE_PATH } from "../support/rest/rest-contract.ts";
 import { bearer, roleTokens } from "../support/rest/tokens.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { type Nginx, startNginx } from "../support/servers/nginx.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -46,50 +47,53 @@ async function openSignedIn(address: string): Promise<WatchedPage & { asked: str
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-test("the page loads below the path, one signs in, lists are live, and nothing is asked for outside of it", async () => {
-  const { page, problems, foreign, asked } = await openSignedIn(`${url}/observers`);
-  expect(await page.context().cookies()).toMatchObject([
-    { name: "__Secure-unacked-session", path: "/unacked", secure: true, httpOnly: true, sameSite: "Strict" },
-  ]);
-  await system.create("seen-live", { sayEveryMs: 100 });
-  await row(page, "seen-live").getByText("Processing").waitFor();
+test.runIf(isTurnOf(0))(
+  "the page loads below the path, one signs in, lists are live, and nothing is asked for outside of it",
+  async () => {
+    const { page, problems, foreign, asked } = await openSignedIn(`${url}/observers`);
+    expect(await page.context().cookies()).toMatchObject([
+      { name: "__Secure-unacked-session", path: "/unacked", secure: true, httpOnly: true, sameSite: "Strict" },
+    ]);
+    await system.create("seen-live", { sayEveryMs: 100 });
+    await row(page, "seen-live").getByText("Processing").waitFor();
 
-  // Links, addresses and Back of the page itself; then a deep link that is loaded again.
-  await row(page, "seen-live").getByRole("link", { name: "seen-live" }).click();
-  await page.getByRole("region", { name: "Log" }).getByText("Live from alpha").waitFor();
-  expect(new URL(page.url()).pathname).toMatch(/^\/unacked\/observers\/[0-9a-f-]{36}$/);
-  await page.reload();
-  await page.getByRole("log", { name: "Log" }).getByText('"times":').first().waitFor();
-  await page.goBack();
-  await row(page, "seen-live").waitFor();
-  await page.goto(url);
-  await untilLive(page);
-  expect(page.url()).toBe(`${url}/`);
-  for (const name of ["Tasks", "Flows", "Schedules", "Timers", "Services", "Errors", "Observers"]) {
-    await page.getByRole("navigation").getByRole("link", { name }).click();
-    await expect.poll(() => new URL(page.url()).pathname, POLL).toBe(`/unacked/${name.toLowerCase()}`);
-  }
-  await row(page, "seen-live").waitFor();
+    // Links, addresses and Back of the page itself; then a deep link that is loaded again.
+    await row(page, "seen-live").getByRole("link", { name: "seen-live" }).click();
+    await page.getByRole("region", { name: "Log" }).getByText("Live from alpha").waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/^\/unacked\/observers\/[0-9a-f-]{36}$/);
+    await page.reload();
+    await page.getByRole("log", { name: "Log" }).getByText('"times":').first().waitFor();
+    await page.goBack();
+    await row(page, "seen-live").waitFor();
+    await page.goto(url);
+    await untilLive(page);
+    expect(page.url()).toBe(`${url}/`);
+    for (const name of ["Tasks", "Flows", "Schedules", "Timers", "Services", "Errors", "Observers"]) {
+      await page.getByRole("navigation").getByRole("link", { name }).click();
+      await expect.poll(() => new URL(page.url()).pathname, POLL).toBe(`/unacked/${name.toLowerCase()}`);
+    }
+    await row(page, "seen-live").waitFor();
 
-  await page.getByRole("banner").getByRole("link", { name: "API" }).click();
-  await page.locator('[id$="-listObservers"] .opblock-summary-control').click();
-  await page.getByRole("button", { name: "Try it out" }).click();
-  await page.getByRole("button", { name: "Execute" }).click();
-  await page.locator(".live-responses-table").getByText("seen-live").waitFor();
-  await page.getByRole("banner").getByRole("link", { name: "Unacked" }).click();
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByLabel("Token", { exact: true }).waitFor();
-  expect(await page.context().cookies()).toEqual([]);
+    await page.getByRole("banner").getByRole("link", { name: "API" }).click();
+    await page.locator('[id$="-listObservers"] .opblock-summary-control').click();
+    await page.getByRole("button", { name: "Try it out" }).click();
+    await page.getByRole("button", { name: "Execute" }).click();
+    await page.locator(".live-responses-table").getByText("seen-live").waitFor();
+    await page.getByRole("banner").getByRole("link", { name: "Unacked" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
 
-  expect(asked.length).toBeGreaterThan(50);
-  expect(asked.filter((path) => !path.startsWith("/unacked/") && path !== "/unacked")).toEqual([]);
-  expect(problems).toEqual([]);
-  expect(foreign).toEqual([]);
-  // The browser's word is not enough: a worker's requests are not among them.
-  expect(nginx.askedOfOthers()).toEqual([]);
-});
+    expect(asked.length).toBeGreaterThan(50);
+    expect(asked.filter((path) => !path.startsWith("/unacked/") && path !== "/unacked")).toEqual([]);
+    expect(problems).toEqual([]);
+    expect(foreign).toEqual([]);
+    // The browser's word is not enough: a worker's requests are not among them.
+    expect(nginx.askedOfOthers()).toEqual([]);
+  },
+);
 
-test("the site beside it is not sent the session", async () => {
+test.runIf(isTurnOf(1))("the site beside it is not sent the session", async () => {
   const { page } = await openSignedIn(`${url}/`);
   const before = nginx.askedOfOthers().length;
   await page.goto(`${nginx.secureUrl}/their-page`);
@@ -99,7 +103,7 @@ test("the site beside it is not sent the session", async () => {
   await untilLive(page);
 });
 
-test("the command line works with the path in its address, over TLS, and follows logs", async () => {
+test.runIf(isTurnOf(1))("the command line works with the path in its address, over TLS, and follows logs", async () => {
   const env = {
     UNACKED_URL: url,
     UNACKED_TOKEN: tokens.of.operator,
@@ -123,7 +127,7 @@ test("the command line works with the path in its address, over TLS, and follows
   expect(nginx.askedOfOthers().filter((line) => !/^\/(their-page|favicon)/.test(line))).toEqual([]);
 });
 
-test("the client library works likewise: calls, changes and logs as they happen", async () => {
+test.runIf(isTurnOf(2))("the client library works likewise: calls, changes and logs as they happen", async () => {
   const wire = new Wire({ url: `${nginx.plainUrl}${TEST_BASE_PATH}`, token: tokens.of.operator });
   const client = new Client({ wire, decoder: contractDecoder });
   const leaving = new AbortController();

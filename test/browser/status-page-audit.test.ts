@@ -6,6 +6,7 @@ import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../suppor
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
 import { roleTokens } from "../support/rest/tokens.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -42,7 +43,7 @@ async function signedIn(token: string, path: string): Promise<Page> {
   return page;
 }
 
-test("services are a table, too, a line each; which it is stands in the address", async () => {
+test.runIf(isTurnOf(2))("services are a table, too, a line each; which it is stands in the address", async () => {
   const page = await signedIn(tokens.of.admin, "/services");
   await page.getByRole("region", { name: "alpha", exact: true }).waitFor();
   await page.getByText("Table", { exact: true }).click();
@@ -55,7 +56,7 @@ test("services are a table, too, a line each; which it is stands in the address"
 });
 
 describe("the page of the audit trail", () => {
-  test("tells an admin who did what, to whom, and what was asked; narrowed by the address", async () => {
+  test.runIf(isTurnOf(0))("tells an admin who did what, to whom, and what was asked; narrowed by the address", async () => {
     const page = await signedIn(tokens.of.admin, "/");
     await page.getByRole("navigation").getByRole("link", { name: "Audit" }).click();
     const what = () => page.getByRole("table").getByRole("rowheader").allTextContents();
@@ -74,7 +75,7 @@ describe("the page of the audit trail", () => {
     await page.getByRole("heading", { name: "one-1" }).waitFor();
   });
 
-  test("names the first few of a bulk operation, and the others when it is asked for them", async () => {
+  test.runIf(isTurnOf(1))("names the first few of a bulk operation, and the others when it is asked for them", async () => {
     await system.startService("beta");
     await system.createMany("many", 12);
     await system.call("POST", "/api/v1/observers/restart", { filter: { q: "many" } });
@@ -88,7 +89,7 @@ describe("the page of the audit trail", () => {
     await line.getByText("and 2 that the trail does not name").waitFor();
   });
 
-  test("is not for others: they are not led there, and told why", async () => {
+  test.runIf(isTurnOf(2))("is not for others: they are not led there, and told why", async () => {
     const page = await signedIn(tokens.of.viewer, "/audit");
     await page
       .getByText(/needs the role admin|may not|not allowed/i)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -28,7 +29,7 @@ const balance = () => page.getByRole("region", { name: "Balance of pool default"
 const row = (name: string) => balance().getByRole("row").filter({ hasText: name });
 const card = (name: string) => page.getByRole("region", { name, exact: true });
 
-describe("the balance of a pool", () => {
+describe.runIf(isTurnOf(0))("the balance of a pool", () => {
   test("shows what lies where and what would be moved; rebalanced it is even, and says who did it", async () => {
     await balance().getByText("8 moves would make it even: alpha runs 16, and its share is 8.").waitFor();
     expect(await row("alpha").getByRole("cell").allTextContents()).toEqual(["40", "16", "8", "−8", "16"]);

@@ -7,6 +7,7 @@ import { looksFine } from "../support/browser/looks.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -64,7 +65,7 @@ async function askOfAll(verb: string): Promise<string> {
 /** The last step has all done; the step after it finds nothing more, and ends the work. */
 const isDone = (of = page) => expect.poll(() => main(of), LONG).toMatch(/StatusDone: .*Done10,000 of 10,000/);
 
-describe("bulk by filter, of ten thousand", () => {
+describe.runIf(isTurnOf(2))("bulk by filter, of ten thousand", () => {
   test("is begun by the list, told by a page of its own, the same after a reload and in a second tab", async () => {
     const beganMs = performance.now();
     const address = await askOfAll("Pause");

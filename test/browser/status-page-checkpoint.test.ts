@@ -5,6 +5,7 @@ import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/bro
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -32,7 +33,7 @@ const region = () => page.getByRole("region", { name: "Checkpoint" });
 const confirm = async (title: string, verb: string) =>
   page.getByRole("dialog", { name: title }).getByRole("button", { name: verb }).click();
 
-describe("a checkpoint on the page", () => {
+describe.runIf(isTurnOf(1))("a checkpoint on the page", () => {
   test("is shown, and can be reset once no run would save over it", async () => {
     await expect.poll(() => region().textContent(), POLL).toContain('"n": 1');
     expect(await region().textContent()).toContain("To edit or reset it, pause the observer.");

@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -24,7 +25,7 @@ const card = (name: string) => page.getByRole("region", { name, exact: true });
 const dialogFor = (name: string) => page.getByRole("dialog", { name: `Drain ${name}?` });
 const askToDrain = (name: string) => page.getByRole("button", { name: `Drain ${name}` }).click();
 
-describe("a service", () => {
+describe.runIf(isTurnOf(1))("a service", () => {
   test("is drained once it has been said who takes over; then all see that its process can be ended", async () => {
     await askToDrain("alpha");
     const dialog = dialogFor("alpha");

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { change, marked, marksOf, untilAsWanted, untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -36,7 +37,7 @@ async function edit(values: Record<string, string>): Promise<void> {
 
 const save = () => dialog().getByRole("button", { name: "Save" }).click();
 
-describe("an observer that is edited on its page", () => {
+describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
   test("shows what it is in the fields of its type, and says what is wrong at its field", async () => {
     await edit({});
     await expect.poll(() => field("mark").inputValue(), POLL).toBe("a");

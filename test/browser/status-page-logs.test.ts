@@ -2,6 +2,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -40,66 +41,70 @@ const pxFromEnd = (page: Page): Promise<number> =>
   logOf(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
 
 describe("what an observer says", () => {
-  test("comes as it says it, holds still when it is paused, and follows it over a kill -9 and a manager's death", async () => {
-    await system.createMany("talker", 1, { sayEveryMs: 100, everyMs: 100 });
-    const { page } = await openPage(browser, `${system.url}/observers/talker-0`, { timezoneId: "Asia/Kolkata" });
-    const section = page.getByRole("region", { name: "Log" });
-    const first = (await system.get("talker-0")).service?.name ?? "";
-    await section.getByText(`Live from ${first}`).waitFor();
-    await untilSaid(page, 30);
-    expect((await linesOf(page))[0]).toMatch(/^\d.*infosaid \{"times":\d+\}$/);
-    const time = logOf(page).locator("time").first();
-    expect(await time.getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$/);
-    await page.getByRole("region", { name: "Emitted last" }).getByText('"times":').first().waitFor();
-    expect(await page.getByRole("region", { name: "Emitted last" }).getByRole("listitem").count()).toBe(5);
+  test.runIf(isTurnOf(0))(
+    "comes as it says it, holds still when it is paused, and follows it over a kill -9 and a manager's death",
+    async () => {
+      await system.createMany("talker", 1, { sayEveryMs: 100, everyMs: 100 });
+      const { page } = await openPage(browser, `${system.url}/observers/talker-0`, { timezoneId: "Asia/Kolkata" });
+      const section = page.getByRole("region", { name: "Log" });
+      const first = (await system.get("talker-0")).service?.name ?? "";
+      await section.getByText(`Live from ${first}`).waitFor();
+      await untilSaid(page, 30);
+      expect((await linesOf(page))[0]).toMatch(/^\d.*infosaid \{"times":\d+\}$/);
+      const time = logOf(page).locator("time").first();
+      expect(await time.getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC$/);
+      await page.getByRole("region", { name: "Emitted last" }).getByText('"times":').first().waitFor();
+      expect(await page.getByRole("region", { name: "Emitted last" }).getByRole("listitem").count()).toBe(5);
 
-    // Its end stays in sight; a reader who is further up is left there.
-    expect(await pxFromEnd(page)).toBeLessThan(30);
-    await logOf(page).evaluate((box) => void (box.scrollTop = 0));
-    await untilSaid(page, (await lastOf(page)) + 15);
-    expect(await logOf(page).evaluate((box) => box.scrollTop)).toBe(0);
-    await section.getByRole("button", { name: "To the end" }).click();
-    await untilSaid(page, (await lastOf(page)) + 15);
-    expect(await pxFromEnd(page)).toBeLessThan(30);
+      // Its end stays in sight; a reader who is further up is left there.
+      expect(await pxFromEnd(page)).toBeLessThan(30);
+      await logOf(page).evaluate((box) => void (box.scrollTop = 0));
+      await untilSaid(page, (await lastOf(page)) + 15);
+      expect(await logOf(page).evaluate((box) => box.scrollTop)).toBe(0);
+      await section.getByRole("button", { name: "To the end" }).click();
+      await untilSaid(page, (await lastOf(page)) + 15);
+      expect(await pxFromEnd(page)).toBeLessThan(30);
 
-    await page.setViewportSize(NARROW);
-    await untilSaid(page, (await lastOf(page)) + 5);
-    expect(await pxFromEnd(page)).toBeLessThan(30);
-    await page.setViewportSize(WIDE);
+      await page.setViewportSize(NARROW);
+      await untilSaid(page, (await lastOf(page)) + 5);
+      expect(await pxFromEnd(page)).toBeLessThan(30);
+      await page.setViewportSize(WIDE);
 
-    await section.getByRole("button", { name: "Pause" }).click();
-    await section.getByText("Paused").waitFor();
-    const held = await linesOf(page);
-    await section.getByRole("button", { name: /^Follow: [1-9]\d+ new$/ }).waitFor();
-    expect(await linesOf(page)).toEqual(held);
-    await section.getByRole("button", { name: /^Follow/ }).click();
-    await untilSaid(page, (await lastOf(page)) + 5);
+      await section.getByRole("button", { name: "Pause" }).click();
+      await section.getByText("Paused").waitFor();
+      const held = await linesOf(page);
+      await section.getByRole("button", { name: /^Follow: [1-9]\d+ new$/ }).waitFor();
+      expect(await linesOf(page)).toEqual(held);
+      await section.getByRole("button", { name: /^Follow/ }).click();
+      await untilSaid(page, (await lastOf(page)) + 5);
 
-    await system.service(first).kill("SIGKILL");
-    const second = first === "alpha" ? "beta" : "alpha";
-    await logOf(page).getByText(`From here on its next run, on ${second}`).waitFor();
-    await section.getByText(`Live from ${second}`).waitFor();
-    await untilSaid(page, 20);
-    expect((await timesOf(page))[0]).toBe(1);
-    await logOf(page).getByText("From here on").scrollIntoViewIfNeeded();
-    await takePicture(page, "observer-log-moved");
+      await system.service(first).kill("SIGKILL");
+      const second = first === "alpha" ? "beta" : "alpha";
+      await logOf(page).getByText(`From here on its next run, on ${second}`).waitFor();
+      await section.getByText(`Live from ${second}`).waitFor();
+      await untilSaid(page, 20);
+      expect((await timesOf(page))[0]).toBe(1);
+      await logOf(page).getByText("From here on").scrollIntoViewIfNeeded();
+      await takePicture(page, "observer-log-moved");
 
-    const port = Number(new URL(system.url).port);
-    await manager.kill("SIGKILL");
-    await section.getByText("No connection to the manager").waitFor();
-    const before = await lastOf(page);
-    await takePicture(page, "observer-log-manager-away");
-    manager = await system.startManager({ port });
-    await section.getByText(`Live from ${second}`).waitFor();
-    // The stream goes on where it was: nothing twice, and nothing left out but what its service keeps no more.
-    await untilSaid(page, before + 10);
+      const port = Number(new URL(system.url).port);
+      await manager.kill("SIGKILL");
+      await section.getByText("No connection to the manager").waitFor();
+      const before = await lastOf(page);
+      await takePicture(page, "observer-log-manager-away");
+      manager = await system.startManager({ port });
+      await section.getByText(`Live from ${second}`).waitFor();
+      // The stream goes on where it was: nothing twice, and nothing left out but what its service keeps no more.
+      await untilSaid(page, before + 10);
 
-    await system.remove("talker-0");
-    await section.getByText("Deleted: nothing more comes").waitFor();
-    await system.startService(first);
-  }, 240_000);
+      await system.remove("talker-0");
+      await section.getByText("Deleted: nothing more comes").waitFor();
+      await system.startService(first);
+    },
+    240_000,
+  );
 
-  test("is shown of one that failed, and what it says when it is restarted there", async () => {
+  test.runIf(isTurnOf(1))("is shown of one that failed, and what it says when it is restarted there", async () => {
     await system.create("fails", { throwAfterMs: 50, throwTimes: 1, sayEveryMs: 60_000 }, { retry: { maxAttempts: 1 } });
     await system.untilStatus(["fails"], "Failed");
     const { page } = await openPage(browser, `${system.url}/observers/fails`);
@@ -112,7 +117,7 @@ describe("what an observer says", () => {
     await expect.poll(async () => (await linesOf(page)).length, POLL).toBeGreaterThanOrEqual(4);
   });
 
-  test("that nobody has run yet is said to come, and then comes", async () => {
+  test.runIf(isTurnOf(2))("that nobody has run yet is said to come, and then comes", async () => {
     const { body } = await system.create("patient", { sayEveryMs: 100 }, { pool: "later", whenFull: "queue" });
     const { page } = await openPage(browser, `${system.url}/observers/${body.id}`);
     await untilLive(page);

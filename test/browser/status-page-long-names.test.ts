@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 /** In px: a phone, a wide screen at 200 %, a wide screen. */
@@ -41,7 +42,7 @@ async function made(method: string, path: string, body: object): Promise<{ id: s
   return answer.body;
 }
 
-test.each(["observer", "task", "flow", "schedule", "services"] as const)(
+test.each(inTurn(["observer", "task", "flow", "schedule", "services"] as const))(
   "the page of the longest names does not scroll sideways, and all of it is reached by the keyboard: %s",
   async (what) => {
     await page.goto(`${system.url}${addresses[what]}`);

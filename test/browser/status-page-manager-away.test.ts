@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -19,59 +20,65 @@ afterAll(() => system?.close());
 const HAS_ALL_PAGES = "performance.getEntriesByType('resource').some(({ name }) => /assets.errors-/.test(name))";
 
 describe("while the manager is away", () => {
-  test("the page says since when it shows the past, and catches up by itself when the manager is back", async () => {
-    const port = Number(new URL(system.url).port);
-    const { page } = await openPage(browser, `${system.url}/observers`);
-    await untilLive(page);
-    await page.getByText("3 shown").waitFor();
-    await expect.poll(() => page.evaluate(HAS_ALL_PAGES), POLL).toBe(true);
-    const { page: writing } = await openPage(browser, `${system.url}/observers`);
-    await writing.getByRole("button", { name: "New observer" }).click();
-    const form = writing.getByRole("dialog", { name: "New observer" });
-    await form.getByLabel("Name").fill("newcomer");
-    await manager.kill("SIGKILL");
-    await page.getByText("No connection to the manager.").waitFor();
-    await page.getByText("everything below is as it was at").waitFor();
-    await takePicture(page, "observers-manager-away");
-    expect(await page.getByRole("row").count()).toBe(4);
+  test.runIf(isTurnOf(0))(
+    "the page says since when it shows the past, and catches up by itself when the manager is back",
+    async () => {
+      const port = Number(new URL(system.url).port);
+      const { page } = await openPage(browser, `${system.url}/observers`);
+      await untilLive(page);
+      await page.getByText("3 shown").waitFor();
+      await expect.poll(() => page.evaluate(HAS_ALL_PAGES), POLL).toBe(true);
+      const { page: writing } = await openPage(browser, `${system.url}/observers`);
+      await writing.getByRole("button", { name: "New observer" }).click();
+      const form = writing.getByRole("dialog", { name: "New observer" });
+      await form.getByLabel("Name").fill("newcomer");
+      await manager.kill("SIGKILL");
+      await page.getByText("No connection to the manager.").waitFor();
+      await page.getByText("everything below is as it was at").waitFor();
+      await takePicture(page, "observers-manager-away");
+      expect(await page.getByRole("row").count()).toBe(4);
 
-    // What is not there yet cannot be read, and says so; going about the page goes on working.
-    await page.getByRole("link", { name: "Errors" }).click();
-    await page.getByText("The manager cannot be reached").first().waitFor();
-    await takePicture(page, "errors-manager-away");
-    await page.getByRole("link", { name: "Observers" }).click();
-    // What cannot be done is told where it was asked for, and nothing that was written is lost.
-    await form.getByRole("button", { name: "Create" }).click();
-    await form.getByRole("alert").getByText("The manager cannot be reached").waitFor();
+      // What is not there yet cannot be read, and says so; going about the page goes on working.
+      await page.getByRole("link", { name: "Errors" }).click();
+      await page.getByText("The manager cannot be reached").first().waitFor();
+      await takePicture(page, "errors-manager-away");
+      await page.getByRole("link", { name: "Observers" }).click();
+      // What cannot be done is told where it was asked for, and nothing that was written is lost.
+      await form.getByRole("button", { name: "Create" }).click();
+      await form.getByRole("alert").getByText("The manager cannot be reached").waitFor();
 
-    manager = await system.startManager({ port });
-    await untilLive(page);
-    await form.getByRole("button", { name: "Create" }).click();
-    await form.waitFor({ state: "detached" });
-    await expect
-      .poll(() => page.getByRole("row").filter({ hasText: "newcomer" }).textContent(), POLL)
-      .toContain("Processing");
-    await system.remove("newcomer"); // it has no file for its acts
-    expect(await page.getByText("No connection to the manager.").count()).toBe(0);
-    await page.getByRole("link", { name: "Errors" }).click();
-    await page.getByText("No observer has failed").waitFor();
-  });
+      manager = await system.startManager({ port });
+      await untilLive(page);
+      await form.getByRole("button", { name: "Create" }).click();
+      await form.waitFor({ state: "detached" });
+      await expect
+        .poll(() => page.getByRole("row").filter({ hasText: "newcomer" }).textContent(), POLL)
+        .toContain("Processing");
+      await system.remove("newcomer"); // it has no file for its acts
+      expect(await page.getByText("No connection to the manager.").count()).toBe(0);
+      await page.getByRole("link", { name: "Errors" }).click();
+      await page.getByText("No observer has failed").waitFor();
+    },
+  );
 
-  test("a page that was opened at an address of its own shows that; an unknown one is refused as before", async () => {
-    const { page } = await openPage(browser, `${system.url}/observers?q=steady-1&sort=attempts`);
-    await page.getByText("1 shown").waitFor();
-    expect(await page.getByRole("searchbox", { name: "Name" }).inputValue()).toBe("steady-1");
-    await page.goto(`${system.url}/observers/steady-2`);
-    await page.getByRole("heading", { level: 1, name: "steady-2" }).waitFor();
-    await page.getByText('"file"').waitFor();
-    await page.goto(`${system.url}/services`);
-    await page.getByText("1 service alive").waitFor();
-    await page.goto(`${system.url}/`);
-    await page.getByText("of 10 workers free").waitFor();
-    expect((await page.goto(`${system.url}/elsewhere`))?.status()).toBe(404);
-  });
+  test.runIf(isTurnOf(1))(
+    "a page that was opened at an address of its own shows that; an unknown one is refused as before",
+    async () => {
+      const { page } = await openPage(browser, `${system.url}/observers?q=steady-1&sort=attempts`);
+      await page.getByText("1 shown").waitFor();
+      expect(await page.getByRole("searchbox", { name: "Name" }).inputValue()).toBe("steady-1");
+      await page.goto(`${system.url}/observers/steady-2`);
+      await page.getByRole("heading", { level: 1, name: "steady-2" }).waitFor();
+      await page.getByText('"file"').waitFor();
+      await page.goto(`${system.url}/services`);
+      await page.getByText("1 service alive").waitFor();
+      await page.goto(`${system.url}/`);
+      await page.getByText("of 10 workers free").waitFor();
+      expect((await page.goto(`${system.url}/elsewhere`))?.status()).toBe(404);
+    },
+  );
 
-  test("an observer is followed on its page, too: stopped there, it is shown as deleted", async () => {
+  test.runIf(isTurnOf(2))("an observer is followed on its page, too: stopped there, it is shown as deleted", async () => {
     const { page } = await openPage(browser, `${system.url}/observers/steady-0`);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
@@ -83,7 +90,7 @@ describe("while the manager is away", () => {
     system.isOver(id);
   });
 
-  test("errors are retried one by one and by their group", async () => {
+  test.runIf(isTurnOf(2))("errors are retried one by one and by their group", async () => {
     for (const name of ["one", "two", "three"])
       await system.create(`given-up-${name}`, { throwAfterMs: 5, throwTimes: 1 }, { retry: { maxAttempts: 1 } });
     await system.untilStatus(["given-up-one", "given-up-two", "given-up-three"], "Failed");

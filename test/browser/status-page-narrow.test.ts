@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, takePicture, untilLive } from "../support/browser/browser.ts";
+import { inTurn } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 /** In px: a phone, a tablet, and what is still no wide screen. */
@@ -61,18 +62,21 @@ const SHOWN: Shown[] = [
 ];
 
 describe.each(WIDTHS)("at a width of %d px", (width) => {
-  test.each(SHOWN)("$address does not scroll sideways, and one sees in the navigation where one is", async (shown) => {
-    const { address, until } = shown;
-    await page.setViewportSize({ width, height: HEIGHT });
-    await open(address);
-    await until().waitFor();
-    await takePicture(page, `width-${width}${address.replaceAll(/\W/g, "-")}`);
-    const seen = await page.evaluate<number>("Math.max(window.innerWidth, document.documentElement.scrollWidth)");
-    expect(seen).toBe(width);
-    const tab = await boxOf(page.getByRole("navigation", { name: "Pages" }).locator("[aria-current=page]"));
-    expect(tab.x).toBeGreaterThanOrEqual(0);
-    expect(tab.x + tab.width).toBeLessThanOrEqual(width);
-  });
+  test.each(inTurn(SHOWN))(
+    "$address does not scroll sideways, and one sees in the navigation where one is",
+    async (shown) => {
+      const { address, until } = shown;
+      await page.setViewportSize({ width, height: HEIGHT });
+      await open(address);
+      await until().waitFor();
+      await takePicture(page, `width-${width}${address.replaceAll(/\W/g, "-")}`);
+      const seen = await page.evaluate<number>("Math.max(window.innerWidth, document.documentElement.scrollWidth)");
+      expect(seen).toBe(width);
+      const tab = await boxOf(page.getByRole("navigation", { name: "Pages" }).locator("[aria-current=page]"));
+      expect(tab.x).toBeGreaterThanOrEqual(0);
+      expect(tab.x + tab.width).toBeLessThanOrEqual(width);
+    },
+  );
 });
 
 describe("on a phone", () => {

@@ -4,6 +4,7 @@ import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/bro
 import { looksFine } from "../support/browser/looks.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -49,33 +50,36 @@ describe("the list of observers", () => {
     await form.waitFor({ state: "detached" });
   });
 
-  test("how it is tried again and when it starts are folded away, and unfold where they are wrong", async () => {
-    await page.getByRole("button", { name: "New observer" }).click();
-    const form = page.getByRole("dialog");
-    const retry = form.getByLabel("On an error");
-    expect(await retry.isVisible()).toBe(false);
-    await form.getByText("Advanced").press("Enter");
-    await form.getByLabel("Name").fill("later");
-    await retry.fill("five times");
-    await form.getByLabel("Starts at").fill("2099-01-04T09:30:00");
-    await form.getByText("Advanced").click();
-    await retry.waitFor({ state: "hidden" });
-    await form.getByRole("button", { name: "Create" }).click();
-    await form.getByText(/is not JSON/).waitFor();
-    expect(await retry.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
-    await retry.fill('{ "maxAttempts": 0 }');
-    await form.getByRole("button", { name: "Create" }).click();
-    await form.getByText(/^\/maxAttempts: /).waitFor();
-    await looksFine(page, "create-advanced");
-    await retry.fill('{ "maxAttempts": 3, "delaysMs": [50] }');
-    await untilItMayChange(system); // no manager starts anything at a time before it knows that all can
-    await form.getByRole("button", { name: "Create" }).click();
-    await page.getByText("later was created, and starts at its time.").waitFor();
-    const startAt = new Date(await page.evaluate<string>("new Date('2099-01-04T09:30:00').toISOString()")).toISOString();
-    const retryOf = { maxAttempts: 3, delaysMs: [50], resetAfterMs: 600_000 };
-    expect(await system.get("later")).toMatchObject({ status: "Scheduled", startAt, retry: retryOf });
-    await system.remove("later");
-  });
+  test.runIf(isTurnOf(0))(
+    "how it is tried again and when it starts are folded away, and unfold where they are wrong",
+    async () => {
+      await page.getByRole("button", { name: "New observer" }).click();
+      const form = page.getByRole("dialog");
+      const retry = form.getByLabel("On an error");
+      expect(await retry.isVisible()).toBe(false);
+      await form.getByText("Advanced").press("Enter");
+      await form.getByLabel("Name").fill("later");
+      await retry.fill("five times");
+      await form.getByLabel("Starts at").fill("2099-01-04T09:30:00");
+      await form.getByText("Advanced").click();
+      await retry.waitFor({ state: "hidden" });
+      await form.getByRole("button", { name: "Create" }).click();
+      await form.getByText(/is not JSON/).waitFor();
+      expect(await retry.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+      await retry.fill('{ "maxAttempts": 0 }');
+      await form.getByRole("button", { name: "Create" }).click();
+      await form.getByText(/^\/maxAttempts: /).waitFor();
+      await looksFine(page, "create-advanced");
+      await retry.fill('{ "maxAttempts": 3, "delaysMs": [50] }');
+      await untilItMayChange(system); // no manager starts anything at a time before it knows that all can
+      await form.getByRole("button", { name: "Create" }).click();
+      await page.getByText("later was created, and starts at its time.").waitFor();
+      const startAt = new Date(await page.evaluate<string>("new Date('2099-01-04T09:30:00').toISOString()")).toISOString();
+      const retryOf = { maxAttempts: 3, delaysMs: [50], resetAfterMs: 600_000 };
+      expect(await system.get("later")).toMatchObject({ status: "Scheduled", startAt, retry: retryOf });
+      await system.remove("later");
+    },
+  );
 
   test("one that nobody has a worker for is refused in the form, with what to do, and nothing written is lost", async () => {
     await page.getByRole("button", { name: "New observer" }).click();
@@ -119,21 +123,24 @@ describe("the list of observers", () => {
     await system.startService(dead, { workers: 120 });
   });
 
-  test("a manager of before, which knows no list by columns, shows them as well: managers are replaced one by one", async () => {
-    const context = await browser.newContext();
-    const other = await context.newPage();
-    const problem = { code: "not-found", title: "x", status: 404, detail: "x", remedy: "x" };
-    const asked: string[] = [];
-    await other.route(/observer-columns/, async (route) => {
-      asked.push(route.request().url());
-      await route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) });
-    });
-    await other.goto(`${system.url}/observers`);
-    await other.getByRole("row").filter({ hasText: "made-by-hand" }).waitFor();
-    await other.getByText(/^\d+ shown$/).waitFor();
-    expect(asked).not.toEqual([]);
-    await context.close();
-  });
+  test.runIf(isTurnOf(1))(
+    "a manager of before, which knows no list by columns, shows them as well: managers are replaced one by one",
+    async () => {
+      const context = await browser.newContext();
+      const other = await context.newPage();
+      const problem = { code: "not-found", title: "x", status: 404, detail: "x", remedy: "x" };
+      const asked: string[] = [];
+      await other.route(/observer-columns/, async (route) => {
+        asked.push(route.request().url());
+        await route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) });
+      });
+      await other.goto(`${system.url}/observers`);
+      await other.getByRole("row").filter({ hasText: "made-by-hand" }).waitFor();
+      await other.getByText(/^\d+ shown$/).waitFor();
+      expect(asked).not.toEqual([]);
+      await context.close();
+    },
+  );
 
   test("200 are stopped at once by a filter that stands in the address", async () => {
     const crowd = await system.createCrowd("crowd", 200, { everyMs: 250 });
@@ -153,61 +160,72 @@ describe("the list of observers", () => {
     for (const id of crowd) system.isOver(id);
   });
 
-  test("attempts are the same number, and in the same order, on the page, in REST and at the command line", async () => {
-    const throwing = (throwTimes: number) => ({ throwAfterMs: 5, throwTimes });
-    await system.create("tries-calm", {});
-    await system.create("tries-gave-up", throwing(2), { retry: { maxAttempts: 2, delaysMs: [5] } });
-    await system.create("tries-again", throwing(1), { retry: { delaysMs: [5] } });
-    await system.create("tries-waits", throwing(3), { retry: { delaysMs: [5, 5, 600_000] } });
-    const expected = ["tries-waits 3", "tries-again 2", "tries-gave-up 2", "tries-calm 1"];
-    const told = async () => {
-      const listed = await system.listObservers("&q=tries-&sort=attempts");
-      return listed.map(({ name, attempts }) => `${name} ${attempts}`);
-    };
-    await expect.poll(told, POLL).toEqual(expected);
-    await expect.poll(async () => (await system.get("tries-again")).status, POLL).toBe("Processing");
+  test.runIf(isTurnOf(1))(
+    "attempts are the same number, and in the same order, on the page, in REST and at the command line",
+    async () => {
+      const throwing = (throwTimes: number) => ({ throwAfterMs: 5, throwTimes });
+      await system.create("tries-calm", {});
+      await system.create("tries-gave-up", throwing(2), { retry: { maxAttempts: 2, delaysMs: [5] } });
+      await system.create("tries-again", throwing(1), { retry: { delaysMs: [5] } });
+      await system.create("tries-waits", throwing(3), { retry: { delaysMs: [5, 5, 600_000] } });
+      const expected = ["tries-waits 3", "tries-again 2", "tries-gave-up 2", "tries-calm 1"];
+      const told = async () => {
+        const listed = await system.listObservers("&q=tries-&sort=attempts");
+        return listed.map(({ name, attempts }) => `${name} ${attempts}`);
+      };
+      await expect.poll(told, POLL).toEqual(expected);
+      await expect.poll(async () => (await system.get("tries-again")).status, POLL).toBe("Processing");
 
-    await page.goto(`${system.url}/observers?q=tries-&sort=attempts`);
-    await page.getByText("4 shown").waitFor();
-    const heads = await page.getByRole("columnheader").allTextContents();
-    const column = heads.findIndex((head) => head.startsWith("Attempts"));
-    const shown = (await page.getByRole("row").all()).slice(1).map(async (each) => {
-      const cells = await each.getByRole("gridcell").allTextContents();
-      return `${cells[1]} ${cells[column]}`;
-    });
-    expect(await Promise.all(shown)).toEqual(expected);
+      await page.goto(`${system.url}/observers?q=tries-&sort=attempts`);
+      await page.getByText("4 shown").waitFor();
+      const heads = await page.getByRole("columnheader").allTextContents();
+      const column = heads.findIndex((head) => head.startsWith("Attempts"));
+      const shown = (await page.getByRole("row").all()).slice(1).map(async (each) => {
+        const cells = await each.getByRole("gridcell").allTextContents();
+        return `${cells[1]} ${cells[column]}`;
+      });
+      expect(await Promise.all(shown)).toEqual(expected);
 
-    const { out } = await runCli(["get", "observers", "--filter", "q=tries-", "--sort", "attempts"], {
-      env: { UNACKED_URL: system.url },
-      cwd: ROOT,
-    });
-    const [heading = "", ...lines] = out.trimEnd().split("\n");
-    const end = heading.indexOf("ATTEMPTS") + "ATTEMPTS".length;
-    expect(lines.map((line) => `${line.split(" ")[0]} ${line.slice(0, end).split(" ").at(-1)}`)).toEqual(expected);
-    for (const line of expected) await system.remove(line.split(" ")[0] ?? "");
-    await page.goto(`${system.url}/observers`);
-    await untilLive(page);
-  });
+      const { out } = await runCli(["get", "observers", "--filter", "q=tries-", "--sort", "attempts"], {
+        env: { UNACKED_URL: system.url },
+        cwd: ROOT,
+      });
+      const [heading = "", ...lines] = out.trimEnd().split("\n");
+      const end = heading.indexOf("ATTEMPTS") + "ATTEMPTS".length;
+      expect(lines.map((line) => `${line.split(" ")[0]} ${line.slice(0, end).split(" ").at(-1)}`)).toEqual(expected);
+      for (const line of expected) await system.remove(line.split(" ")[0] ?? "");
+      await page.goto(`${system.url}/observers`);
+      await untilLive(page);
+    },
+  );
 
-  test("labels in the address mean what they mean to REST, and what is no label shows nothing and says so", async () => {
-    const labelled = { "lab-both": { team: "a:b", tier: "x" }, "lab-one": { team: "a:b" }, "lab-other": { team: "c" } };
-    for (const [name, labels] of Object.entries(labelled)) await system.create(name, {}, { labels });
-    for (const search of ["label=team=a:b", "label=team:a:b&label=tier=x", "label=team:c", "label=team=c&label=team=a:b"]) {
-      const listed = await system.listObservers(`&${search}`);
-      await page.goto(`${system.url}/observers?${search}`);
-      await page.getByText(`${listed.length} shown`).waitFor();
-      expect(await page.getByRole("row").getByRole("link").allTextContents()).toEqual(listed.map(({ name }) => name));
-    }
-    await page.goto(`${system.url}/observers?label=team`);
-    await page.getByText("must be key=value or key:value").waitFor();
-    expect(await page.getByRole("link", { name: /^lab-/ }).count()).toBe(0);
-    await page.getByLabel("Labels").fill("team:a:b, tier=x");
-    await page.getByText("1 shown").waitFor();
-    expect(new URL(page.url()).searchParams.getAll("label")).toEqual(["team:a:b", "tier=x"]);
-    for (const name of Object.keys(labelled)) await system.remove(name);
-    await page.goto(`${system.url}/observers`);
-    await untilLive(page);
-  });
+  test.runIf(isTurnOf(2))(
+    "labels in the address mean what they mean to REST, and what is no label shows nothing and says so",
+    async () => {
+      const labelled = { "lab-both": { team: "a:b", tier: "x" }, "lab-one": { team: "a:b" }, "lab-other": { team: "c" } };
+      for (const [name, labels] of Object.entries(labelled)) await system.create(name, {}, { labels });
+      for (const search of [
+        "label=team=a:b",
+        "label=team:a:b&label=tier=x",
+        "label=team:c",
+        "label=team=c&label=team=a:b",
+      ]) {
+        const listed = await system.listObservers(`&${search}`);
+        await page.goto(`${system.url}/observers?${search}`);
+        await page.getByText(`${listed.length} shown`).waitFor();
+        expect(await page.getByRole("row").getByRole("link").allTextContents()).toEqual(listed.map(({ name }) => name));
+      }
+      await page.goto(`${system.url}/observers?label=team`);
+      await page.getByText("must be key=value or key:value").waitFor();
+      expect(await page.getByRole("link", { name: /^lab-/ }).count()).toBe(0);
+      await page.getByLabel("Labels").fill("team:a:b, tier=x");
+      await page.getByText("1 shown").waitFor();
+      expect(new URL(page.url()).searchParams.getAll("label")).toEqual(["team:a:b", "tier=x"]);
+      for (const name of Object.keys(labelled)) await system.remove(name);
+      await page.goto(`${system.url}/observers`);
+      await untilLive(page);
+    },
+  );
 
   test("by the keyboard alone: search, choose a range, stop it, open one", async () => {
     const keys = (await system.createMany("keys", 3)).map((one) => one.id);

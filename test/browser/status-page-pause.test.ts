@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { eventually } from "../support/eventually.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -34,7 +35,7 @@ const textOf = (name: string) => row(name).first().textContent();
 const confirm = async (title: string, verb: string) =>
   page.getByRole("dialog", { name: title }).getByRole("button", { name: verb }).click();
 
-describe("what is paused on the page", () => {
+describe.runIf(isTurnOf(0))("what is paused on the page", () => {
   test("from the list: says that it is under way, then that it is so, and runs again when it is resumed", async () => {
     for (const name of ["clinging-0", "plain-0", "plain-1"]) await row(name).getByRole("checkbox").check();
     const bar = page.getByRole("group", { name: "Chosen observers" });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -81,7 +82,7 @@ test("the list shows what is due next, and what became of the last time", async 
   await looksFine(page, "schedules");
 });
 
-test("what became of each time is a strip, and a table that leads to its task", async () => {
+test.runIf(isTurnOf(0))("what became of each time is a strip, and a table that leads to its task", async () => {
   await open("/schedules/fails");
   await occurrences().getByRole("cell", { name: "Failed", exact: true }).first().waitFor();
   await page.getByRole("img", { name: /^The last \d+ times?: .*Failed/ }).waitFor();
@@ -90,7 +91,7 @@ test("what became of each time is a strip, and a table that leads to its task", 
   await page.getByText("NonRetryableError: it will never do").first().waitFor();
 });
 
-test("it is paused, run by hand, and goes on", async () => {
+test.runIf(isTurnOf(1))("it is paused, run by hand, and goes on", async () => {
   await open("/schedules/reports.daily");
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused: nothing of it starts until it is resumed").waitFor();
@@ -103,7 +104,7 @@ test("it is paused, run by hand, and goes on", async () => {
   await page.getByText("Active: goes on by the calendar").waitFor();
 });
 
-test("the calendar shows two weeks by the schedule's clock, and the table both clocks", async () => {
+test.runIf(isTurnOf(1))("the calendar shows two weeks by the schedule's clock, and the table both clocks", async () => {
   await open("/schedules/market");
   await page.getByRole("img", { name: /^The next 14 days: .*running 09:30–16:00/ }).waitFor();
   await page.getByText("By the clock of America/New_York.").waitFor();
@@ -120,7 +121,7 @@ test("the calendar shows two weeks by the schedule's clock, and the table both c
   await looksFine(page, "schedule-market");
 });
 
-test("a backfill says first what it would start, and by which expression", async () => {
+test.runIf(isTurnOf(2))("a backfill says first what it would start, and by which expression", async () => {
   await open("/schedules/reports.daily");
   await page.getByRole("button", { name: "Backfill" }).click();
   const dialog = page.getByRole("dialog");

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
 import { roleTokens } from "../support/rest/tokens.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -40,7 +41,7 @@ const readable = (page: Page): Promise<string> =>
     "JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML])",
   );
 
-describe.each(["light", "dark"] as const)("the sign-in, in %s", (colorScheme) => {
+describe.each(inTurn(["light", "dark"] as const))("the sign-in, in %s", (colorScheme) => {
   test("has nothing that axe objects to, wide and narrow, also with a mistake and on the page behind it", async () => {
     const { page, problems, foreign } = await openPage(browser, system.url, { colorScheme });
     const found: string[] = [];
@@ -76,29 +77,32 @@ describe.each(["light", "dark"] as const)("the sign-in, in %s", (colorScheme) =>
   }, 240_000);
 });
 
-test("by the keyboard alone: the field is where one begins, mistakes are said there, Enter goes in", async () => {
-  const { page } = await openPage(browser, `${system.url}/observers?status=Processing`);
-  await field(page).waitFor();
-  expect(await isFocused(page)).toBe(true);
-  expect(await field(page).getAttribute("type")).toBe("password");
-  await page.keyboard.press("Enter");
-  await page.getByText("Give a token").waitFor();
-  await page.keyboard.type("a-wrong-token");
-  await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("The token is not known").waitFor();
-  expect(await field(page).getAttribute("aria-invalid")).toBe("true");
-  expect(await isFocused(page)).toBe(true);
-  await page.getByLabel("Show it").check();
-  expect(await field(page).getAttribute("type")).toBe("text");
-  await field(page).fill(`  ${tokens.of.operator}\n`);
-  await field(page).press("Enter");
-  await untilLive(page);
-  // Where one wanted to go.
-  expect(page.url()).toBe(`${system.url}/observers?status=Processing`);
-  await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
-});
+test.runIf(isTurnOf(2))(
+  "by the keyboard alone: the field is where one begins, mistakes are said there, Enter goes in",
+  async () => {
+    const { page } = await openPage(browser, `${system.url}/observers?status=Processing`);
+    await field(page).waitFor();
+    expect(await isFocused(page)).toBe(true);
+    expect(await field(page).getAttribute("type")).toBe("password");
+    await page.keyboard.press("Enter");
+    await page.getByText("Give a token").waitFor();
+    await page.keyboard.type("a-wrong-token");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("The token is not known").waitFor();
+    expect(await field(page).getAttribute("aria-invalid")).toBe("true");
+    expect(await isFocused(page)).toBe(true);
+    await page.getByLabel("Show it").check();
+    expect(await field(page).getAttribute("type")).toBe("text");
+    await field(page).fill(`  ${tokens.of.operator}\n`);
+    await field(page).press("Enter");
+    await untilLive(page);
+    // Where one wanted to go.
+    expect(page.url()).toBe(`${system.url}/observers?status=Processing`);
+    await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
+  },
+);
 
-test("the session outlives a reload and another tab, and no script can read the token", async () => {
+test.runIf(isTurnOf(1))("the session outlives a reload and another tab, and no script can read the token", async () => {
   const { page } = await openPage(browser, system.url);
   await signIn(page, tokens.of.admin);
   await page.getByRole("banner").getByText("an-admin").waitFor();
@@ -112,7 +116,7 @@ test("the session outlives a reload and another tab, and no script can read the 
   expect(cookies).toMatchObject([{ name: "unacked-session", httpOnly: true, sameSite: "Strict", path: "/" }]);
 });
 
-test("what a role does not reach is closed and says why; the next role finds it open", async () => {
+test.runIf(isTurnOf(0))("what a role does not reach is closed and says why; the next role finds it open", async () => {
   const { page } = await openPage(browser, `${system.url}/observers`);
   await signIn(page, tokens.of.viewer);
   const create = page.getByRole("button", { name: "New observer" });
@@ -148,7 +152,7 @@ test("signing out ends the session, here and after a reload", async () => {
   expect(await page.getByRole("navigation").count()).toBe(0);
 });
 
-test("signing in and out is known in every tab, and nobody sees by the eyes of another", async () => {
+test.runIf(isTurnOf(2))("signing in and out is known in every tab, and nobody sees by the eyes of another", async () => {
   const { page } = await openPage(browser, `${system.url}/observers`);
   const tab = await page.context().newPage();
   await tab.goto(`${system.url}/services`);
@@ -164,40 +168,43 @@ test("signing in and out is known in every tab, and nobody sees by the eyes of a
   await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
 });
 
-test("an error's stack opens and is copied by the keyboard; a viewer is not told that there is one", async () => {
-  await system.create("thrower", { throwAfterMs: 5 }, { retry: { maxAttempts: 1 } });
-  await system.untilStatus(["thrower"], "Failed");
-  const { page } = await openPage(browser, `${system.url}/observers/thrower`, {
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
-  await signIn(page, tokens.of.viewer);
-  await page.getByRole("region", { name: "Last error" }).waitFor();
-  await page.getByText("nothing more comes").first().waitFor();
-  expect(await page.getByText(/stack/i).count()).toBe(0);
-  await page.getByRole("button", { name: "Sign out" }).click();
-  await signIn(page, tokens.of.operator);
-  const error = page.getByRole("region", { name: "Last error" });
-  const stack = error.getByRole("group", { name: "Stack" });
-  await error.getByText("Stack", { exact: true }).waitFor();
-  expect(await stack.isVisible()).toBe(false);
-  await error.getByRole("link").focus();
-  await page.keyboard.press("Shift+Tab");
-  await page.keyboard.press("Enter");
-  await stack.waitFor();
-  expect(await stack.evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one).fontFamily)).toMatch(/mono/i);
-  expect(await violationsOf(page)).toEqual([]);
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Enter");
-  await error.getByText("Copied").waitFor();
-  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-  expect(copied.split("\n")[1]).toMatch(/^\s*at .*stamp\.[jt]s:\d+/);
-  expect(copied).toContain((await stack.textContent()) ?? "no text");
-  // The others stand at the run and in the log.
-  await expect.poll(() => page.locator("summary", { hasText: "Stack" }).count(), POLL).toBe(3);
-  system.isOver((await system.get("thrower")).id);
-});
+test.runIf(isTurnOf(1))(
+  "an error's stack opens and is copied by the keyboard; a viewer is not told that there is one",
+  async () => {
+    await system.create("thrower", { throwAfterMs: 5 }, { retry: { maxAttempts: 1 } });
+    await system.untilStatus(["thrower"], "Failed");
+    const { page } = await openPage(browser, `${system.url}/observers/thrower`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await signIn(page, tokens.of.viewer);
+    await page.getByRole("region", { name: "Last error" }).waitFor();
+    await page.getByText("nothing more comes").first().waitFor();
+    expect(await page.getByText(/stack/i).count()).toBe(0);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await signIn(page, tokens.of.operator);
+    const error = page.getByRole("region", { name: "Last error" });
+    const stack = error.getByRole("group", { name: "Stack" });
+    await error.getByText("Stack", { exact: true }).waitFor();
+    expect(await stack.isVisible()).toBe(false);
+    await error.getByRole("link").focus();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    await stack.waitFor();
+    expect(await stack.evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one).fontFamily)).toMatch(/mono/i);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await error.getByText("Copied").waitFor();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(copied.split("\n")[1]).toMatch(/^\s*at .*stamp\.[jt]s:\d+/);
+    expect(copied).toContain((await stack.textContent()) ?? "no text");
+    // The others stand at the run and in the log.
+    await expect.poll(() => page.locator("summary", { hasText: "Stack" }).count(), POLL).toBe(3);
+    system.isOver((await system.get("thrower")).id);
+  },
+);
 
-test("a token that is taken back ends the session before one's eyes, and says so", async () => {
+test.runIf(isTurnOf(0))("a token that is taken back ends the session before one's eyes, and says so", async () => {
   const { page } = await openPage(browser, `${system.url}/observers`);
   await signIn(page, tokens.of.viewer);
   await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
 import { ROOT } from "../support/processes/processes.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -38,7 +39,7 @@ const alpha = async (): Promise<ServiceView> => {
   return service ?? expect.fail("no service is listed");
 };
 
-describe("the slots of a service", () => {
+describe.runIf(isTurnOf(1))("the slots of a service", () => {
   test("are one line, which the keyboard opens; then each is told with what it runs and takes", async () => {
     const line = card().getByText(/^3 slots, \d+ MiB, at most \d+ ms behind/);
     await line.waitFor();
@@ -109,7 +110,7 @@ describe("the slots of a service", () => {
   });
 });
 
-test("a file that a service could not load is shown with the lines around the mistake", async () => {
+test.runIf(isTurnOf(1))("a file that a service could not load is shown with the lines around the mistake", async () => {
   const files = card().getByRole("list", { name: "Files that it could not load" });
   await files.getByText(`${join(folder, "feed.ts")}:4:22`).waitFor();
   expect(await files.locator("pre").textContent()).toContain("> 4 |   async run({ signal ) {},");

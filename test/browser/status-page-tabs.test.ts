@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
+import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -54,76 +55,89 @@ const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
   }`);
 
 describe("many tabs of one browser", () => {
-  test("twelve, five of them with a log, are all live by one stream, and stay so when one goes away and comes back", async () => {
-    await system.createMany("talker", 5, { sayEveryMs: 250, everyMs: 1_000 });
-    const { page: first } = await openPage(browser, `${system.url}/observers`);
-    const others = await openTabs(first.context(), [
-      "/observers",
-      "/observers?sort=attempts",
-      "/",
-      "/services",
-      "/errors",
-      "/observers?q=newcomer",
-      ...[0, 1, 2, 3, 4].map((index) => `/observers/talker-${index}`),
-    ]);
-    const tabs = [first, ...others];
-    for (const tab of tabs) await untilLive(tab);
-    await untilStreams(1);
+  test.runIf(isTurnOf(2))(
+    "twelve, five of them with a log, are all live by one stream, and stay so when one goes away and comes back",
+    async () => {
+      await system.createMany("talker", 5, { sayEveryMs: 250, everyMs: 1_000 });
+      const { page: first } = await openPage(browser, `${system.url}/observers`);
+      const others = await openTabs(first.context(), [
+        "/observers",
+        "/observers?sort=attempts",
+        "/",
+        "/services",
+        "/errors",
+        "/observers?q=newcomer",
+        ...[0, 1, 2, 3, 4].map((index) => `/observers/talker-${index}`),
+      ]);
+      const tabs = [first, ...others];
+      for (const tab of tabs) await untilLive(tab);
+      await untilStreams(1);
 
-    await system.create("newcomer", {});
-    const lists = tabs.filter((tab) => new URL(tab.url()).pathname === "/observers");
-    expect(lists).toHaveLength(4);
-    for (const list of lists) await expect.poll(() => row(list, "newcomer").textContent(), POLL).toContain("Processing");
-    for (const tab of others.slice(-5)) await untilSaidMore(tab);
+      await system.create("newcomer", {});
+      const lists = tabs.filter((tab) => new URL(tab.url()).pathname === "/observers");
+      expect(lists).toHaveLength(4);
+      for (const list of lists) await expect.poll(() => row(list, "newcomer").textContent(), POLL).toContain("Processing");
+      for (const tab of others.slice(-5)) await untilSaidMore(tab);
 
-    // Left by an address of another document, and come back to: Chromium kept the page meanwhile.
-    await first.evaluate("window.isTheSame = true");
-    await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
-    await system.create("latecomer", {});
-    await first.evaluate("history.back()");
-    await row(first, "latecomer").waitFor();
-    await untilLive(first);
-    expect(await first.evaluate("window.isTheSame")).toBe(true);
-    const talker = others.at(-1) as Page;
-    await talker.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
-    await talker.evaluate("history.back()");
-    await talker.getByRole("log", { name: "Log" }).waitFor();
-    await untilLive(talker);
-    await untilSaidMore(talker);
-    await untilStreams(1);
+      // Left by an address of another document, and come back to: Chromium kept the page meanwhile.
+      await first.evaluate("window.isTheSame = true");
+      await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
+      await system.create("latecomer", {});
+      await first.evaluate("history.back()");
+      await row(first, "latecomer").waitFor();
+      await untilLive(first);
+      expect(await first.evaluate("window.isTheSame")).toBe(true);
+      const talker = others.at(-1) as Page;
+      await talker.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
+      await talker.evaluate("history.back()");
+      await talker.getByRole("log", { name: "Log" }).waitFor();
+      await untilLive(talker);
+      await untilSaidMore(talker);
+      await untilStreams(1);
 
-    for (const name of ["newcomer", "latecomer"]) await system.remove(name);
-  }, 240_000);
+      for (const name of ["newcomer", "latecomer"]) await system.remove(name);
+    },
+    240_000,
+  );
 
-  test("hold no stream when nobody has looked for a minute, and show all that was missed when somebody does", async () => {
-    const { page: first } = await openPage(browser, `${system.url}/observers`);
-    const [second] = (await openTabs(first.context(), ["/observers"])) as [Page];
-    for (const tab of [first, second]) await untilLive(tab);
-    await setHidden(first, true);
-    await untilStreams(1);
-    await setHidden(second, true);
-    await untilStreams(0, 80_000);
-    await system.create("unseen", {});
+  test.runIf(isTurnOf(0))(
+    "hold no stream when nobody has looked for a minute, and show all that was missed when somebody does",
+    async () => {
+      const { page: first } = await openPage(browser, `${system.url}/observers`);
+      const [second] = (await openTabs(first.context(), ["/observers"])) as [Page];
+      for (const tab of [first, second]) await untilLive(tab);
+      await setHidden(first, true);
+      await untilStreams(1);
+      await setHidden(second, true);
+      await untilStreams(0, 80_000);
+      await system.create("unseen", {});
 
-    await setHidden(second, false);
-    await untilLive(second);
-    await expect.poll(() => row(second, "unseen").textContent(), POLL).toContain("Processing");
-    await system.remove("unseen");
-    await expect.poll(() => row(second, "unseen").count(), POLL).toBe(0);
-    await untilStreams(1);
-    await system.create("unseen-too", {});
-    await setHidden(first, false);
-    await expect.poll(() => row(first, "unseen-too").textContent(), POLL).toContain("Processing");
-    expect(await row(first, "unseen").count()).toBe(1);
-    await untilStreams(1);
-    await system.remove("unseen-too");
-  }, 240_000);
+      await setHidden(second, false);
+      await untilLive(second);
+      await expect.poll(() => row(second, "unseen").textContent(), POLL).toContain("Processing");
+      await system.remove("unseen");
+      await expect.poll(() => row(second, "unseen").count(), POLL).toBe(0);
+      await untilStreams(1);
+      await system.create("unseen-too", {});
+      await setHidden(first, false);
+      await expect.poll(() => row(first, "unseen-too").textContent(), POLL).toContain("Processing");
+      expect(await row(first, "unseen").count()).toBe(1);
+      await untilStreams(1);
+      await system.remove("unseen-too");
+    },
+    240_000,
+  );
 
-  test.each([
-    ["has no SharedWorker", "delete window.SharedWorker"],
-    ["does not allow one", "window.SharedWorker = class { constructor() { throw new Error('not here') } }"],
-    ["has one that never answers", "window.SharedWorker = class extends EventTarget { port = new MessageChannel().port1 }"],
-  ])(
+  test.each(
+    inTurn([
+      ["has no SharedWorker", "delete window.SharedWorker"],
+      ["does not allow one", "window.SharedWorker = class { constructor() { throw new Error('not here') } }"],
+      [
+        "has one that never answers",
+        "window.SharedWorker = class extends EventTarget { port = new MessageChannel().port1 }",
+      ],
+    ]),
+  )(
     "in a browser that %s each have a stream of their own",
     async (_, script) => {
       const { page } = await openPage(browser, "about:blank");
@@ -141,51 +155,63 @@ describe("many tabs of one browser", () => {
     240_000,
   );
 
-  test("share one again when a worker that was late has answered", async () => {
-    const { page } = await openPage(browser, "about:blank");
-    await page.context().addInitScript(`{
+  test.runIf(isTurnOf(2))(
+    "share one again when a worker that was late has answered",
+    async () => {
+      const { page } = await openPage(browser, "about:blank");
+      await page.context().addInitScript(`{
       const { start } = MessagePort.prototype;
       MessagePort.prototype.start = function () {
         window.letAnswer = () => { MessagePort.prototype.start = start; start.call(this); };
       };
     }`);
-    const tabs = await openTabs(page.context(), ["/observers", "/observers"]);
-    for (const tab of tabs) await untilLive(tab);
-    await untilStreams(3); // that of the worker, which they cannot hear, and one for each
-    for (const tab of tabs) await tab.evaluate("letAnswer()");
-    await untilStreams(1);
-    await system.create("for-both", {});
-    for (const tab of tabs) {
-      await expect.poll(() => row(tab, "for-both").textContent(), POLL).toContain("Processing");
-      await untilLive(tab);
-    }
-    await system.remove("for-both");
-  }, 240_000);
+      const tabs = await openTabs(page.context(), ["/observers", "/observers"]);
+      for (const tab of tabs) await untilLive(tab);
+      await untilStreams(3); // that of the worker, which they cannot hear, and one for each
+      for (const tab of tabs) await tab.evaluate("letAnswer()");
+      await untilStreams(1);
+      await system.create("for-both", {});
+      for (const tab of tabs) {
+        await expect.poll(() => row(tab, "for-both").textContent(), POLL).toContain("Processing");
+        await untilLive(tab);
+      }
+      await system.remove("for-both");
+    },
+    240_000,
+  );
 
-  test("keep to one stream when a tab comes back after the time in which it would have said that it is looked at", async () => {
-    const { page: first } = await openPage(browser, `${system.url}/observers`);
-    const tabs = [first, ...(await openTabs(first.context(), ["/observers"]))];
-    for (const tab of tabs) await untilLive(tab);
-    await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
-    await first.waitForTimeout(11_000);
-    await first.evaluate("history.back()");
-    await untilLive(first);
-    await first.waitForTimeout(11_000); // it waits so long for a worker's answer before it has a stream of its own
-    await untilLive(first);
-    expect(await streams()).toBe(1);
-  }, 240_000);
+  test.runIf(isTurnOf(1))(
+    "keep to one stream when a tab comes back after the time in which it would have said that it is looked at",
+    async () => {
+      const { page: first } = await openPage(browser, `${system.url}/observers`);
+      const tabs = [first, ...(await openTabs(first.context(), ["/observers"]))];
+      for (const tab of tabs) await untilLive(tab);
+      await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
+      await first.waitForTimeout(11_000);
+      await first.evaluate("history.back()");
+      await untilLive(first);
+      await first.waitForTimeout(11_000); // it waits so long for a worker's answer before it has a stream of its own
+      await untilLive(first);
+      expect(await streams()).toBe(1);
+    },
+    240_000,
+  );
 
-  test("say that they are not live when the manager stands still, without a word on the wire", async () => {
-    const { page } = await openPage(browser, `${system.url}/observers`);
-    await untilLive(page);
-    await manager.kill("SIGSTOP");
-    try {
-      await page.getByRole("banner").getByText("not connected").waitFor();
-      await page.getByText("No connection to the manager.").waitFor();
-    } finally {
-      await manager.kill("SIGCONT");
-    }
-    await untilLive(page);
-    await system.check();
-  }, 240_000);
+  test.runIf(isTurnOf(1))(
+    "say that they are not live when the manager stands still, without a word on the wire",
+    async () => {
+      const { page } = await openPage(browser, `${system.url}/observers`);
+      await untilLive(page);
+      await manager.kill("SIGSTOP");
+      try {
+        await page.getByRole("banner").getByText("not connected").waitFor();
+        await page.getByText("No connection to the manager.").waitFor();
+      } finally {
+        await manager.kill("SIGCONT");
+      }
+      await untilLive(page);
+      await system.check();
+    },
+    240_000,
+  );
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
 import { proves } from "../support/runs/counts.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -54,7 +55,7 @@ test("each type shows its throughput, what waits, running times and load, by the
   await page.getByText("by minute").click();
 });
 
-test("where more comes than can be done the load is red, and says so in words", async () => {
+test.runIf(isTurnOf(2))("where more comes than can be done the load is red, and says so in words", async () => {
   await tasks.createMany(4, { ms: 3_000 });
   await tasks.untilAllOver();
   const ids = await tasks.createMany(5_000, { ms: 3_000 });
@@ -77,7 +78,7 @@ test("where more comes than can be done the load is red, and says so in words", 
   expect(ids).toHaveLength(5_000);
 });
 
-test("failures of one cause run again as a whole", async () => {
+test.runIf(isTurnOf(0))("failures of one cause run again as a whole", async () => {
   for (const failures of [10, 11, 12]) await tasks.create({ failures });
   await tasks.untilAllOver();
   await page.getByText(/4 failed tasks, by 2 causes/).click();
@@ -94,64 +95,69 @@ test("failures of one cause run again as a whole", async () => {
     .toBe(3);
 });
 
-test("one is opened, retried with other params, and done; what is wrong with them is said at the field", async () => {
-  const row = page.getByRole("row").filter({ hasText: "NonRetryableError: it will never do" });
-  await row
-    .getByRole("link", { name: /^Open one that failed with/ })
-    .first()
-    .press("Enter");
-  await page.getByText("NonRetryableError: it will never do").waitFor();
-  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-  await page.getByRole("button", { name: "Run it with other params" }).press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Run it again with other params" });
-  const field = dialog.getByLabel("Params");
-  expect(JSON.parse(await field.inputValue())).toMatchObject({ isFinal: true });
-  await field.fill('{"isFinal": ');
-  await dialog.getByRole("button", { name: "Run it again" }).click();
-  await dialog.getByText("is no JSON").waitFor();
-  await field.fill(JSON.stringify({ dir: tasks.dir, ms: "long", wall: 1 }));
-  await dialog.getByRole("button", { name: "Run it again" }).click();
-  await dialog.getByText("/ms:").waitFor();
-  expect(await violationsOf(page)).toEqual([]);
-  await field.fill(JSON.stringify({ dir: tasks.dir, answer: "mended" }));
-  await dialog.getByRole("button", { name: "Run it again" }).press("Enter");
-  await page.getByText("The task is due now, with the new params.").waitFor();
-  await page.getByRole("group", { name: "Result as JSON" }).getByText('"mended"').waitFor();
-  await page.getByText(/by anonymous; before:/).waitFor();
-  await page.getByText('"isFinal":true').waitFor();
-  await isFineNarrowToo();
-  expect(await tasks.get(id)).toMatchObject({ status: "Completed", params: { answer: "mended" }, failures: 0 });
-});
+test.runIf(isTurnOf(0))(
+  "one is opened, retried with other params, and done; what is wrong with them is said at the field",
+  async () => {
+    const row = page.getByRole("row").filter({ hasText: "NonRetryableError: it will never do" });
+    await row
+      .getByRole("link", { name: /^Open one that failed with/ })
+      .first()
+      .press("Enter");
+    await page.getByText("NonRetryableError: it will never do").waitFor();
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    await page.getByRole("button", { name: "Run it with other params" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Run it again with other params" });
+    const field = dialog.getByLabel("Params");
+    expect(JSON.parse(await field.inputValue())).toMatchObject({ isFinal: true });
+    await field.fill('{"isFinal": ');
+    await dialog.getByRole("button", { name: "Run it again" }).click();
+    await dialog.getByText("is no JSON").waitFor();
+    await field.fill(JSON.stringify({ dir: tasks.dir, ms: "long", wall: 1 }));
+    await dialog.getByRole("button", { name: "Run it again" }).click();
+    await dialog.getByText("/ms:").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await field.fill(JSON.stringify({ dir: tasks.dir, answer: "mended" }));
+    await dialog.getByRole("button", { name: "Run it again" }).press("Enter");
+    await page.getByText("The task is due now, with the new params.").waitFor();
+    await page.getByRole("group", { name: "Result as JSON" }).getByText('"mended"').waitFor();
+    await page.getByText(/by anonymous; before:/).waitFor();
+    await page.getByText('"isFinal":true').waitFor();
+    await isFineNarrowToo();
+    expect(await tasks.get(id)).toMatchObject({ status: "Completed", params: { answer: "mended" }, failures: 0 });
+  },
+);
 
 const PUT = `
   INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, created_at, ended_at)
   SELECT gen_random_uuid(), 'archive', '{}', 'default', 0, 'Completed', now(), 0, 0, 0, 1, now() - n * interval '1 s', now()
   FROM generate_series(1, 10000) AS n`;
 
-test("ten thousand rows stay usable: each page of a thousand is there at once, all are seen, and none is kept", async () => {
-  await queryRows(system.env["DATABASE_URL"] ?? "", PUT);
-  await page.goto(`${system.url}/tasks?type=archive`);
-  await page.getByText("100 of 10,000").waitFor();
-  for (const count of ["300", "900", "1,000"]) {
-    await page.getByRole("button", { name: "Show more" }).click();
-    await page.getByText(`${count} of 10,000`).waitFor();
-  }
-  const list = page.getByRole("region", { name: "Tasks", exact: true });
-  const seen = new Set<string>();
-  const tookMs: number[] = [];
-  for (let step = 0; step < 10; step += 1) {
-    const ids = await list.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("title") ?? ""));
-    expect(ids).toHaveLength(1_000);
-    for (const id of ids) seen.add(id);
-    if (step === 9) break;
-    const beganMs = performance.now();
-    await page.getByRole("button", { name: "Older ones" }).click();
-    await list.locator(`[title="${ids[0]}"]`).waitFor({ state: "detached" });
-    await list.getByRole("link").first().waitFor();
-    tookMs.push(performance.now() - beganMs);
-  }
-  expect(seen.size).toBe(10_000);
-  const scrolled = await page.evaluate<{ frames: number; worstMs: number; heapMb: number }>(`(async () => {
+test.runIf(isTurnOf(1))(
+  "ten thousand rows stay usable: each page of a thousand is there at once, all are seen, and none is kept",
+  async () => {
+    await queryRows(system.env["DATABASE_URL"] ?? "", PUT);
+    await page.goto(`${system.url}/tasks?type=archive`);
+    await page.getByText("100 of 10,000").waitFor();
+    for (const count of ["300", "900", "1,000"]) {
+      await page.getByRole("button", { name: "Show more" }).click();
+      await page.getByText(`${count} of 10,000`).waitFor();
+    }
+    const list = page.getByRole("region", { name: "Tasks", exact: true });
+    const seen = new Set<string>();
+    const tookMs: number[] = [];
+    for (let step = 0; step < 10; step += 1) {
+      const ids = await list.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("title") ?? ""));
+      expect(ids).toHaveLength(1_000);
+      for (const id of ids) seen.add(id);
+      if (step === 9) break;
+      const beganMs = performance.now();
+      await page.getByRole("button", { name: "Older ones" }).click();
+      await list.locator(`[title="${ids[0]}"]`).waitFor({ state: "detached" });
+      await list.getByRole("link").first().waitFor();
+      tookMs.push(performance.now() - beganMs);
+    }
+    expect(seen.size).toBe(10_000);
+    const scrolled = await page.evaluate<{ frames: number; worstMs: number; heapMb: number }>(`(async () => {
     const frames = [];
     let last = performance.now();
     for (let top = 0; top < document.documentElement.scrollHeight; top += 400) {
@@ -162,17 +168,18 @@ test("ten thousand rows stay usable: each page of a thousand is there at once, a
     }
     return { frames: frames.length, worstMs: Math.max(...frames), heapMb: performance.memory.usedJSHeapSize / 1e6 };
   })()`);
-  tookMs.sort((a, b) => a - b);
-  console.log(
-    `a page of 1,000: ${tookMs[4]?.toFixed(0)} ms, at most ${tookMs.at(-1)?.toFixed(0)} ms; ${scrolled.frames} steps of scrolling, at most ${scrolled.worstMs.toFixed(0)} ms; heap ${scrolled.heapMb.toFixed(0)} MB`,
-  );
-  expect(tookMs.at(-1)).toBeLessThan(40_000);
-  expect(scrolled.worstMs).toBeLessThan(8_000);
-  expect(scrolled.heapMb).toBeLessThan(200);
-  await page.getByRole("button", { name: "Back to the newest" }).click();
-  await list.locator(`[title="${[...seen][0]}"]`).waitFor();
-  expect((await system.call<TaskPage>("GET", "/api/v1/tasks?type=archive")).body.total).toBe(10_000);
-});
+    tookMs.sort((a, b) => a - b);
+    console.log(
+      `a page of 1,000: ${tookMs[4]?.toFixed(0)} ms, at most ${tookMs.at(-1)?.toFixed(0)} ms; ${scrolled.frames} steps of scrolling, at most ${scrolled.worstMs.toFixed(0)} ms; heap ${scrolled.heapMb.toFixed(0)} MB`,
+    );
+    expect(tookMs.at(-1)).toBeLessThan(40_000);
+    expect(scrolled.worstMs).toBeLessThan(8_000);
+    expect(scrolled.heapMb).toBeLessThan(200);
+    await page.getByRole("button", { name: "Back to the newest" }).click();
+    await list.locator(`[title="${[...seen][0]}"]`).waitFor();
+    expect((await system.call<TaskPage>("GET", "/api/v1/tasks?type=archive")).body.total).toBe(10_000);
+  },
+);
 
 test.runIf(proves("pages"))("twelve tabs look at once, and the manager answers as before", async () => {
   const context = page.context();
@@ -207,7 +214,7 @@ const HOUR = `
        LATERAL (SELECT CASE WHEN type = 'resize' AND n % 11 < 2 THEN done / 5 ELSE 0 END AS failed) b
   ON CONFLICT DO NOTHING`;
 
-test("an hour of three types is seen at a glance", async () => {
+test.runIf(isTurnOf(2))("an hour of three types is seen at a glance", async () => {
   await queryRows(system.env["DATABASE_URL"] ?? "", HOUR);
   await page.goto(`${system.url}/tasks`);
   await rowOf("resize")

@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -27,19 +28,19 @@ const show = async (type: string, params: object, status: "Scheduled" | "Complet
   return id;
 };
 
-test("a task that was put off says why", async () => {
+test.runIf(isTurnOf(2))("a task that was put off says why", async () => {
   await show("later", { inMs: 3_600_000, reason: "the shop is closed" }, "Scheduled");
   await page.getByText("the time until which its handler has put it off: the shop is closed").waitFor();
   await page.getByText("Put off by its handler").waitFor();
   expect(await violationsOf(page)).toEqual([]);
 });
 
-test("a task that its emergency handler completed says so", async () => {
+test.runIf(isTurnOf(2))("a task that its emergency handler completed says so", async () => {
   await show("second-way", {}, "Completed");
   await page.getByText("Completed: its emergency handler returned").waitFor();
 });
 
-test("a task shows what it created and what was refused, and leads there and back", async () => {
+test.runIf(isTurnOf(2))("a task shows what it created and what was refused, and leads there and back", async () => {
   const id = await show("parent", { children: [{}, { type: "nobody-has-it" }] }, "Completed");
   await page.getByRole("heading", { name: "What it created" }).waitFor();
   await page.getByText('nobody-has-it: refused, No live service of the pool "default"').waitFor();

@@ -6,6 +6,7 @@ import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, untilLive, WIDE } from "../support/browser/browser.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
 import { Takers } from "../support/rest/takers.ts";
+import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
@@ -69,7 +70,7 @@ test("the list is narrowed by status, type and id, and the address keeps it", as
   await page.getByLabel("Id begins with").fill("");
 });
 
-test("limits of a type are changed in place, and what is wrong with them is said", async () => {
+test.runIf(isTurnOf(0))("limits of a type are changed in place, and what is wrong with them is said", async () => {
   await page.getByText("2 types").click();
   const type = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: /^slow/ }) });
   await type.getByRole("button", { name: "Change the limits of slow" }).press("Enter");
@@ -95,7 +96,7 @@ test("limits of a type are changed in place, and what is wrong with them is said
   await page.getByText("2 types").click();
 });
 
-test("by the keyboard alone one comes to a task, and cancels it", async () => {
+test.runIf(isTurnOf(1))("by the keyboard alone one comes to a task, and cancels it", async () => {
   const id = await firstOf("Running");
   await page.getByRole("link", { name: short(id) }).focus();
   await page.keyboard.press("Enter");
@@ -109,7 +110,7 @@ test("by the keyboard alone one comes to a task, and cancels it", async () => {
   expect((await tasks.get(id)).status).toBe("Cancelled");
 });
 
-test("a failed task shows its error with its stack, and runs again when it is told to", async () => {
+test.runIf(isTurnOf(2))("a failed task shows its error with its stack, and runs again when it is told to", async () => {
   const id = await firstOf("Failed");
   await page.goto(`${system.url}/tasks/${id}`);
   await page.getByText("NonRetryableError: it will never do").waitFor();
@@ -126,7 +127,7 @@ test("a failed task shows its error with its stack, and runs again when it is to
     .waitFor();
 });
 
-test("a result is shown, and an address of no task says so", async () => {
+test.runIf(isTurnOf(0))("a result is shown, and an address of no task says so", async () => {
   const { id } = await tasks.create({ answer: { deep: [1, "two"] } });
   await tasks.get(id, "20s");
   await page.goto(`${system.url}/tasks/${id}`);
@@ -136,7 +137,7 @@ test("a result is shown, and an address of no task says so", async () => {
   expect(await violationsOf(page)).toEqual([]);
 });
 
-test("a task that somebody outside has says whose it is, in the list and in its own story", async () => {
+test.runIf(isTurnOf(2))("a task that somebody outside has says whose it is, in the list and in its own story", async () => {
   const takers = new Takers((method, path, options) => callHttp(`${system.url}${path}`, method, options));
   await system.call("PATCH", "/api/v1/task-types/paint", { outside: true });
   const { id } = await takers.create();
@@ -151,7 +152,7 @@ test("a task that somebody outside has says whose it is, in the list and in its 
   await row(id).getByText("Completed").waitFor();
 });
 
-test("the card of a service says which tasks it takes, and leads to them", async () => {
+test.runIf(isTurnOf(1))("the card of a service says which tasks it takes, and leads to them", async () => {
   await page.goto(`${system.url}/services`);
   const card = page.getByRole("region", { name: "worker" });
   await card.getByText("4 workers, apart from those of observers").waitFor();
