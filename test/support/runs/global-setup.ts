@@ -9,7 +9,7 @@ import { buildIfStale } from "../../../scripts/setup/build.mjs";
 import { ROOT } from "../processes/processes.ts";
 import { makeBooksTemplate } from "../servers/books-template.ts";
 import { BROKER_TEST_CONFIG, DATABASE_TEST_CONFIG } from "../servers/test-servers.ts";
-import { COMPILED } from "./observers-dir.ts";
+import { COMPILED, compiled } from "./observers-dir.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -58,21 +58,23 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 }
 
 /**
- * The tests' own observers and tasks as JavaScript, with zod in a file that they share: thousands of slots are started, and each
+ * The tests' own observers and tasks as JavaScript, each a file, and zod one beside them: thousands of slots are started, and each
  * would load what translates them, and zod's hundred files.
  */
 async function compileObservers(): Promise<void> {
-  await build({
-    entryPoints: COMPILED.map((folder) => join(ROOT, `test/fixtures/${folder}/*.ts`)),
-    outbase: join(ROOT, "test/fixtures"),
-    outdir: join(ROOT, "test/fixtures/dist"),
-    bundle: true,
-    splitting: true,
-    external: ["@unacked/sdk", "pg"],
-    platform: "node",
-    format: "esm",
-    logLevel: "warning",
-  });
+  const inFolder = (folder: (typeof COMPILED)[number]) =>
+    build({
+      entryPoints: [join(ROOT, `test/fixtures/${folder}/*.ts`)],
+      outdir: join(ROOT, compiled(folder)),
+      bundle: true,
+      splitting: true,
+      chunkNames: "shared/[name]-[hash]", // not at the top, where observers are
+      external: ["@unacked/sdk", "pg"],
+      platform: "node",
+      format: "esm",
+      logLevel: "warning",
+    });
+  await Promise.all(COMPILED.map(inFolder));
 }
 
 async function brokerForRun(dir: string) {
