@@ -54,6 +54,16 @@ const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event("visibilitychange"));
   }`);
 
+/** Chromium keeps no page that takes longer than 3 s to stand still, as it may on a machine that does much else. */
+async function untilKept(page: Page, leaveAndComeBack: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await page.evaluate("window.isTheSame = true");
+    await leaveAndComeBack();
+    if ((await page.evaluate("window.isTheSame")) === true) return;
+    expect(tries, "as often the page was left, and not kept").toBeLessThan(5);
+  }
+}
+
 describe("many tabs of one browser", () => {
   test.runIf(isTurnOf(2))(
     "twelve, five of them with a log, are all live by one stream, and stay so when one goes away and comes back",
@@ -80,13 +90,16 @@ describe("many tabs of one browser", () => {
       for (const tab of others.slice(-5)) await untilSaidMore(tab);
 
       // Left by an address of another document, and come back to: Chromium kept the page meanwhile.
-      await first.evaluate("window.isTheSame = true");
-      await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
-      await system.create("latecomer", {});
-      await first.evaluate("history.back()");
-      await row(first, "latecomer").waitFor();
-      await untilLive(first);
-      expect(await first.evaluate("window.isTheSame")).toBe(true);
+      const latecomers: string[] = [];
+      await untilKept(first, async () => {
+        const latecomer = `latecomer-${latecomers.length}`;
+        latecomers.push(latecomer);
+        await first.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
+        await system.create(latecomer, {});
+        await first.evaluate("history.back()");
+        await row(first, latecomer).waitFor();
+        await untilLive(first);
+      });
       const talker = others.at(-1) as Page;
       await talker.goto(`${system.url}/api/docs`, { waitUntil: "commit" });
       await talker.evaluate("history.back()");
@@ -95,7 +108,7 @@ describe("many tabs of one browser", () => {
       await untilSaidMore(talker);
       await untilStreams(1);
 
-      for (const name of ["newcomer", "latecomer"]) await system.remove(name);
+      for (const name of ["newcomer", ...latecomers]) await system.remove(name);
     },
     240_000,
   );

@@ -73,6 +73,7 @@ describe("many culprits", { timeout: 480_000 }, () => {
   it.runIf(isTurnOf(2))(
     `${GUILTY} at once: there are never more than ${MAX_SLOTS} slots, the rest waits and says why, the innocent go on`,
     async () => {
+      await untilInnocentsAct();
       const before = restartsOfInnocents();
       const { pid } = system.service("a");
       const ids = await Promise.all(
