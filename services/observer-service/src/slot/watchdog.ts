@@ -82,7 +82,7 @@ async function tellStuck(forMs: number): Promise<void> {
   const turnsAgain = () => Atomics.load(ticks, 0) !== before;
   const session = new Session();
   session.connectToMainThread();
-  const whereabouts = await Promise.race([askWhereabouts(session, turnsAgain), wait(ANSWER_LIMIT_MS)]);
+  const whereabouts = await askWhereabouts(session, turnsAgain);
   await wait(2 * tickMs);
   // What blocked it is over, or the machine does too much else and the run that answered only had its turn: nobody is to blame.
   if (turnsAgain()) return session.disconnect();
@@ -108,11 +108,13 @@ async function askWhereabouts(session: Session, turnsAgain: () => boolean): Prom
         resolve(typeof value === "string" ? (JSON.parse(value) as Whereabouts) : undefined);
       });
     });
-  const untilMs = performance.now() + ANSWER_LIMIT_MS - ASK_AGAIN_MS;
+  const untilMs = performance.now() + ANSWER_LIMIT_MS;
+  const leftMs = () => Math.max(0, untilMs - performance.now());
+  let last: Whereabouts | undefined;
   for (;;) {
-    const answer = await evaluate();
-    // Between two handlers' code it is nobody's.
-    if (answer?.runId !== undefined || turnsAgain() || performance.now() > untilMs) return answer;
+    last = (await Promise.race([evaluate(), wait(leftMs())])) ?? last;
+    // Between two handlers' code it is nobody's: while a file loads, too, which says where all the same.
+    if (last?.runId !== undefined || turnsAgain() || leftMs() === 0) return last;
     await wait(ASK_AGAIN_MS);
   }
 }
