@@ -277,6 +277,23 @@ test("The same document under the same id is answered with the flow, another one
   expect(deeds).toEqual([{ deed: "flow.create", count: 1 }]);
 });
 
+test("One that is repeated is answered with the flow, whatever types services have by then, and whoever knows flows", async () => {
+  const flow = { id: randomUUID(), tasks: painted([{ ref: "a" }]) };
+  expect((await post(flow)).status).toBe(201);
+  await manager.call("PATCH", "/api/v1/task-types/paint", { json: { outside: false } });
+  await sql(
+    `INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
+     VALUES (gen_random_uuid(), 1, 'another', 'default', 1, false, '[{"type":"other","paramsSchema":{}}]')`,
+  );
+  const fresh = await post({ ...flow, id: randomUUID() });
+  expect([fresh.status, fresh.body.code]).toEqual([422, "unknown-type"]);
+  manager.setFlowsKnown(false);
+  const again = await post(flow);
+  expect([again.status, again.body.outcome]).toEqual([200, "exists"]);
+  const other = await post({ ...flow, name: "other" });
+  expect([other.status, other.body.code]).toEqual([409, "id-taken"]);
+});
+
 test.runIf(isTurnOf(1))(
   "An end that unlocks thousands is followed in chunks, and goes on where whoever was at it has died",
   async () => {

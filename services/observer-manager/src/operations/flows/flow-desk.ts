@@ -34,6 +34,7 @@ export interface FlowDeskParts {
 }
 
 const NOT_KNOWN: Refusal = { kind: "problem", code: "flows-not-known" };
+const ID_TAKEN: Refusal = { kind: "problem", code: "id-taken" };
 
 export class FlowDesk implements FlowTools {
   readonly #parts: FlowDeskParts;
@@ -51,12 +52,15 @@ export class FlowDesk implements FlowTools {
     const large = tasks.findIndex(({ params }) => Buffer.byteLength(JSON.stringify(params)) > MAX_PARAMS_BYTES);
     if (large !== -1)
       return { kind: "problem", code: "body-too-large", detail: `The params of /${list}/${large} are too large` };
+    const { id = newFlowId(), name } = asked;
+    // One that is repeated is what it was: services that have its types may be away just then.
+    const there = asked.id === undefined ? undefined : await store.findRepeated({ id, name, tasks });
+    if (there !== undefined) return there.kind === "taken" ? ID_TAKEN : there;
     const refusal = refusalOf(await checkCreations(types, tasks.map(toCreation)), list);
     if (refusal !== undefined) return refusal;
     if (!(await mayUse([...new Set(tasks.map(({ pool }) => pool))]))) return NOT_KNOWN;
-    const { id = newFlowId(), name } = asked;
     const outcome = await store.insert({ id, name, tasks }, newAction("flow.create", by, { tasks: tasks.length }));
-    if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
+    if (outcome.kind === "taken") return ID_TAKEN;
     if (outcome.kind === "created") wake();
     return outcome;
   }

@@ -9,7 +9,7 @@ export interface NewFlow {
   tasks: readonly FlowTask[];
 }
 
-export type FlowInsertOutcome = { kind: "created" | "exists"; flow: FlowView } | { kind: "taken" };
+export type FlowInsertOutcome = { kind: "created"; flow: FlowView } | { kind: "exists"; flow: FlowView } | { kind: "taken" };
 
 export interface FlowQuery {
   name?: string | undefined;
@@ -21,6 +21,8 @@ export interface FlowQuery {
 /** What REST does to flows. Each change commits with its entry in the audit trail. */
 export interface FlowStore {
   insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome>;
+  /** What is there under its id. Undefined: nothing */
+  findRepeated(flow: NewFlow): Promise<Exclude<FlowInsertOutcome, { kind: "created" }> | undefined>;
   find(id: FlowId): Promise<FlowView | undefined>;
   /** Those of these that are over. */
   findOver(ids: FlowId[]): Promise<FlowId[]>;

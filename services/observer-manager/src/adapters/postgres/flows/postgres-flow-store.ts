@@ -1,5 +1,5 @@
 import { type FlowId, type FlowView, MAX_FLOW_COUNT } from "@unacked/contracts";
-import type { DataSource } from "typeorm";
+import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToFlow } from "../../../operations/access/audit.ts";
 import type { FlowInsertOutcome, FlowQuery, FlowStore, NewFlow } from "../../../operations/flows/flow-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
@@ -49,16 +49,22 @@ export class PostgresFlowStore implements FlowStore {
 
   async insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome> {
     const write = this.#dataSource.transaction(async (tx): Promise<FlowInsertOutcome> => {
-      const isNew = await insertFlow(tx, flow);
-      const [there] = isNew ? [] : await tx.query<{ digest: string }[]>(DIGEST, [flow.id]);
-      if (there !== undefined && there.digest !== digestOf(flow)) return { kind: "taken" };
+      if (!(await insertFlow(tx, flow))) {
+        const there = await repeated(tx, flow);
+        if (there === undefined) throw new Error(`the flow ${flow.id} was forgotten just then`);
+        return there;
+      }
       const view = (await findFlow(tx, flow.id)) as FlowView;
-      if (isNew) await recordActions(tx, [doneToFlow(action, view)]);
-      return { kind: isNew ? "created" : "exists", flow: view };
+      await recordActions(tx, [doneToFlow(action, view)]);
+      return { kind: "created", flow: view };
     });
     const outcome = await write.catch(rethrowRefused);
     if (outcome.kind === "created") await this.#statistics.grown(flow.tasks.length);
     return outcome;
+  }
+
+  findRepeated(flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
+    return repeated(this.#dataSource, flow);
   }
 
   find(id: FlowId): Promise<FlowView | undefined> {
@@ -112,6 +118,14 @@ export class PostgresFlowStore implements FlowStore {
     const rows = await this.#dataSource.query<{ pool: string }[]>(POOLS, [id]);
     return rows.map(({ pool }) => pool);
   }
+}
+
+async function repeated(db: DataSource | EntityManager, flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
+  const [there] = await db.query<{ digest: string }[]>(DIGEST, [flow.id]);
+  if (there === undefined) return undefined;
+  return there.digest === digestOf(flow)
+    ? { kind: "exists", flow: (await findFlow(db, flow.id)) as FlowView }
+    : { kind: "taken" };
 }
 
 function conditionsOf({ name, statuses }: FlowQuery): SqlConditions {
