@@ -391,6 +391,24 @@ test("A flow that is cancelled whole is told in chunks; what ends meanwhile is w
   expect([again.status, again.body.code]).toEqual([409, "flow-over"]);
 });
 
+test("Of a flow that is cancelled whole what could begin is cancelled first, wherever it stands in it", async () => {
+  const { id } = await create([
+    ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["first"] })),
+    { ref: "later", startAt: "2100-01-01T00:00:00Z" },
+    { ref: "first" },
+    { ref: "runs" },
+  ]);
+  const taken = await takers.takeOne({ count: 1 });
+  await manager.call("POST", `/api/v1/flows/${id}/cancel`);
+  await store.cancelSome(10);
+  expect([...(await take()).keys()]).toEqual([]);
+  expect(await statusesOf(id)).toMatchObject({ later: "Cancelled", c0: expect.stringMatching(/Blocked|Cancelled/) });
+  expect((await taskOf(taken.id)).cancelling).toBe(true);
+  while ((await store.cancelSome(10)) !== undefined);
+  const open = await sql("SELECT id, status FROM tasks WHERE flow_id = $1", [id]);
+  expect(open).toEqual([{ id: taken.id, status: "Running" }]);
+});
+
 test("Run again from a stage: that and what comes after are new tasks, with the kept results of the others", async () => {
   const { id } = await create([
     { ref: "fetch" },

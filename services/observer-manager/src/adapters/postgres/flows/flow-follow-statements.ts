@@ -94,9 +94,13 @@ export const PASSED =
 /** Index: flows_to_cancel. */
 export const LOCK_TO_CANCEL = `
   SELECT id FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-/** Index: tasks_of_flow. */
+/** What would begin next comes first, or a worker would begin it meanwhile; what is Blocked begins no more, and comes last. Index: tasks_of_flow. */
+export const TO_CANCEL = `
+  SELECT id FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL
+  ORDER BY array_position('{Sent,Ready,Scheduled,Running,Blocked}'::text[], status) LIMIT $2`;
+/** In one order, as whoever cancels many. Index: tasks_pkey. */
 export const LOCK_TASKS = `
-  SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL ORDER BY id LIMIT $2 FOR UPDATE`;
+  SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE id = ANY($1) AND cancel_requested_at IS NULL ORDER BY id FOR UPDATE`;
 export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id = $1";
 
 /**

@@ -73,12 +73,14 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     return this.#dataSource.transaction(async (tx) => {
       const [flow] = await tx.query<{ id: FlowId }[]>(sql.LOCK_TO_CANCEL);
       if (flow === undefined) return undefined;
-      const locked = await tx.query<LockedTask[]>(sql.LOCK_TASKS, [flow.id, limit]);
+      const left = await tx.query<{ id: TaskId }[]>(sql.TO_CANCEL, [flow.id, limit]);
+      const locked = left.length === 0 ? [] : await tx.query<LockedTask[]>(sql.LOCK_TASKS, [left.map(({ id }) => id)]);
       const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
       const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
       if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
       if (over.length > 0) await tx.query(CANCELLED, [over]);
-      if (locked.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
+      // Some may have ended since: what is locked says nothing of what is left.
+      if (left.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
       return { over, refuse: await refusals(tx, locked) };
     });
   }
