@@ -59,6 +59,14 @@ describe("a flow that is asked for", () => {
     ]);
   });
 
+  it("is refused for its number of refs first: each of millions might be another flaw of it", () => {
+    const many = Array.from({ length: 6 }, (_, i) => ({ ref: `b${i}`, type: "t", after: Array(10_000).fill("a") }));
+    const asked = CreateFlow.parse({ tasks: [{ ref: "a", type: "t" }, ...many] }).tasks ?? [];
+    expect(planFlaws(asked, "tasks")).toEqual([
+      { pointer: "/tasks", message: `all \`after\` together have 60000 refs; ${MAX_FLOW_EDGES} may be` },
+    ]);
+  });
+
   it("has its places told where several things are wrong", () => {
     expect(flawsOf({ a: ["a", "nobody"], b: ["a", "a"] })).toEqual([
       { pointer: "/tasks/0/after/0", message: '"a" cannot come after itself' },

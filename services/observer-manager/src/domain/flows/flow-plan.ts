@@ -49,6 +49,9 @@ export function planFlaws(tasks: readonly FlowTask[], list: "tasks" | "stages"):
     else flaws.push(flaw(`/${list}/${place}/ref`, `"${ref}" is that of /${list}/${first} already`));
   });
   if (flaws.length > 0) return flaws.slice(0, MOST); // which one an `after` means nobody could say
+  // First, as each of millions might be a flaw of its own.
+  const tooMany = edgeFlaws(tasks);
+  if (tooMany.length > 0) return tooMany;
   tasks.forEach(({ ref, after }, place) => {
     const seen = new Set<string>();
     after.forEach((before, i) => {
@@ -60,7 +63,7 @@ export function planFlaws(tasks: readonly FlowTask[], list: "tasks" | "stages"):
     });
   });
   if (flaws.length > 0) return flaws.slice(0, MOST);
-  return [...edgeFlaws(tasks), ...circleFlaws(tasks, places), ...inputFlaws(tasks)].slice(0, MOST);
+  return [...circleFlaws(tasks, places), ...inputFlaws(tasks)].slice(0, MOST);
 }
 
 const MOST = 20;
