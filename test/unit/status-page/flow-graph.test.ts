@@ -73,4 +73,14 @@ describe("the picture of a flow", () => {
     expect(at.get("b")?.y).not.toBe(at.get("c")?.y);
     expect(edges.every(({ path }) => /^M [-\d. ]+( C [-\d. ]+)+$/.test(path))).toBe(true);
   });
+
+  test("has its nodes under any names that refs may have, also those of what each object has", () => {
+    const { nodes, edges } = drawingOf(graphOf([task("a"), task("constructor", ["a"]), task("toString", ["constructor"])]));
+    expect(nodes.map(({ node, x }) => [node.id, Number.isFinite(x)])).toEqual([
+      ["a", true],
+      ["constructor", true],
+      ["toString", true],
+    ]);
+    expect(edges.map(({ path }) => /^M [-\d. ]+( C [-\d. ]+)+$/.test(path))).toEqual([true, true]);
+  });
 });

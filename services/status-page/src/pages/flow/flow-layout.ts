@@ -18,25 +18,28 @@ interface Point {
   y: number;
 }
 
+/** dagre keeps what it is given in plain objects, which have a `constructor` already: a ref may be that. */
+const keyOf = (id: string): string => `:${id}`;
+
 /** Where each stands: what comes first on the left. In pixels. */
 export function drawingOf({ nodes, edges }: FlowGraph): FlowDrawing {
   const graph = new Graph();
   graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 46, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of nodes) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
-  for (const { from, to } of edges) graph.setEdge(from, to);
+  for (const { id } of nodes) graph.setNode(keyOf(id), { width: NODE_WIDTH, height: NODE_HEIGHT });
+  for (const { from, to } of edges) graph.setEdge(keyOf(from), keyOf(to));
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return {
     width: Math.ceil(width),
     height: Math.ceil(height),
     nodes: nodes.map((node) => {
-      const { x, y } = graph.node(node.id) as Point;
+      const { x, y } = graph.node(keyOf(node.id)) as Point;
       return { node, x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 };
     }),
     edges: edges.map(({ from, to }) => {
-      const { points = [] } = graph.edge(from, to) as { points?: Point[] };
-      const [start, end] = [graph.node(from), graph.node(to)] as [Point, Point];
+      const { points = [] } = graph.edge(keyOf(from), keyOf(to)) as { points?: Point[] };
+      const [start, end] = [graph.node(keyOf(from)), graph.node(keyOf(to))] as [Point, Point];
       return { key: `${from}\n${to}`, path: pathOf(rightOf(start), betweenOf(points), leftOf(end)) };
     }),
   };
