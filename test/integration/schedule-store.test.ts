@@ -297,6 +297,19 @@ it("A backfill of more times than are kept is safe to repeat all the same", asyn
   expect((await tasks()).length).toBe(60);
 });
 
+it("A backfill says how many have started, and not how many were to: what its key keeps from it is skipped", async () => {
+  await put("keyed", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
+  const [from, to] = [7_200_000, 7_020_000].map((agoMs) => new Date(Date.now() - agoMs).toISOString()) as [string, string];
+  const told = await desk().backfillSchedule("keyed", { from, to, dryRun: false }, SOMEBODY);
+  expect(tell(await rowsOf("keyed"))).toEqual({ "started backfill": 1, "skipped backfill key-taken": 2 });
+  expect(told).toMatchObject({ times: 3, started: 1, queued: 0, skipped: 2, alreadyStarted: 0 });
+  expect(await desk().backfillSchedule("keyed", { from, to, dryRun: false }, SOMEBODY)).toMatchObject({
+    started: 0,
+    skipped: 2,
+    alreadyStarted: 1,
+  });
+});
+
 it("A key that is taken skips, with the other; what the database refuses harms only itself", async () => {
   await put("key", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
   await put("bad", { ...MINUTE, task: { type: "t", timeParam: "at" } });

@@ -71,17 +71,22 @@ export async function backfill(
     { running, queued, overlap },
     wanted.map((atMs) => ({ atMs, cause: "backfill", lateMs: nowMs - atMs, by })),
   );
-  const count = (status: OccurrenceStatusName): number => occurrences.filter((one) => one.status === status).length;
   const answer: BackfillAnswer = {
     ...expressionOf(definition),
     version,
     times: times.length,
-    started: count("started"),
-    queued: count("queued"),
-    skipped: count("skipped"),
+    ...countsOf(occurrences),
     alreadyStarted: times.length - wanted.length,
   };
   return asked.dryRun || wanted.length === 0 ? { answer } : { decision: decisionOf(state, occurrences, []), answer };
+}
+
+/** How many of each; of what is written already: as it was written. */
+export function countsOf(
+  occurrences: readonly { status: OccurrenceStatusName }[],
+): Pick<BackfillAnswer, "started" | "queued" | "skipped"> {
+  const count = (status: OccurrenceStatusName): number => occurrences.filter((one) => one.status === status).length;
+  return { started: count("started"), queued: count("queued"), skipped: count("skipped") };
 }
 
 const isUnderWay = (status: OccurrenceStatusName | undefined): boolean => status === "started" || status === "queued";

@@ -19,7 +19,7 @@ import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
 import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
-import { backfill, isSameTiming, missedByChange, runNow } from "./asked.ts";
+import { backfill, countsOf, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
 import { inSlices } from "./in-slices.ts";
 import type {
@@ -111,7 +111,9 @@ export class ScheduleDesk implements ScheduleTools {
     if (done === undefined) return NOT_FOUND;
     if ("code" in done) return done;
     this.#told(done.decided);
-    return done.answer;
+    if ("code" in done.answer || asked.dryRun) return done.answer;
+    // What its key keeps from starting is known when it is written.
+    return { ...done.answer, ...countsOf(done.decided.occurrences) };
   }
 
   async listOccurrences(id: string, query: OccurrenceQuery): Promise<OccurrencePage | Refusal> {
