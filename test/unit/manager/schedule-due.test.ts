@@ -146,6 +146,19 @@ describe("catching up", () => {
     expect([told.earlierMissed, told.due.length, told.nextMs]).toEqual([190, 1, BASE + 201 * MINUTE]);
   });
 
+  test.each([
+    ["all", 100, minutes(800, 899)],
+    ["latest", 1, minutes(998, 998)],
+  ] as const)(
+    "of more than are counted one by one, what is missed has its rows beside what is caught up: %s, %i kept",
+    (catchUp, keep, missed) => {
+      const endAt = new Date(BASE + 1_000 * MINUTE).toISOString();
+      const told = due({ catchUp, nowMs: BASE + 1_001 * MINUTE + 30 * S, endAt, keep });
+      expect(told.missed.map(({ atMs }) => atMs)).toEqual(missed);
+      expect(told.earlierMissed).toBeGreaterThanOrEqual(500);
+    },
+  );
+
   test.each([1, 40])("a stop of %s days of a schedule of each second is decided without a look at each", (days) => {
     const nowMs = BASE + days * 86_400 * S;
     const told = due({ catchUp: "all", everyMs: S, nowMs, max: 7, keep: 5 });

@@ -47,7 +47,8 @@ export function dueTimes(
     dueMs = Math.max(dueMs, atMs + jitterOf(id, atMs, timing.jitterMs));
     return nowMs - dueMs;
   };
-  const mostLate = Math.max(keep, schedule.catchUp === "all" ? schedule.catchUpMax : 1);
+  // What is missed has its rows beside what is caught up: one of them says how many came before.
+  const mostLate = keep + (schedule.catchUp === "all" ? schedule.catchUpMax : 1);
   let seen: Late[] = [];
   let next: number | undefined = nextMs;
   let skipped = 0;
