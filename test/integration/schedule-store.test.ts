@@ -393,6 +393,24 @@ it("A time that has come and waits for its jitter is told as missed where the sc
   expect(backfilled).toMatchObject({ times: 1, started: 1 });
 });
 
+it("Of more times than are kept that wait for their jitter the others are told as a number, too", async () => {
+  const jitterMs = HOUR_S * 1_000;
+  const nextMs = Date.now() + HOUR_S * 1_000;
+  // The first of them has a long one, so that all behind it wait.
+  const startMs = nextMs - (nextMs % 1_000);
+  const id =
+    Array.from({ length: 1_000 }, (_, i) => `j${i}`).find((one) => jitterOf(one, startMs, jitterMs) > 1_800_000) ?? "";
+  await put(id, { ...MINUTE, everyMs: 10_000, jitterMs, keep: 5, startAt: new Date(startMs).toISOString() });
+  await shift(HOUR_S + 605);
+  await fire();
+  await desk().pauseSchedule(id, SOMEBODY);
+  const rows = await rowsOf(id);
+  expect(tell(rows)).toEqual({ "missed changed": 5 });
+  const { missed } = await find(id);
+  expect(missed).toBeGreaterThanOrEqual(60);
+  expect(rows.map((row) => row.earlier_missed)).toEqual([missed - 5, 0, 0, 0, 0]);
+});
+
 it("What cannot be read here any more is told as that, and may be put again", async () => {
   await put("moved", { cron: "0 9 * * *", timeZone: "Europe/Kyiv", task: { type: "t" } });
   await desk().pauseSchedule("moved", SOMEBODY);

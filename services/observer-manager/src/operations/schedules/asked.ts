@@ -10,7 +10,7 @@ import {
 import type { Definition, TaskDefinition } from "../../domain/schedules/definition.ts";
 import { dueTimes } from "../../domain/schedules/due.ts";
 import { expressionOf } from "../../domain/schedules/preview.ts";
-import { lastTimesBetween, nextTime, timesBetween } from "../../domain/schedules/times.ts";
+import { nextTime, timesBetween } from "../../domain/schedules/times.ts";
 import type { Refusal } from "../refusal.ts";
 import { started } from "./firing.ts";
 import type { Existing, NewOccurrence, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
@@ -111,15 +111,18 @@ export function missedByChange(before: ScheduleState, nowMs: number): ScheduleDe
   if (definition.kind !== "task" || nextMs === null) return undefined;
   const passed = passedOf(definition, { id, nextMs, nowMs, keep: definition.keep });
   if (passed === undefined) return undefined;
-  const { due, missed, earlierMissed, waiting } = passed;
-  const rows = [...missed, ...due, ...waiting].map(
-    ({ atMs, lateMs }): NewOccurrence => ({ atMs, lateMs, status: "missed", cause: "time", reason: "changed" }),
-  );
+  const { due, missed, earlierMissed, waiting, earlierWaiting } = passed;
+  const told = (times: readonly { atMs: number; lateMs: number }[], earlier: number): NewOccurrence[] =>
+    times.map(({ atMs, lateMs }, i) => {
+      const row = { atMs, lateMs, status: "missed", cause: "time", reason: "changed" } as const;
+      return i === 0 ? { ...row, earlierMissed: earlier } : row;
+    });
+  const rows = [...told([...missed, ...due], earlierMissed), ...told(waiting, earlierWaiting)];
   const last = rows.at(-1);
   if (last === undefined) return undefined;
-  if (rows[0] !== undefined) rows[0].earlierMissed = earlierMissed;
   const plan = { nextMs: null, dueMs: null, lastMs: last.atMs };
-  return { id, version, occurrences: rows, cancel: [], plan, missed: rows.length + earlierMissed, problem: null };
+  const count = rows.length + earlierMissed + earlierWaiting;
+  return { id, version, occurrences: rows, cancel: [], plan, missed: count, problem: null };
 }
 
 /** Nothing where its expression cannot be read: that may be what is mended. */
@@ -128,8 +131,10 @@ function passedOf(definition: TaskDefinition, of: Parameters<typeof dueTimes>[1]
   try {
     const passed = dueTimes(definition, of);
     const { nextMs: next = of.nowMs + 1 } = passed;
-    const waiting = next > of.nowMs ? [] : lastTimesBetween(timing, next, of.nowMs + 1, keep);
-    return { ...passed, waiting: waiting.map((atMs) => ({ atMs, lateMs: 0 })) };
+    // They are no more than an hour's, as jitter is no longer: all of them are counted.
+    const waiting = next > of.nowMs ? [] : timesBetween(timing, next, of.nowMs + 1, Number.POSITIVE_INFINITY);
+    const kept = waiting.slice(-keep).map((atMs) => ({ atMs, lateMs: 0 }));
+    return { ...passed, waiting: kept, earlierWaiting: waiting.length - kept.length };
   } catch {
     return undefined;
   }
