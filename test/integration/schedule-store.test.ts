@@ -10,7 +10,7 @@ import { decideDue, taskOf } from "../../services/observer-manager/src/operation
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
-const books = useBooks("schedules, tasks, ended_tasks, audit");
+const books = useBooks("schedules, tasks, ended_tasks, task_services, audit");
 const firing = () => new PostgresScheduleFiringStore(books.dataSource);
 const desk = () =>
   new ScheduleDesk({
@@ -163,6 +163,18 @@ it("The same content changes nothing; other times begin with the change; a pause
     { deed: "schedule.put", count: 2 },
     { deed: "schedule.resume", count: 1 },
   ]);
+});
+
+it("The same content is answered with it also while no service has its type; other content is refused", async () => {
+  const body = { ...MINUTE, task: { type: "t", params: { a: [1, { b: null }] }, timeParam: "at" } };
+  await put("a", body);
+  await books.dataSource.query(
+    `INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
+     VALUES (gen_random_uuid(), 1, 'another', 'default', 1, false, '[{"type":"other","paramsSchema":{}}]')`,
+  );
+  expect(await put("a", body)).toMatchObject({ kind: "exists", schedule: { version: 1 } });
+  expect(await put("a", { ...body, overlap: "queue" })).toMatchObject({ code: "unknown-type" });
+  expect(await put("b", body)).toMatchObject({ code: "unknown-type" });
 });
 
 it("Says of its last task how it stands now, and counts none that is over, before the next time is decided", async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type {
   BackfillAnswer,
   BackfillSchedule,
@@ -56,7 +57,8 @@ export class ScheduleDesk implements ScheduleTools {
     const { store, types, wake } = this.#parts;
     const read = readDefinition(body);
     if ("code" in read) return read;
-    if (read.kind === "task") {
+    // Put once more it changes nothing: a service that has its type may be away just then.
+    if (read.kind === "task" && !(await this.#isThere(id, read))) {
       const [checked] = await checkCreations(types, [taskOf(read, 0)]);
       if (checked !== undefined && "kind" in checked) return atTask(checked);
     }
@@ -147,6 +149,11 @@ export class ScheduleDesk implements ScheduleTools {
     const beforeMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
     const times = await inSlices(timesAhead(definition, id, { afterMs, beforeMs }), n);
     return { ...expressionOf(definition), version, times };
+  }
+
+  async #isThere(id: string, definition: Definition): Promise<boolean> {
+    const there = await this.#parts.store.read(id);
+    return isDeepStrictEqual(there?.definition, JSON.parse(JSON.stringify(definition)));
   }
 
   #told({ created, cancelled, over, refuse }: Decided): void {
