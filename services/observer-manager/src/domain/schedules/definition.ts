@@ -86,8 +86,11 @@ export function definitionOf(given: PutSchedule): Definition {
   };
 }
 
+/** Of a filter: what changes as an observer is paused or runs. Who was paused by it would not match when it is to run again. */
+const PASSING = ["status", "service", "errorGroup", "silent"] as const;
+
 /** What its schema cannot see. */
-export function definitionFlaws({ cron, timeZone = SCHEDULE_DEFAULTS.timeZone }: PutSchedule): FieldProblem[] {
+export function definitionFlaws({ cron, timeZone = SCHEDULE_DEFAULTS.timeZone, observers }: PutSchedule): FieldProblem[] {
   if (!isTimeZone(timeZone))
     return [
       {
@@ -96,7 +99,11 @@ export function definitionFlaws({ cron, timeZone = SCHEDULE_DEFAULTS.timeZone }:
       },
     ];
   const flaw = cron === undefined ? undefined : cronFlaw(cron, timeZone);
-  return flaw === undefined ? [] : [{ pointer: "/cron", message: flaw }];
+  if (flaw !== undefined) return [{ pointer: "/cron", message: flaw }];
+  return PASSING.filter((key) => observers?.filter?.[key] !== undefined).map((key) => ({
+    pointer: `/observers/filter/${key}`,
+    message: "changes as they are paused and resumed: say which by what stays, such as labels, type or pool",
+  }));
 }
 
 const isoOf = (text: string | undefined): string | null => (text === undefined ? null : new Date(text).toISOString());
