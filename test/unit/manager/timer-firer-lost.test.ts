@@ -45,3 +45,27 @@ test("A claim that was lost is let go of also where the broker is away for longe
   expect(done).toEqual(["claim", "disown", "claim", "claim"]);
   await firer.stop();
 });
+
+test("What is due and locked by somebody is looked at ten times a second, and claimed soon after that", async () => {
+  let claims = 0;
+  let isLocked = true;
+  let isDue = true;
+  const store = {
+    async claim() {
+      claims += 1;
+      isDue = isLocked;
+      return { due: [], expired: isLocked ? 0 : 1 };
+    },
+    nextDueInMs: async () => (isDue ? -1 : null),
+  };
+  const sender = { ready: async () => undefined };
+  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {} }, log } as never);
+  firer.start();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(claims).toBeGreaterThan(90);
+  expect(claims).toBeLessThan(110);
+  isLocked = false;
+  await vi.advanceTimersByTimeAsync(110);
+  expect(isDue).toBe(false);
+  await firer.stop();
+});

@@ -13,6 +13,8 @@ const MAX_IN_FLIGHT = 3_000;
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
+/** What is due and cannot be claimed is looked at so often: somebody has locked it. */
+const LOCKED_PAUSE_MS = 100;
 
 /** PostgreSQL ends a statement whose manager has given it up within that time. */
 const CLAIM_LOST_FOR_MS = 30_000;
@@ -48,6 +50,8 @@ export class TimerFirer {
   #inFlight = 0;
   /** The last claims were full. */
   #isBehind = false;
+  /** So often in a row something was due and none was claimed. One time may be another manager, which was quicker. */
+  #foundNone = 0;
   /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
   #dueAtMs = Number.POSITIVE_INFINITY;
   /** Claims of which this manager never heard, as their connection was lost, and when to look whether they were committed. */
@@ -87,30 +91,38 @@ export class TimerFirer {
     const isWoken = this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     await this.#disownLost();
+    let isSeenDue = false;
     if (!isWoken && !this.#isBehind && performance.now() < this.#dueAtMs) {
       const dueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
       this.#dueAtMs = performance.now() + dueInMs;
-      if (dueInMs > 0) return untilDue(dueInMs, BACKSTOP_MS);
+      isSeenDue = dueInMs <= 0;
+      if (!isSeenDue) {
+        this.#foundNone = 0;
+        return untilDue(dueInMs, BACKSTOP_MS);
+      }
     }
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const room = MAX_IN_FLIGHT - this.#inFlight;
     const sets = this.#isBehind && room >= 2 * AT_ONCE ? 2 : 1;
     const limit = Math.min(AT_ONCE, room);
-    this.#isBehind = await this.#claimSets(sets, limit);
-    return 0;
+    const found = await this.#claimSets(sets, limit);
+    this.#isBehind = found.every((count) => count === limit);
+    if (found.some((count) => count > 0)) this.#foundNone = 0;
+    else if (isSeenDue) this.#foundNone += 1;
+    return this.#foundNone > 1 ? LOCKED_PAUSE_MS : 0;
   }
 
-  /** Beside each other: while one is committed, the other is executed. @returns whether there may be more */
-  async #claimSets(sets: number, limit: number): Promise<boolean> {
+  /** Beside each other: while one is committed, the other is executed. @returns how many each found */
+  async #claimSets(sets: number, limit: number): Promise<number[]> {
     const claims = await Promise.allSettled(Array.from({ length: sets }, () => this.#claim(limit)));
-    return claims.every((claim) => {
+    return claims.map((claim) => {
       if (claim.status === "rejected") throw claim.reason;
       return claim.value;
     });
   }
 
-  /** @returns whether it is full */
-  async #claim(limit: number): Promise<boolean> {
+  /** @returns how many were due, or have expired */
+  async #claim(limit: number): Promise<number> {
     const { store, owner, tally } = this.#parts;
     const claimId = newUuid();
     const claimedAtMs = performance.now();
@@ -121,7 +133,7 @@ export class TimerFirer {
     });
     tally.expired(expired);
     if (due.length > 0) this.#fire(due, new ClaimInFlight(claimId, due.length, claimedAtMs));
-    return due.length + expired === limit;
+    return due.length + expired;
   }
 
   /** There are two looks at each: one now, for most, and one when it can be committed no more. */
