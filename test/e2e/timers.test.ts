@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AuditPage, Stats, TimerView } from "@unacked/contracts";
+import { connect } from "amqplib";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TimerListener } from "../support/broker/timer-listener.ts";
@@ -150,6 +151,31 @@ test.runIf(isTurnOf(1))(
     });
   },
   240_000,
+);
+
+test.runIf(isTurnOf(1))(
+  "A queue that refuses a timer is told of; nobody can cancel it, and it is heard when there is room",
+  async () => {
+    await system.startManager();
+    const model = await connect(system.env.AMQP_URL as string);
+    const channel = await model.createChannel();
+    await channel.assertQueue("full", { arguments: { "x-max-length": 1, "x-overflow": "reject-publish" } });
+    await channel.bindQueue("full", "unacked.timers", "full.#");
+    const [first, second] = newIds(2) as [string, string];
+    await put(first, { at: inMs(0), name: "full.one" });
+    await untilStatus(first, "Fired");
+    await put(second, { at: inMs(0), name: "full.one" });
+    await eventually(async () => expect(await get(second)).toMatchObject({ status: "Firing", lastProblem: "refused" }));
+    expect((await cancel(second)).body).toMatchObject({ code: "already-fired" });
+    await eventually(async () => {
+      const { warnings } = (await system.call<Stats>("GET", "/api/v1/stats")).body;
+      const found = warnings.filter(({ code }) => code === "timers-unheard");
+      expect(found).toMatchObject([{ subject: "full.one", message: expect.stringContaining("refuses it") }]);
+    });
+    await channel.purgeQueue("full");
+    await eventually(async () => expect((await get(second)).status).toBe("Fired"), { timeoutMs: 40_000 });
+    await model.close();
+  },
 );
 
 test.each(

@@ -77,7 +77,7 @@ export const TimerView = z
       "Waiting: it can be cancelled · Firing: it is being published, or has been and nobody can say who heard · Fired · Cancelled: it never fires · Expired: nobody heard it until `expiresAt`",
     ),
     expiresAt: Timestamp.describe("it does not fire after that"),
-    returns: z.int().describe("how often it was published and no queue took it: it is tried again"),
+    returns: z.int().describe("how often it was published and no queue took it, or one refused it: it is tried again"),
     lastProblem: z
       .enum(TIMER_PROBLEMS)
       .nullable()

@@ -136,13 +136,24 @@ describe("warnings", () => {
   });
 
   it("name timers that are due and that nobody listens to", () => {
-    const unheardTimers = [{ name: "cart.abandoned", count: 2, since: new Date("2026-11-20T09:00:00Z") }];
-    expect(warningsOf({ ...well, unheardTimers })).toEqual([
+    const unheard = { name: "cart.abandoned", count: 2, isRefused: false, since: new Date("2026-11-20T09:00:00Z") };
+    expect(warningsOf({ ...well, unheardTimers: [unheard] })).toEqual([
       {
         code: "timers-unheard",
         subject: "cart.abandoned",
         message: expect.stringMatching(/^2 timers named cart\.abandoned are due, and no queue took them/),
         remedy: expect.stringContaining("Bind a queue to the exchange unacked.timers with the key cart.abandoned"),
+      },
+    ]);
+    const unheardTimers = [{ ...unheard, count: 1, isRefused: true }];
+    expect(warningsOf({ ...well, unheardTimers })).toEqual([
+      {
+        code: "timers-unheard",
+        subject: "cart.abandoned",
+        message: expect.stringMatching(
+          /^1 timer named cart\.abandoned is due, and a queue that is bound for that refuses it .* since 2026/,
+        ),
+        remedy: expect.stringMatching(/empty the full one, .* cannot be cancelled/),
       },
     ]);
   });

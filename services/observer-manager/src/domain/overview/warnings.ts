@@ -66,6 +66,8 @@ export interface GoneService {
 export interface UnheardTimers {
   name: string;
   count: number;
+  /** Some of them were refused by a queue; the others were taken by none. */
+  isRefused: boolean;
   /** When the one that is tried for longest was due. */
   since: Date;
 }
@@ -368,12 +370,20 @@ const longSnapshot = ({ openForS, ...by }: LongSnapshot): Warning => ({
   remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
 });
 
-const timersUnheard = ({ name, count, since }: UnheardTimers): Warning => ({
-  code: "timers-unheard",
-  subject: name,
-  message: `${count} ${count === 1 ? "timer" : "timers"} named ${name} ${count === 1 ? "is" : "are"} due, and no queue took ${count === 1 ? "it" : "them"}: nobody listens, since ${since.toISOString()} at the latest.`,
-  remedy: `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; DELETE /api/v1/timers/{timerId} ends it.`,
-});
+function timersUnheard({ name, count, isRefused, since }: UnheardTimers): Warning {
+  const [timers, are, them] = count === 1 ? ["timer", "is", "it"] : ["timers", "are", "them"];
+  const [why, remedy] = isRefused
+    ? [
+        `a queue that is bound for that refuses ${them} (full, with x-overflow reject-publish, or without a leader)`,
+        `Look at the queues that are bound to the exchange unacked.timers for ${name}: empty the full one, or let it take more. It is tried again until it expires, and cannot be cancelled: another queue may have heard it.`,
+      ]
+    : [
+        `no queue took ${them}: nobody listens`,
+        `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; DELETE /api/v1/timers/{timerId} ends it.`,
+      ];
+  const message = `${count} ${timers} named ${name} ${are} due, and ${why}, since ${since.toISOString()} at the latest.`;
+  return { code: "timers-unheard", subject: name, message, remedy };
+}
 
 const observersRestart = ({ pool, count, most, names }: RestartedObservers): Warning => ({
   code: "observers-restart",

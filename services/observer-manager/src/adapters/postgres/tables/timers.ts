@@ -9,7 +9,7 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   dueAt: column("timestamptz", "due_at"),
   expiresAt: column("timestamptz", "expires_at"),
   status: column("text"),
-  /** How often no queue took it. */
+  /** How often no queue took it, or one refused it. */
   returns: column("integer"),
   /** Of the last try: `returned`, `refused`, `unknown`. */
   lastProblem: nullable("text", "last_problem"),
