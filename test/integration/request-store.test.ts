@@ -39,6 +39,31 @@ it("Of managers that decide the same request at once one does, with its task; th
   expect(await countTasks()).toBe(before + 40);
 });
 
+it("Of hundreds of keys that somebody's open transaction has, each is told so, and who waits behind them waits for seconds", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const keys = Array.from({ length: 300 }, (_, i) => `held-${i}`);
+  const shop = books.dataSource.createQueryRunner();
+  await shop.startTransaction();
+  for (const key of keys) await shop.query("SELECT unacked_create_task('t', '{}', key => $1)", [key]);
+  const ofKey = (key: string): TaskDecision["items"][number] => ({
+    action,
+    task: { id: newTaskId(), type: "t", params: {}, pool: "default", priority: 0, onConflict: "reject", key },
+  });
+  const before = performance.now();
+  const answers = await store.createTasks([
+    {
+      ...decisionOf("keys", ""),
+      items: [...keys, "free"].map(ofKey),
+      answer: (outcomes) => outcomes.map(({ kind }) => kind).join(),
+    },
+  ]);
+  const tookMs = performance.now() - before;
+  await shop.rollbackTransaction();
+  await shop.release();
+  expect(answers).toEqual([[...keys.map(() => "held-up"), "created"].join()]);
+  expect(tookMs).toBeLessThan(15_000); // each for a tenth of a second: 32 s
+});
+
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {
   const store = new PostgresRequestStore(books.dataSource);
   await store.createTasks(Array.from({ length: 25 }, (_, i) => decisionOf(`old-${i}`, "said")));

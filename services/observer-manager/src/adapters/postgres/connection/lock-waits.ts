@@ -5,7 +5,8 @@ import { sqlStateOf } from "./database-error.ts";
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;
 /** Once it is known that somebody holds one of what is needed. */
-export const LOOK_MS = 100;
+const LOOK_MS = 100;
+const SHORT_LOOK_MS = 1;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 
@@ -21,4 +22,13 @@ export async function within<T>(tx: EntityManager, waitMs: number, work: () => P
     await tx.query("ROLLBACK TO SAVEPOINT beside");
     return undefined;
   }
+}
+
+/**
+ * How long each of many is waited for, one after the other, when somebody is known to hold some of them: a moment, and next to nothing once all of that
+ * has taken as long as the first wait. A thousand that are held would keep a connection, and whoever waits behind, for minutes.
+ */
+export function looksInTurn(): () => number {
+  const untilMs = performance.now() + WAIT_MS;
+  return () => (performance.now() < untilMs ? LOOK_MS : SHORT_LOOK_MS);
 }

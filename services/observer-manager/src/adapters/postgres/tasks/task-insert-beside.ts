@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { AtOnce, InsertOutcome } from "../../../operations/tasks/task-store.ts";
-import { LOOK_MS, WAIT_MS, within } from "../connection/lock-waits.ts";
+import { looksInTurn, WAIT_MS, within } from "../connection/lock-waits.ts";
 import type { Unawaited } from "../connection/transaction.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
 
@@ -20,8 +20,9 @@ export async function insertBeside(
   const free = tasks.filter((one) => !hasKey(one));
   const found = new Map<Asked, InsertOutcome>();
   for (const [i, outcome] of (await insertTasks(tx, free)).entries()) found.set(free[i] as Asked, outcome);
+  const lookMs = looksInTurn();
   for (const one of tasks.filter(hasKey)) {
-    const [outcome] = (await within(tx, LOOK_MS, () => insertTasks(tx, [one]))) ?? [];
+    const [outcome] = (await within(tx, lookMs(), () => insertTasks(tx, [one]))) ?? [];
     found.set(one, outcome ?? { kind: "held-up" });
   }
   return tasks.map((one) => found.get(one) as InsertOutcome);

@@ -1,6 +1,6 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { LOOK_MS, WAIT_MS, within } from "../connection/lock-waits.ts";
+import { looksInTurn, WAIT_MS, within } from "../connection/lock-waits.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { counted } from "./task-ledger-statements.ts";
 
@@ -64,7 +64,8 @@ export async function reviveMany(tx: EntityManager, ids: TaskId[], statuses: rea
   const withKeys = new Set(keyed);
   const free = ids.filter((id) => !withKeys.has(id));
   const revived = await revive(tx, free, statuses);
-  for (const id of keyed) revived.push(...((await within(tx, LOOK_MS, () => revive(tx, [id], statuses))) ?? []));
+  const lookMs = looksInTurn();
+  for (const id of keyed) revived.push(...((await within(tx, lookMs(), () => revive(tx, [id], statuses))) ?? []));
   return revived;
 }
 
