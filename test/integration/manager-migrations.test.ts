@@ -1,3 +1,4 @@
+import type { MigrationInterface, QueryRunner } from "typeorm";
 import { expect, onTestFinished, test } from "vitest";
 import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
@@ -32,6 +33,31 @@ test("managers that start at once migrate once, and one that comes later finds n
   expect(applied.flat().length).toBeGreaterThan(0);
   expect(new Set(applied.flat()).size).toBe(applied.flat().length);
   expect(await migrate(await connect(databaseUrl))).toEqual([]);
+});
+
+test("one that goes silent in the middle holds the others up for no longer than it may be idle, and leaves nothing", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const log = keptLog();
+  const seen: unknown[] = [];
+  class Frozen1 implements MigrationInterface {
+    name = "Frozen1790000000001";
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await queryRunner.query("CREATE TABLE half_made ()");
+      seen.push(...(await queryRunner.query("SHOW idle_session_timeout")));
+      await new Promise(() => undefined);
+    }
+    async down(): Promise<void> {}
+  }
+  const frozen = createDataSource({ databaseUrl, log });
+  frozen.setOptions({ migrations: [Frozen1] });
+  await frozen.initialize();
+  onTestFinished(() => frozen.destroy());
+  const frozenOnes = migrate(frozen, 1_000);
+  frozenOnes.catch(() => undefined);
+  await eventually(() => expect(seen).toEqual([{ idle_session_timeout: "1s" }]));
+  const next = await connect(databaseUrl);
+  expect((await migrate(next)).length).toBeGreaterThan(0);
+  expect(await next.query("SELECT to_regclass('half_made') AS half")).toEqual([{ half: null }]);
 });
 
 test("each can be undone, from the last to the first, and done again, with nothing left and nothing missing", async () => {

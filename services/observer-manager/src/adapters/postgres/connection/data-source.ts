@@ -81,6 +81,11 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** Any number, the same for all managers: the key of the lock that lets one of them migrate at a time. */
 const MIGRATION_LOCK_KEY = 7_026_517_001;
 
+/** Also between two transactions. PostgreSQL 13 does not know it. */
+const END_WHEN_IDLE =
+  "SELECT set_config('idle_session_timeout', $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'";
+const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
+
 /** A DataSource for the books, not yet connected: `await dataSource.initialize()`, which rejects while PostgreSQL is away. */
 export function createDataSource(settings: DatabaseSettings): DataSource {
   const statementTimeoutMs = settings.statementTimeoutMs ?? 10_000;
@@ -172,15 +177,19 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
 /**
  * Brings the schema up to date. Comes in: an initialised DataSource. Guarantees: all migrations applied, also when several
  * managers start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle
- * leaves the old schema (one transaction) and no lock (it belongs to the session). Answers the names of those it applied.
- * It works on a connection of its own, since neither waiting for the lock nor a migration should meet the statement timeout.
+ * leaves the old schema (one transaction) and no lock (it belongs to the session, which PostgreSQL ends where its manager is frozen, or on a machine
+ * that is gone without a word). Answers the names of those it applied. It works on a connection of its own, since neither waiting for the lock nor a
+ * migration should meet the statement timeout; a database that goes without a word meanwhile is found out by TCP.
+ * @param idleMs for so long its session may ask nothing
  */
-export async function migrate(dataSource: DataSource): Promise<string[]> {
+export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTION_MS): Promise<string[]> {
   const { Client, primary } = (dataSource.options as { extra: Record<string, unknown> }).extra;
-  const options = { ...dataSource.options, entities: [], poolSize: 1, extra: { Client, primary } } as DataSourceOptions;
+  const extra = { Client, primary, ...KEPT_ALIVE, idle_in_transaction_session_timeout: idleMs };
+  const options = { ...dataSource.options, entities: [], poolSize: 1, extra } as DataSourceOptions;
   const own = await new DataSource(options).initialize();
   try {
     const session = own.createQueryRunner();
+    await session.query(END_WHEN_IDLE, [String(idleMs)]);
     await session.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK_KEY]);
     const applied = await new MigrationExecutor(own, session).executePendingMigrations();
     await session.release();
