@@ -382,6 +382,13 @@ test("Odd messages are answered one by one, hold up nobody, and leave the manage
   process.stdout.write(`${asked.length + 6} odd requests, each answered; ${good.length} good ones between them created\n`);
 });
 
+test("Headers that are nested as deep as a message may have them hold up nobody, and are not looked at", async () => {
+  const deep = await requester.publish({ tasks: [amqp.work()] }, { headers: requester.deepHeaders(12_000) });
+  const next = await requester.publish({ tasks: [amqp.work()] }, { headers: { trace: "x".repeat(8_000) } });
+  for (const id of [deep, next]) expect((await requester.reply(id)).body.results[0]?.status).toBe(201);
+  await queueIsEmpty();
+});
+
 test("What would take more than a message may have is answered in short", async () => {
   const params = `{"dir":"${amqp.tasks.dir}","answer":[${"1e20,".repeat(190_000)}1]}`;
   const reply = await requester.ask(`{"tasks":[${'{"type":"x"},'.repeat(900)}{"type":"work","params":{}}]}`);

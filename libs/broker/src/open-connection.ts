@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { type ChannelModel, connect } from "amqplib";
 import type { BrokerSettings } from "./broker-settings.ts";
 import { gatherWrites } from "./gather-writes.ts";
+import { readNoLongHeaders } from "./long-headers.ts";
 import { withPatience } from "./patience.ts";
 
 /** From the first SYN to the end of the AMQP handshake: one heartbeat, but at least this. */
@@ -39,6 +40,7 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
       onAbort: () => new Error("closed by its owner while connecting"),
     });
     gatherWrites(socketOf(model));
+    readNoLongHeaders(model.connection as unknown as Parameters<typeof readNoLongHeaders>[0]);
     return { model, heartbeatMs: agreedHeartbeatS(model) * 1_000, destroy: () => socket.abort() };
   } catch (error) {
     socket.abort();

@@ -3,6 +3,7 @@ import type { ProblemDetails, TaskBatchResults } from "@unacked/contracts";
 import { type Channel, type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
+import { deepHeaders } from "./deep-headers.ts";
 
 export interface Reply {
   /** As a client of REST would see it. */
@@ -103,6 +104,11 @@ export class Requester {
     const id = await this.publish(body, properties);
     const nth = this.replies.slice(0, count).filter(({ correlationId }) => correlationId === id).length + 1;
     return this.reply(properties.correlationId ?? id, nth);
+  }
+
+  /** Of the next message alone: headers of that depth. */
+  deepHeaders(depth: number): object {
+    return deepHeaders(this.#model, depth);
   }
 
   /** For what the broker may refuse. */
