@@ -71,6 +71,25 @@ test.runIf(isTurnOf(0))(
   },
 );
 
+test.runIf(isTurnOf(1))(
+  "Who keeps to its rate is not told that it asked too often because what it asked came again, and again",
+  async () => {
+    const database = await privatePostgres();
+    const { amqpUrl, management } = await freshVhost();
+    system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
+    const users = { guest: { ...USERS.guest, perMinute: 30 } }; // five at once
+    const manager = await startManager({ REQUEST_USERS: JSON.stringify(users) });
+    await connect();
+    await database.kill();
+    const asked = await requester.publishMany(Array.from({ length: 5 }, () => ({ tasks: [LATER] })));
+    await eventually(() => expect(manager.lines.join("\n")).toContain("another manager may try"), { timeoutMs: 30_000 });
+    await database.start();
+    await untilAnswered(asked);
+    expect(requester.replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    await expectOnce(asked);
+  },
+);
+
 test.runIf(isTurnOf(2))(
   "Of a frozen manager another one takes over, and what the frozen one has in hand is done once",
   async () => {

@@ -87,6 +87,7 @@ describe("the gate of requests", () => {
     messageId: "m-1",
     replyTo: "billing.here",
     body: body({ tasks: [{ type: "resize" }] }),
+    isAgain: false,
     ...more,
   });
 
@@ -162,6 +163,16 @@ describe("the gate of requests", () => {
     expect(ask("shop", { timers, tasks: [] })).toMatchObject({ outcome: "refused" });
     expect(ask("shop", { cancelTimers: [] })).toMatchObject({ outcome: "refused" });
     expect(ask("shop", { cancelTimers: Array.from({ length: 1_001 }, () => a) })).toMatchObject({ outcome: "refused" });
+  });
+
+  it("counts what the broker gives again no second time, as it may be decided already", () => {
+    const users = readRequestUsers({ all: { role: "admin", types: ["*"], pools: ["*"], perMinute: 6 } });
+    const slow = new RequestGate({ users: "users" in users ? users.users : {}, sha256: () => "d", nowMs: () => 0 });
+    const ask = (isAgain: boolean) => slow.admit(request({ user: "all", replyTo: "all.x", isAgain }));
+    expect(ask(false)).toHaveProperty("wanted");
+    expect(ask(true)).toHaveProperty("wanted");
+    expect(ask(false)).toMatchObject({ outcome: "too-many" });
+    expect(ask(true)).toHaveProperty("wanted");
   });
 
   it("refuses a viewer with what would be enough", () => {

@@ -8,6 +8,8 @@ export interface ReceivedRequest {
   messageId: string | undefined;
   replyTo: string | undefined;
   body: Buffer;
+  /** The broker has given it to a manager before. */
+  isAgain: boolean;
 }
 
 /** `done`: decided now · `repeated`: decided before · `unanswerable`: nobody could be told; it goes to the errors · `ignored`: of too many such. */

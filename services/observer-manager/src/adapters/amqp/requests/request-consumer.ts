@@ -67,7 +67,8 @@ export class RequestConsumer {
 
   #receive(delivery: Delivery): Received {
     const { userId: user, messageId, replyTo, correlationId = messageId } = delivery.properties;
-    const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body: delivery.body });
+    const { body, redelivered: isAgain } = delivery;
+    const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body, isAgain });
     return { admitted, correlationId, asError: unreadableMessage(delivery, "") };
   }
 
