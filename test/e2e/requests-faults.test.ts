@@ -148,6 +148,24 @@ test.runIf(isTurnOf(0))("With quorum queues it goes the same way", async () => {
   await expectOnce(asked);
 });
 
+test.runIf(isTurnOf(0))(
+  "Large requests that have piled up are read few at a time: a manager with little memory answers all of them",
+  async () => {
+    system = await freshSystem();
+    const before = await startManager();
+    await connect();
+    await before.kill("SIGTERM");
+    // 1 MiB each, of pairs of numbers, which take twelve times as much memory as JSON.
+    const params = Array.from({ length: 43_000 }, () => [1, 2]);
+    const large = JSON.stringify({ tasks: Array.from({ length: 4 }, () => ({ ...LATER, params })) });
+    const asked = await requester.publishMany(Array.from({ length: 40 }, () => large));
+    const manager = await startManager({ NODE_OPTIONS: "--max-old-space-size=256" });
+    await untilAnswered(asked, 120_000);
+    expect(requester.replies.map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(manager.exit()).toBeNull();
+  },
+);
+
 test.runIf(isTurnOf(2))(
   "A policy bounds what may wait: who asks beyond that is told by the broker, and what it took is answered",
   async () => {

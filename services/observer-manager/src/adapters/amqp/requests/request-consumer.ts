@@ -5,16 +5,18 @@ import type { ErrorBook, NewError } from "../../../operations/books/books-store.
 import type { Log } from "../../../operations/log.ts";
 import type { AdmittedRequest, RequestAnswer } from "../../../operations/requests/request.ts";
 import type { RequestDesk } from "../../../operations/requests/request-desk.ts";
-import type { RequestGate } from "../../../operations/requests/request-gate.ts";
+import { MAX_REQUEST_BYTES, type RequestGate } from "../../../operations/requests/request-gate.ts";
 import type { RequestTally } from "../../../operations/tally.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
-/** What waits here is parsed, and at most as large as a request may be: bodies are let go of as they come. */
+/** What waits here is as it came, and at most as large as a request may be: what is larger is let go of as it comes. */
 const PREFETCH = 100;
 const MAX_BATCH = 50;
+/** So much is read at once, and one at least: read, JSON may take twenty times as much memory. */
+const MAX_READ_BYTES = 2 * MAX_REQUEST_BYTES;
 const MAX_DETAIL = 1_000;
 const RETRY_MS = 250;
 /** A manager that cannot decide for this long lets another one try: the queue has a single active consumer. */
@@ -58,25 +60,33 @@ export class RequestConsumer {
     this.#batches.begin(session.lost);
     await session.consume(REQUEST_QUEUE, { prefetch: PREFETCH }, (delivery) => {
       this.#forgotten.delivered();
-      this.#received.set(delivery, this.#receive(delivery));
-      delivery.shed();
+      if (delivery.body.length > MAX_REQUEST_BYTES) this.#received.set(delivery, this.#read(delivery));
       this.#batches.add(delivery);
     });
     this.#forgotten.begin(session);
   }
 
-  #receive(delivery: Delivery): Received {
+  #read(delivery: Delivery): Received {
     const { userId: user, messageId, replyTo, correlationId = messageId } = delivery.properties;
     const { body, redelivered: isAgain } = delivery;
     const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body, isAgain });
-    return { admitted, correlationId, asError: unreadableMessage(delivery, "") };
+    const asError = unreadableMessage(delivery, "");
+    delivery.shed();
+    return { admitted, correlationId, asError };
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    const received = deliveries.map((delivery) => this.#received.get(delivery) as Received);
-    const answers = await this.#decide(received, lost);
-    if (answers === undefined) return;
+    for (const some of readTogether(deliveries)) {
+      if (lost.aborted) return;
+      await this.#handleSome(some, lost);
+    }
+  }
+
+  async #handleSome(deliveries: readonly Delivery[], lost: AbortSignal): Promise<void> {
     try {
+      const received = deliveries.map((delivery) => this.#received.get(delivery) ?? this.#read(delivery));
+      const answers = await this.#decide(received, lost);
+      if (answers === undefined) return;
       await Promise.all(answers.map((answer, i) => this.#answer(answer, received[i] as Received, lost)));
     } catch (error) {
       if (lost.aborted) return; // all of them come again
@@ -119,6 +129,20 @@ export class RequestConsumer {
     const { reason, detail } = error;
     return [{ ...asError, reason, detail: detail.slice(0, MAX_DETAIL), reporter: this.#parts.reporter }];
   }
+}
+
+function readTogether(deliveries: readonly Delivery[]): Delivery[][] {
+  const all: Delivery[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const delivery of deliveries) {
+    bytes += delivery.body.length;
+    if (bytes > MAX_READ_BYTES) {
+      all.push([]);
+      bytes = delivery.body.length;
+    }
+    all.at(-1)?.push(delivery);
+  }
+  return all;
 }
 
 const isAdmitted = (one: AdmittedRequest | RequestAnswer): one is AdmittedRequest => "wanted" in one;
