@@ -14,33 +14,52 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /**
  * What in a parsed JSON value could not be kept as it is: PostgreSQL's jsonb refuses NUL and half surrogate pairs, a number
  * beyond the double range became Infinity (and would come back as null), and a key `__proto__` is a trap for every merge
- * downstream. Empty when all is well. Does not recurse, so a value of any depth is safe to ask about.
+ * downstream. Empty when all is well. Does not recurse, so a value of any depth is safe to ask about; and remembers no more than where it is, as a
+ * body of 32 MiB may be of sixteen million values.
  */
 export function findJsonFlaws(value: unknown): JsonFlaw[] {
   const flaws: JsonFlaw[] = [];
-  const waiting: { value: unknown; path: (string | number)[] }[] = [{ value, path: [] }];
-  for (let next = waiting.pop(); next !== undefined && flaws.length < MAX_FLAWS; next = waiting.pop()) {
-    const { value: item, path } = next;
-    const key = path.at(-1);
-    report(flaws, path, typeof key === "string" ? keyFlaw(key) : undefined);
-    if (key === "__proto__") continue;
-    if (typeof item === "string") report(flaws, path, textFlaw(item));
-    if (typeof item === "number" && !Number.isFinite(item)) report(flaws, path, "the number is too large");
-    if (typeof item !== "object" || item === null) continue;
-    if (path.length >= MAX_JSON_DEPTH) report(flaws, path, `nested deeper than ${MAX_JSON_DEPTH} levels`);
-    else for (const child of childrenOf(item, path).reverse()) waiting.push(child); // may be too many for a spread
+  const levels: Level[] = [];
+  const report = (message: string | undefined): void => {
+    if (message !== undefined) flaws.push({ path: levels.map(placeIn), message });
+  };
+  const lookAt = (item: unknown): void => {
+    if (typeof item === "string") report(textFlaw(item));
+    else if (typeof item === "number") report(Number.isFinite(item) ? undefined : "the number is too large");
+    if (typeof item !== "object" || item === null) return;
+    if (levels.length >= MAX_JSON_DEPTH) report(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    else levels.push(levelOf(item));
+  };
+  lookAt(value);
+  for (let level = levels.at(-1); level !== undefined && flaws.length < MAX_FLAWS; level = levels.at(-1)) {
+    level.at += 1;
+    if (level.at === level.size) {
+      levels.pop();
+      continue;
+    }
+    const key = level.keys?.[level.at];
+    if (key !== undefined) report(keyFlaw(key));
+    if (key !== "__proto__") lookAt(level.children[key ?? level.at]);
   }
   return flaws;
 }
 
-function childrenOf(item: object, path: (string | number)[]): { value: unknown; path: (string | number)[] }[] {
-  if (Array.isArray(item)) return item.map((value: unknown, index) => ({ value, path: [...path, index] }));
-  return Object.entries(item).map(([key, value]) => ({ value, path: [...path, key] }));
+/** A list, or an object with its keys, and which of its children is looked at. */
+interface Level {
+  children: Record<string | number, unknown>;
+  keys: readonly string[] | undefined;
+  size: number;
+  at: number;
 }
 
-function report(flaws: JsonFlaw[], path: (string | number)[], message: string | undefined): void {
-  if (message !== undefined) flaws.push({ path, message });
+function levelOf(item: object): Level {
+  const children = item as Level["children"];
+  if (Array.isArray(item)) return { children, keys: undefined, size: item.length, at: -1 };
+  const keys = Object.keys(item);
+  return { children, keys, size: keys.length, at: -1 };
 }
+
+const placeIn = ({ keys, at }: Level): string | number => keys?.[at] ?? at;
 
 function textFlaw(text: string): string | undefined {
   if (text.includes("\0")) return "the character NUL (\\u0000) is not allowed";

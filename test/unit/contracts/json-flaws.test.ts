@@ -29,6 +29,14 @@ describe("what of a JSON value could not be kept", () => {
     expect(flawsOf(nested(100_000))).toHaveLength(1);
   });
 
+  it("looks at millions of values in the memory of a few, as it must not hold up all else", () => {
+    const zeros = { rows: Array.from({ length: 5 }, () => Array.from({ length: 400_000 }, () => 0)) };
+    const before = performance.now();
+    expect(findJsonFlaws(zeros)).toEqual([]);
+    // With a path for each it took four seconds, and as many gigabytes for a body of 32 MiB.
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
+
   it("finds nothing in honest JSON", () => {
     const honest = fc.jsonValue({ maxDepth: 5, stringUnit: fc.constantFrom("a", "é", "😀", " ") });
     fc.assert(fc.property(honest, (value) => findJsonFlaws(value).length === 0));
