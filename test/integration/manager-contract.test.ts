@@ -447,6 +447,8 @@ describe("a call that succeeds is answered as described", () => {
     [{ expiresAt: "2099-12-31T00:00:00Z" }, "/expiresAt", 422],
     [{ payload: "\0" }, "/payload", 422],
     [{ payload: "x".repeat(65_536) }, undefined, 413],
+    [{ payload: Array.from({ length: 213 }, () => 1e308) }, undefined, 413],
+    [{ payload: Array.from({ length: 9_000 }, () => 5e-324) }, "/payload/811", 422],
     [{ colour: "red" }, "/colour", 422],
   ])("a timer that cannot be so is refused with its place, alone and in a batch: %j", async (more, pointer, status) => {
     const json = { at: "2100-01-01T00:00:00Z", name: "n", payload: null, ...more };

@@ -16,16 +16,23 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * beyond the double range became Infinity (and would come back as null), and a key `__proto__` is a trap for every merge
  * downstream. Empty when all is well. Does not recurse, so a value of any depth is safe to ask about; and remembers no more than where it is, as a
  * body of 32 MiB may be of sixteen million values.
+ * @param mostFurtherDigits what its numbers may have of these together
  */
-export function findJsonFlaws(value: unknown): JsonFlaw[] {
+export function findJsonFlaws(value: unknown, mostFurtherDigits = Number.POSITIVE_INFINITY): JsonFlaw[] {
   const flaws: JsonFlaw[] = [];
   const levels: Level[] = [];
+  let digits = 0;
   const report = (message: string | undefined): void => {
     if (message !== undefined) flaws.push({ path: levels.map(placeIn), message });
   };
   const lookAt = (item: unknown): void => {
     if (typeof item === "string") report(textFlaw(item));
-    else if (typeof item === "number") report(Number.isFinite(item) ? undefined : "the number is too large");
+    else if (typeof item === "number") {
+      const before = digits;
+      digits += furtherDigits(item);
+      if (!Number.isFinite(item)) report("the number is too large");
+      else if (before <= mostFurtherDigits && digits > mostFurtherDigits) report(tooManyDigits(mostFurtherDigits));
+    }
     if (typeof item !== "object" || item === null) return;
     if (levels.length >= MAX_JSON_DEPTH) report(`nested deeper than ${MAX_JSON_DEPTH} levels`);
     else levels.push(levelOf(item));
@@ -60,6 +67,15 @@ function levelOf(item: object): Level {
 }
 
 const placeIn = ({ keys, at }: Level): string | number => keys?.[at] ?? at;
+
+const tooManyDigits = (most: number): string =>
+  `with this one, its numbers have over ${most} digits more than JSON shows of them (of 1e308 there are 309), which PostgreSQL all gives`;
+
+/** About how many digits more PostgreSQL's jsonb gives of a number than JSON has, which writes the largest and the smallest with an exponent: of 1e308 there are 309. */
+export function furtherDigits(number: number): number {
+  const size = Math.abs(number);
+  return size >= 1e21 || (size < 1e-6 && size > 0) ? Math.abs(Math.trunc(Math.log10(size))) : 0;
+}
 
 function textFlaw(text: string): string | undefined {
   if (text.includes("\0")) return "the character NUL (\\u0000) is not allowed";

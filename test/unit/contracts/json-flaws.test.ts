@@ -1,4 +1,4 @@
-import { findJsonFlaws, MAX_JSON_DEPTH } from "@unacked/contracts";
+import { findJsonFlaws, furtherDigits, MAX_JSON_DEPTH } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -27,6 +27,19 @@ describe("what of a JSON value could not be kept", () => {
     expect(flawsOf(nested(MAX_JSON_DEPTH))).toEqual([]);
     expect(flawsOf(nested(MAX_JSON_DEPTH + 1))).toHaveLength(1);
     expect(flawsOf(nested(100_000))).toHaveLength(1);
+  });
+
+  it("names the number with which they have more further digits together than may be, and no other", () => {
+    const asked = { a: [1e308, -2.5, 7e-300], b: 5e-324, c: [1e21, 1e20, 1e-6, 0, 1e300] };
+    expect(findJsonFlaws(asked)).toEqual([]);
+    expect(findJsonFlaws(asked, 308 + 299 + 323 + 21 + 300)).toEqual([]);
+    expect(findJsonFlaws(asked, 308 + 299 + 323 + 21 + 299)).toEqual([
+      { path: ["c", 4], message: expect.stringMatching(/over 1250 digits more/) },
+    ]);
+    expect(findJsonFlaws(asked, 308)).toEqual([{ path: ["a", 2], message: expect.stringMatching(/over 308 digits more/) }]);
+    expect([0, 1, 999_999_999_999, 1e20, 1e-6, 1e21, -1e308, 5e-324].map(furtherDigits)).toEqual([
+      0, 0, 0, 0, 0, 21, 308, 323,
+    ]);
   });
 
   it("looks at millions of values in the memory of a few, as it must not hold up all else", () => {

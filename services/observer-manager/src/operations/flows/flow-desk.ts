@@ -7,12 +7,12 @@ import {
   type FlowTask,
   type FlowTaskPage,
   type FlowView,
-  MAX_PARAMS_BYTES,
   newFlowId,
   type RerunFlow,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { planFlaws, tasksOf } from "../../domain/flows/flow-plan.ts";
+import { areTooLarge } from "../../domain/json-bytes.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeFlowCursor, encodePlaceCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
@@ -49,7 +49,7 @@ export class FlowDesk implements FlowTools {
     const tasks = tasksOf(asked);
     const flaws = planFlaws(tasks, list);
     if (flaws.length > 0) return { kind: "problem", code: "invalid-body", errors: flaws };
-    const large = tasks.findIndex(({ params }) => Buffer.byteLength(JSON.stringify(params)) > MAX_PARAMS_BYTES);
+    const large = tasks.findIndex(({ params }) => areTooLarge(params));
     if (large !== -1)
       return { kind: "problem", code: "body-too-large", detail: `The params of /${list}/${large} are too large` };
     const { id = newFlowId(), name } = asked;

@@ -7,6 +7,7 @@ import {
   type TimerCancelResults,
 } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
+import { bytesOfJsonb } from "../../domain/json-bytes.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import { refusedOne } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
@@ -34,9 +35,14 @@ function readOne(given: unknown, seen: Set<string>): CreateTimer | Refusal {
   return payloadRefusal(checked.value) ?? checked.value;
 }
 
+/** As long as its message will be, which is what PostgreSQL gives: a claim has five hundred of them in hand. */
 export function payloadRefusal({ payload }: Pick<PutTimer, "payload">): Refusal | undefined {
-  if (Buffer.byteLength(JSON.stringify(payload)) <= MAX_TIMER_PAYLOAD_BYTES) return undefined;
-  return { kind: "problem", code: "body-too-large", detail: `The payload is over ${MAX_TIMER_PAYLOAD_BYTES} bytes of JSON` };
+  if (bytesOfJsonb(payload) <= MAX_TIMER_PAYLOAD_BYTES) return undefined;
+  return {
+    kind: "problem",
+    code: "body-too-large",
+    detail: `The payload is over ${MAX_TIMER_PAYLOAD_BYTES} bytes of JSON, with all digits of its numbers`,
+  };
 }
 
 /** The answer: in the order given. */

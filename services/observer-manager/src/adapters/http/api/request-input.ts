@@ -63,7 +63,7 @@ function readBody(route: Route, body: unknown): unknown {
   if (route.body === undefined) return undefined;
   if (body === undefined) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
   if (route.readBody) return route.readBody(body);
-  const checked = checkJson(route.body, body);
+  const checked = checkJson(route.body, body, route.bodyLimitBytes);
   if (!checked.ok) throw new HttpProblem(checked.refusal);
   return checked.value;
 }
@@ -72,8 +72,9 @@ function readBody(route: Route, body: unknown): unknown {
 export function checkJson<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
+  maxBytes?: number,
 ): { ok: true; value: z.output<Schema> } | { ok: false; refusal: Refusal } {
-  const checked = jsonCheck(schema, value);
+  const checked = jsonCheck(schema, value, maxBytes);
   return checked.ok ? checked : { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: checked.errors } };
 }
 
