@@ -12,8 +12,12 @@ export function frameOf({ name, data, id }: { name: string; data: unknown; id?: 
   return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Sends the head of a stream. @returns false where nothing is to follow, as HEAD was asked */
+/**
+ * Sends the head of a stream. @returns false where nothing is to follow: HEAD was asked, or the client has gone while it was looked up who
+ * asks, and for what. Of that nobody would be told any more, and what follows would never end.
+ */
 export function beginEventStream(request: Request, response: Response): boolean {
+  if (response.destroyed) return false;
   response.writeHead(200, {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
