@@ -1,10 +1,13 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Request, Response } from "express";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventStream } from "../../../services/observer-manager/src/adapters/http/server/change-events.ts";
-import { sendEventStream } from "../../../services/observer-manager/src/adapters/http/server/server-sent-events.ts";
+import {
+  keepEventStream,
+  sendEventStream,
+} from "../../../services/observer-manager/src/adapters/http/server/server-sent-events.ts";
 
 /** What is answered by `answer` to somebody who has gone by then, as while it was looked up who asks. */
 async function answeredTooLate(answer: (request: Request, response: Response) => unknown): Promise<void> {
@@ -41,4 +44,26 @@ test("A client that has gone before its stream begins follows no changes", async
     eventStream({ subscribe } as unknown as Parameters<typeof eventStream>[0])(incoming, response, () => undefined),
   );
   expect(subscribe).not.toHaveBeenCalled();
+});
+
+test("A client to which much is sent just as its stream beats, after long calm, goes on; one that reads no more is cut off", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const wire = { writableNeedDrain: false, write: vi.fn(), end: vi.fn(), destroy: vi.fn() };
+  const response = Object.assign(new EventEmitter(), { locals: {}, ...wire });
+  const incoming = { socket: { setNoDelay: () => undefined } };
+  keepEventStream(incoming as unknown as Request, response as unknown as Response, { isGone: () => undefined });
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(response.write).toHaveBeenCalledTimes(40);
+  for (let burst = 0; burst < 3; burst += 1) {
+    response.writableNeedDrain = true;
+    await vi.advanceTimersByTimeAsync(45_000);
+    response.writableNeedDrain = false;
+    response.emit("drain");
+  }
+  expect(response.destroy).not.toHaveBeenCalled();
+  response.writableNeedDrain = true;
+  await vi.advanceTimersByTimeAsync(90_000);
+  expect(response.destroy).toHaveBeenCalled();
+  response.emit("close");
 });

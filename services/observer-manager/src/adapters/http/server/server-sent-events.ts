@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { callerOf } from "./caller.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A client that has not read a byte for so long is gone, or as good as. */
+/** A client that leaves what was sent to it unread for so long is gone, or as good as. */
 const MAX_STALLED_MS = 60_000;
 /** When the connection breaks, a browser comes back after so long. */
 const RECONNECT_MS = 1_000;
@@ -30,11 +30,14 @@ export function beginEventStream(request: Request, response: Response): boolean 
 
 /** Says now and then that the stream lives, ends that of a client which does not read any more, and tells when it is gone (perhaps twice). */
 export function keepEventStream(request: Request, response: Response, told: { hasRoom?(): void; isGone(): void }): void {
-  let lastProgressAt = performance.now();
+  /** As beats have found it: what is sent just before one, after long calm, is soon read. */
+  let stalledSinceMs: number | undefined;
   const heartbeat = setInterval(() => {
     void sendAwayIfUnwelcome();
-    if (!response.writableNeedDrain) response.write(": still here\n\n");
-    else if (performance.now() - lastProgressAt > MAX_STALLED_MS) response.destroy();
+    const nowMs = performance.now();
+    stalledSinceMs = response.writableNeedDrain ? (stalledSinceMs ?? nowMs) : undefined;
+    if (stalledSinceMs === undefined) response.write(": still here\n\n");
+    else if (nowMs - stalledSinceMs > MAX_STALLED_MS) response.destroy();
   }, HEARTBEAT_MS);
   /** A token that was taken back, or has expired, opens no stream, and keeps none open. */
   const sendAwayIfUnwelcome = async () => {
@@ -43,7 +46,7 @@ export function keepEventStream(request: Request, response: Response, told: { ha
     response.end();
   };
   response.on("drain", () => {
-    lastProgressAt = performance.now();
+    stalledSinceMs = undefined;
     told.hasRoom?.();
   });
   response.on("error", () => undefined); // the client went; `close` follows
