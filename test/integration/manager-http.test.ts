@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
+import { sendRaw } from "../support/rest/raw-request.ts";
 import type { Called } from "../support/rest/rest-client.ts";
 import { putObserver, putService } from "../support/servers/books.ts";
 
@@ -244,6 +245,19 @@ describe("every answer", () => {
     }
     expect((await manager.call("GET", OBSERVERS)).headers.get("etag")).toBeNull();
     expect((await manager.call("GET", OBSERVERS)).headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("shows an observer to whoever has its ETag, which says nothing of how it stands", async () => {
+    const id = await putObserver(books.dataSource, { status: "Created" });
+    const tag = (await manager.call("GET", `${OBSERVERS}/${id}`)).headers.get("etag") ?? "";
+    await books.dataSource.query("UPDATE observers SET status = 'Failed' WHERE id = $1", [id]);
+    for (const known of [tag, `W/${tag}`, "*"]) {
+      // As curl sends it; fetch() would say no-cache beside it.
+      const path = `${OBSERVERS}/${id}`;
+      const { status, text } = await sendRaw(manager.url, { path, headers: { "if-none-match": known } });
+      expect([known, status]).toEqual([known, 200]);
+      expect(JSON.parse(text)).toMatchObject({ id, status: "Failed" });
+    }
   });
 
   test("refuses changes that a page of another origin sends", async () => {

@@ -21,9 +21,14 @@ const requireJson: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Every JSON that is answered goes out here: ended by a newline, as in a terminal the prompt would stand behind it. */
-export const sendJson = (response: Response, status: number, body: unknown, type = "application/json"): void =>
-  void response
+/**
+ * Every JSON that is answered goes out here: ended by a newline, as in a terminal the prompt would stand behind it. Not by express's `send`: that
+ * answers `If-None-Match` by 304, and the ETag of an observer is of what is wanted of it alone, however else it has changed.
+ */
+export function sendJson(response: Response, status: number, body: unknown, type = "application/json"): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response
     .status(status)
-    .type(type)
-    .send(`${JSON.stringify(body)}\n`);
+    .set({ "Content-Type": `${type}; charset=utf-8`, "Content-Length": String(Buffer.byteLength(text)) })
+    .end(text);
+}
