@@ -51,6 +51,7 @@ function textOf({ kind }: FormField, value: unknown): string | boolean | undefin
     case "flag":
       return typeof value === "boolean" ? value : undefined;
     case "text":
+      return typeof value === "string" && !LINE_END.test(value) ? value : undefined;
     case "choice":
       return typeof value === "string" ? value : undefined;
     case "number":
@@ -66,4 +67,7 @@ function textOf({ kind }: FormField, value: unknown): string | boolean | undefin
   }
 }
 
-const isOneLine = (text: string): boolean => text !== "" && !text.includes("\n");
+/** A field of one line would take them out of a text, and say nothing of it. */
+const LINE_END = /[\r\n]/;
+
+const isOneLine = (text: string): boolean => text !== "" && !LINE_END.test(text);
