@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
+import type { ChangePosition } from "../../services/observer-manager/src/operations/changes/change-log.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { inTurn } from "../support/runs/turns.ts";
-import { putObserver } from "../support/servers/books.ts";
+import { putObserver, putService } from "../support/servers/books.ts";
 
 /* A viewer who asked for a thousand tasks of 250 KB each ended the manager for all others. */
 
-const { books, manager } = useHttpManager({ emptied: "tasks, timers, observers, schedules" });
+const { books, manager } = useHttpManager({ emptied: "tasks, timers, observers, schedules, services" });
 const TEXT = "x".repeat(240_000);
 const COUNT = 60; // 14 MB
 const many = <Of>(of: (i: number) => Of): Of[] => Array.from({ length: COUNT }, (_, i) => of(i));
@@ -58,6 +60,14 @@ const MADE: Record<string, { list: string; make: () => Promise<unknown> }> = {
       },
     ]),
   ),
+  "observers that go on with params before those": {
+    list: "/api/v1/observers?",
+    make: () => {
+      const keeps = { specVersion: 1, params: { text: TEXT } };
+      const rejected_update = { specVersion: 2, reason: "not now", atMs: 0, keeps };
+      return Promise.all(many((i) => putObserver(books.dataSource, { name: `o-${i}`, rejected_update })));
+    },
+  },
   schedules: {
     list: "/api/v1/schedules?",
     make: async () => {
@@ -79,3 +89,24 @@ test.each(inTurn(Object.entries(MADE)))(
     expect(new Set(ids).size).toBe(ids.length);
   },
 );
+
+test("Changes that are long are read 8 MiB at a time, each of them once, in their order", async () => {
+  const log = new PostgresChangeLog(books.dataSource);
+  const { latest: from } = await log.horizon();
+  const ids: string[] = [];
+  for (const i of many((place) => place)) {
+    ids.push(await putObserver(books.dataSource, { name: `o-${i}`, params: { text: TEXT } }));
+    if (i % 7 === 0) ids.push(await putService(books.dataSource, { name: `s-${i}` }));
+  }
+  const { latest: to } = await log.horizon();
+  const pages: string[][] = [];
+  let after: ChangePosition | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof log.page>> = await log.page({ from, to }, after);
+    expect(JSON.stringify(page.changes.map(({ change }) => change)).length).toBeLessThan(9_000_000);
+    pages.push(page.changes.map(({ change }) => change.view.id));
+    after = page.next;
+  } while (after !== null);
+  expect(pages.length).toBe(2);
+  expect(pages.flat()).toEqual(ids);
+});

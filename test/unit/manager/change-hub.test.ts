@@ -1,7 +1,11 @@
 import type { ServiceView } from "@unacked/contracts";
 import { expect, onTestFinished, test } from "vitest";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
-import type { ChangeLog, LoggedChange } from "../../../services/observer-manager/src/operations/changes/change-log.ts";
+import type {
+  ChangeLog,
+  ChangePosition,
+  LoggedChange,
+} from "../../../services/observer-manager/src/operations/changes/change-log.ts";
 import type { ChangeEvent } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
 import { eventually } from "../../support/eventually.ts";
 import { keptLog } from "../../support/servers/books.ts";
@@ -9,6 +13,9 @@ import { keptLog } from "../../support/servers/books.ts";
 /** Books in memory: each change is a transaction of its own. */
 class Books implements ChangeLog {
   readonly #changes: LoggedChange[] = [];
+  /** As few as there are of long ones. */
+  perPage = Number.POSITIVE_INFINITY;
+  pagesRead = 0;
   #wake: () => void = () => undefined;
   onWake = (listener: () => void) => void (this.#wake = listener);
 
@@ -25,7 +32,13 @@ class Books implements ChangeLog {
   horizon = async () => ({ settled: this.#next(), latest: this.#next() });
   #within = ({ from, to }: { from: bigint; to: bigint }) => this.#changes.filter(({ xid }) => xid >= from && xid < to);
   count = async (range: { from: bigint; to: bigint }) => this.#within(range).length;
-  page = async (range: { from: bigint; to: bigint }) => ({ changes: this.#within(range), next: null });
+  page = async ({ from, to }: { from: bigint; to: bigint }, after: ChangePosition | null) => {
+    this.pagesRead += 1;
+    const all = this.#within({ from: after === null ? from : after.xid + 1n, to });
+    const changes = all.slice(0, this.perPage);
+    const last = all.length > changes.length ? changes.at(-1) : undefined;
+    return { changes, next: last === undefined ? null : { xid: last.xid, id: "" } };
+  };
 }
 
 function hubOf() {
@@ -79,4 +92,19 @@ test("A client that cannot be told anything is ended", async () => {
   await eventually(() => expect(broken.isEnded()).toBe(true));
   books.change("more");
   await eventually(() => expect(other.told).toEqual(["ready", "more"]));
+});
+
+test("Changes that take many pages are not gathered for all: each client is told them page by page, in their order", async () => {
+  const { books, client } = hubOf();
+  books.perPage = 1;
+  const clients = [client(never), client(never)];
+  await eventually(() => clients.every(({ told }) => told.includes("ready")));
+  const names = Array.from({ length: 20 }, (_, i) => `change-${i}`);
+  books.change(...names);
+  for (const { told } of clients) await eventually(() => expect(told).toEqual(["ready", ...names]));
+  expect(books.pagesRead).toBeGreaterThan(2 * names.length); // by each for itself
+  books.pagesRead = 0;
+  books.change("one", "two");
+  for (const { told } of clients) await eventually(() => expect(told.slice(-2)).toEqual(["one", "two"]));
+  expect(books.pagesRead).toBe(2);
 });

@@ -12,8 +12,10 @@ import {
   type Unsendable,
 } from "./change-stream.ts";
 
-/** At most so many changes are kept in memory to be handed to all; beyond, each client reads for itself. */
+/** At most so many changes are kept in memory to be handed to all, and so many pages of the books; beyond, each client reads for itself. */
 const MAX_BATCH_EVENTS = 1_000;
+/** As many changes as that are no more, unless they are long: then a page has few of them. */
+const MAX_BATCH_PAGES = 4;
 /** Updates may come by the thousand: one look for all of them. */
 const LOOKS = { firstMs: 25, maxMs: 2_000 };
 /** When no notification comes, as the listening connection may be away. */
@@ -133,9 +135,11 @@ export class ChangeHub {
 
   async #readBatch(range: XidRange): Promise<ChangeBatch> {
     const events: ChangeEvent[] = [];
+    let pages = 0;
     for await (const some of readEvents(this.#books, range)) {
       events.push(...some);
-      if (events.length > MAX_BATCH_EVENTS) return { ...range, events: null };
+      pages += 1;
+      if (events.length > MAX_BATCH_EVENTS || pages > MAX_BATCH_PAGES) return { ...range, events: null };
     }
     return { ...range, events };
   }

@@ -1,6 +1,13 @@
 import type { DataSource } from "typeorm";
 import type { Change, ChangeLog, ChangePosition, LoggedChange, XidRange } from "../../../operations/changes/change-log.ts";
-import { OBSERVER_COLUMNS, OBSERVER_SERVICE, type ObserverRow, toObserverView } from "../observers/observer-view.ts";
+import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
+import {
+  LARGE_COLUMNS,
+  OBSERVER_COLUMNS,
+  OBSERVER_SERVICE,
+  type ObserverRow,
+  toObserverView,
+} from "../observers/observer-view.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "../services/service-reads.ts";
 
 const PAGE_ROWS = 500;
@@ -31,9 +38,12 @@ const KEYS = `
 
 const KEYS_AS_TEXT = `SELECT kind, id, xid::text AS xid FROM (${KEYS}) keys ORDER BY keys.xid, id`;
 
-/** Index: observers_pkey. A row changed since is left out: it comes again with its new number. */
-const OBSERVERS = `
-  SELECT ${OBSERVER_COLUMNS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1) AND o.changed_xid < $2::xid8`;
+/** Index: observers_pkey. A row changed since is left out: it comes again with its new number. So are the last ones, where all together are long. */
+const OBSERVERS = cutToBytes(
+  `SELECT ${OBSERVER_COLUMNS}, o.changed_xid FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1) AND o.changed_xid < $2::xid8`,
+  LARGE_COLUMNS,
+  "changed_xid, id",
+);
 
 /** Index: services_pkey. */
 const SERVICES = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = ANY($1) AND s.changed_xid < $2::xid8`;
@@ -72,10 +82,17 @@ export class PostgresChangeLog implements ChangeLog {
     const from = after?.xid ?? range.from;
     const parameters = [String(from), String(range.to), after?.id ?? NO_ID, PAGE_ROWS];
     const keys = await this.#dataSource.query<Key[]>(KEYS_AS_TEXT, parameters);
-    const changes = await this.#readChanges(keys, String(range.to));
-    const last = keys.length === PAGE_ROWS ? keys.at(-1) : undefined;
+    const observers = await this.#read<ObserverRow & CutRow>(OBSERVERS, keys, "observer", range);
+    const isCut = observers.length < (observers[0]?.found ?? 0);
+    const shown = isCut ? keys.slice(0, keys.findIndex(({ id }) => id === observers.at(-1)?.id) + 1) : keys;
+    const services = await this.#read<ServiceRow>(SERVICES, shown, "service", range);
+    const changes = new Map<string, Change>([
+      ...observers.map((row) => [row.id, { kind: "observer", view: toObserverView(row) }] as const),
+      ...services.map((row) => [row.id, { kind: "service", view: toServiceView(row) }] as const),
+    ]);
+    const last = isCut || keys.length === PAGE_ROWS ? shown.at(-1) : undefined;
     return {
-      changes: keys.flatMap(({ id, xid }) => {
+      changes: shown.flatMap(({ id, xid }) => {
         const change = changes.get(id);
         return change === undefined ? [] : [{ change, xid: BigInt(xid) }];
       }),
@@ -83,20 +100,8 @@ export class PostgresChangeLog implements ChangeLog {
     };
   }
 
-  async #readChanges(keys: Key[], to: string): Promise<Map<string, Change>> {
-    const idsOf = (kind: Key["kind"]) => keys.filter((key) => key.kind === kind).map(({ id }) => id);
-    const changes = new Map<string, Change>();
-    const [observerIds, serviceIds] = [idsOf("observer"), idsOf("service")];
-    if (observerIds.length > 0) {
-      for (const row of await this.#dataSource.query<ObserverRow[]>(OBSERVERS, [observerIds, to])) {
-        changes.set(row.id, { kind: "observer", view: toObserverView(row) });
-      }
-    }
-    if (serviceIds.length > 0) {
-      for (const row of await this.#dataSource.query<ServiceRow[]>(SERVICES, [serviceIds, to])) {
-        changes.set(row.id, { kind: "service", view: toServiceView(row) });
-      }
-    }
-    return changes;
+  async #read<Row>(sql: string, keys: readonly Key[], kind: Key["kind"], { to }: XidRange): Promise<Row[]> {
+    const ids = keys.flatMap((key) => (key.kind === kind ? [key.id] : []));
+    return ids.length === 0 ? [] : this.#dataSource.query<Row[]>(sql, [ids, String(to)]);
   }
 }

@@ -12,6 +12,7 @@ import { type SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions
 import { OBSERVER_COUNTS } from "./observer-counts.ts";
 import { conditionsOf, isCounted } from "./observer-filter.ts";
 import {
+  LARGE_COLUMNS,
   LISTED_COLUMNS,
   OBSERVER_COLUMNS,
   OBSERVER_DETAILS,
@@ -37,8 +38,6 @@ const ORDER_OF_PAGE: Record<ObserverSort, string> = {
   oldest: "created_at_micros::bigint, id",
   attempts: "attempts DESC, created_at_micros::bigint DESC, id DESC",
 };
-/** Of OBSERVER_COLUMNS, those that may be long. */
-const LARGE = ["params", "last_error"];
 
 /** Index: observers_pkey. */
 const BY_ID = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE} WHERE o.id = $1`;
@@ -50,7 +49,7 @@ const COUNT = "count(*)::int AS total FROM observers o";
 
 /** One page, shorter where its rows are long, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
-  const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS, LARGE);
+  const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS, LARGE_COLUMNS);
   return { items: rows.map(toObserverView), ...page };
 }
 

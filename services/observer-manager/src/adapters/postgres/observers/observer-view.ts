@@ -145,6 +145,9 @@ const readsOf = (fields: readonly Field<unknown>[]): string =>
 /** Everything an ObserverView shows of one among many, of `observers o`; join OBSERVER_SERVICE with it. Index: services_pkey. */
 export const OBSERVER_COLUMNS = readsOf(ALL.map(([, field]) => field));
 
+/** Of these, those that may be long: params by what is wanted, and by what a run goes on with that has rejected it. */
+export const LARGE_COLUMNS = ["params", "last_error", "rejected_update"];
+
 /** Only what lists show. */
 export const LISTED_COLUMNS = readsOf(LISTED_FIELDS.map((name) => FIELDS[name]));
 
