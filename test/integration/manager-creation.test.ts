@@ -263,6 +263,7 @@ describe("a value that only the database finds wrong", () => {
     let transactions = 0;
     const breaking: BooksStore = {
       findMatching: (filter) => store.findMatching(filter),
+      sizesOf: (refs) => store.sizesOf(refs),
       noteSignOfLife: (sign) => store.noteSignOfLife(sign),
       findUnknownRuns: (runIds) => store.findUnknownRuns(runIds),
       inTransaction: (work) =>
@@ -280,6 +281,7 @@ test("what was committed is accepted, though the database goes away right after"
   let committed = false;
   const breaking: BooksStore = {
     findMatching: (filter) => store.findMatching(filter),
+    sizesOf: (refs) => store.sizesOf(refs),
     noteSignOfLife: (sign) => store.noteSignOfLife(sign),
     findUnknownRuns: (runIds) => store.findUnknownRuns(runIds),
     async inTransaction(work) {

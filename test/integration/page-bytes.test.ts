@@ -110,3 +110,27 @@ test("Changes that are long are read 8 MiB at a time, each of them once, in thei
   expect(pages.length).toBe(2);
   expect(pages.flat()).toEqual(ids);
 });
+
+test("An answer of what became of each shows 32 MiB of them; those behind were not asked, and are when they are sent again", async () => {
+  const names = Array.from({ length: 150 }, (_, i) => `o-${i}`); // 36 MB
+  for (const name of names) await putObserver(books.dataSource, { name, status: "Failed" });
+  await books.dataSource.query("UPDATE observers SET params = $1", [JSON.stringify({ text: TEXT })]);
+  const stop = async (some: string[]) => {
+    const { status, text, body } = await manager.call("POST", "/api/v1/observers/stop", { json: { names: some } });
+    expect(status, text.slice(0, 500)).toBe(200);
+    expect(text.length).toBeLessThan(36_000_000);
+    const results = body.results as { ref: string; problem?: { code: string } }[];
+    expect(results.map(({ ref }) => ref)).toEqual(some);
+    return results;
+  };
+  const results = await stop(names);
+  const left = results.flatMap(({ ref, problem }) => (problem === undefined ? [] : [ref]));
+  expect(new Set(results.slice(-left.length).map(({ problem }) => problem?.code))).toEqual(new Set(["batch-interrupted"]));
+  expect(left).toEqual(names.slice(-left.length));
+  expect(left.length).toBeGreaterThan(5);
+  expect(left.length).toBeLessThan(20);
+  const living = () => books.dataSource.query("SELECT FROM observers WHERE status <> 'Deleted'");
+  expect(await living()).toHaveLength(left.length);
+  expect((await stop(left)).filter(({ problem }) => problem !== undefined)).toEqual([]);
+  expect(await living()).toHaveLength(0);
+});

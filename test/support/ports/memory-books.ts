@@ -57,6 +57,7 @@ export class MemoryBooks implements BooksStore {
       inTransaction: (work) => this.inTransaction((tx) => work(process.port(tx, ["savepoint"])), commit),
       noteSignOfLife: (sign) => this.noteSignOfLife(sign),
       findMatching: () => this.findMatching(),
+      sizesOf: () => this.sizesOf(),
       findUnknownRuns: (runIds) => this.findUnknownRuns(runIds),
     };
     return process.port(store, ["inTransaction"]);
@@ -72,6 +73,10 @@ export class MemoryBooks implements BooksStore {
 
   async findMatching(): Promise<ObserverId[]> {
     return [...this.tables.observers.keys()].toSorted();
+  }
+
+  async sizesOf(): Promise<number[]> {
+    return [];
   }
 
   async findUnknownRuns(runIds: RunId[]): Promise<Map<RunId, UnknownRun>> {

@@ -26,6 +26,8 @@ export interface BooksStore {
   noteSignOfLife(sign: SignOfLife): Promise<boolean>;
   /** In id order, which is that of locks. */
   findMatching(filter: ObserverFilter): Promise<ObserverId[]>;
+  /** What may be long of each when it is shown, in bytes, in the order of the refs; 0 where nothing is there. */
+  sizesOf(refs: readonly ObserverRef[]): Promise<number[]>;
   /** Those of these runs that were ordered to stop because the books did not have their observer. */
   findUnknownRuns(runIds: RunId[]): Promise<Map<RunId, UnknownRun>>;
 }

@@ -16,6 +16,12 @@ import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 /** Rows locked by one transaction: services' own events about them wait so long. */
 const CHUNK = 1_000;
+/** Of what is shown of them, read by one transaction. */
+const MAX_CHUNK_BYTES = 8_388_608;
+/** Of what one answer shows, as much as a batch may bring: ten thousand observers of 256 KiB each are more than a manager has memory for. */
+const MAX_ANSWER_BYTES = 33_554_432;
+/** So few are no more than that, however long. */
+const FEW = 32;
 
 export interface BulkParts {
   store: BooksStore;
@@ -39,7 +45,8 @@ export class Bulk {
   async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
     const input = inputOf(change);
     const action = change.dryRun ? null : actionOf(change, by);
-    const done = await this.#inChunks(refs, change, (tx, chunk) =>
+    const sizes = refs.length > FEW ? await this.#parts.store.sizesOf(refs) : [];
+    const done = await this.#inChunks(answeredTogether(refs, sizes), change, (tx, chunk) =>
       changeObservers(tx, chunk, input, action, mustFindWorker(change)),
     );
     const outcomes = done.flat();
@@ -50,7 +57,7 @@ export class Bulk {
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount> {
     const ids = await this.#parts.store.findMatching(filter);
     const action = change.dryRun ? null : actionOf(change, by, filter);
-    const counts = await this.#inChunks(ids, change, async (tx, chunk) => {
+    const counts = await this.#inChunks(chunksOf(ids), change, async (tx, chunk) => {
       const { accepted, refused } = await changeSome(tx, { ids: chunk, filter, change, action });
       const count = { ...noneYet(), matched: accepted.length + refused.length, accepted: accepted.length };
       for (const { code } of refused) count.refused[code] = (count.refused[code] ?? 0) + 1;
@@ -63,24 +70,49 @@ export class Bulk {
 
   /** The results of the chunks that went through. Throws while there is none: then nothing has been changed. */
   async #inChunks<Item, Result>(
-    items: Item[],
+    chunks: readonly Item[][],
     { dryRun }: BulkChange,
     work: (tx: BooksTransaction, chunk: Item[]) => Promise<Result>,
   ): Promise<Result[]> {
     const { store, committed, log } = this.#parts;
     const results: Result[] = [];
-    for (let start = 0; start < items.length; start += CHUNK) {
+    for (const chunk of chunks) {
       try {
-        results.push(await store.inTransaction((tx) => work(tx, items.slice(start, start + CHUNK))));
+        results.push(await store.inTransaction((tx) => work(tx, chunk)));
       } catch (error) {
         if (results.length === 0 || dryRun) throw error;
-        log.warn({ err: error, done: start, of: items.length }, "a change of many was cut short");
+        const countOf = (some: readonly Item[][]) => some.reduce((sum, { length }) => sum + length, 0);
+        const counts = { done: countOf(chunks.slice(0, results.length)), of: countOf(chunks) };
+        log.warn({ err: error, ...counts }, "a change of many was cut short");
         return results;
       }
       if (!dryRun) committed();
     }
     return results;
   }
+}
+
+const chunksOf = <Item>(items: readonly Item[]): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
+
+/**
+ * What is shown of them all is one answer: as many as fit into it, those of each transaction together. The first is in it, however long.
+ * @param sizes what is shown of each, in bytes; of none: they are few
+ */
+export function answeredTogether(refs: readonly ObserverRef[], sizes: readonly number[]): ObserverRef[][] {
+  const chunks: ObserverRef[][] = [];
+  let [bytes, bytesOfChunk] = [0, 0];
+  for (const [i, ref] of refs.entries()) {
+    const size = sizes[i] ?? 0;
+    bytes += size;
+    if (bytes > MAX_ANSWER_BYTES && i > 0) break;
+    const chunk = chunks.at(-1);
+    const fits = chunk !== undefined && chunk.length < CHUNK && bytesOfChunk + size <= MAX_CHUNK_BYTES;
+    if (fits) chunk.push(ref);
+    else chunks.push([ref]);
+    bytesOfChunk = fits ? bytesOfChunk + size : size;
+  }
+  return chunks;
 }
 
 /** What one transaction asks of some. */

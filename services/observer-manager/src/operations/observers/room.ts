@@ -15,20 +15,19 @@ const needsWorker = ({ status, startsLater }: ObserverBook): boolean =>
 
 /** First come, first served. The pools are locked until the transaction ends, so that the answer holds. */
 export async function roomFor(tx: BooksTransaction, books: Books): Promise<Room> {
-  const views = await tx.viewObservers([...books.observers.values()].filter(needsWorker).map(({ id }) => id));
   const typesOf = new Map<string, Set<string>>();
-  for (const { pool, type } of views.values()) typesOf.set(pool, (typesOf.get(pool) ?? new Set()).add(type));
+  for (const { pool, type } of [...books.observers.values()].filter(needsWorker))
+    typesOf.set(pool, (typesOf.get(pool) ?? new Set()).add(type));
   const left = new Map<string, WorkersLeft>();
   for (const [pool, types] of [...typesOf].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     await tx.lockPool(pool);
     left.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...types])));
   }
   return (observer) => {
-    const view = needsWorker(observer) ? views.get(observer.id) : undefined;
-    const workers = view && left.get(view.pool);
-    if (view === undefined || workers === undefined) return null;
-    if (workers.of(view.type) <= 0) return "no-free-worker";
-    workers.take(view.type);
+    const workers = needsWorker(observer) ? left.get(observer.pool) : undefined;
+    if (workers === undefined) return null;
+    if (workers.of(observer.type) <= 0) return "no-free-worker";
+    workers.take(observer.type);
     return null;
   };
 }

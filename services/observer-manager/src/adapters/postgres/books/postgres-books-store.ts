@@ -20,6 +20,7 @@ import { type FreeWorkers } from "../../../operations/observers/workers-left.ts"
 import type { TypeDirectory } from "../../../operations/types/type-check.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
+import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { recordErrors } from "../errors/error-rows.ts";
@@ -29,6 +30,7 @@ import { conditionsOf } from "../observers/observer-filter.ts";
 import { insertObservers } from "../observers/observer-inserts.ts";
 import { viewObservers } from "../observers/observer-reads.ts";
 import { writeSpec } from "../observers/observer-spec-write.ts";
+import { LARGE_COLUMNS } from "../observers/observer-view.ts";
 import { findUnknownRuns } from "../observers/unknown-runs.ts";
 import { knowsUpdates } from "../services/knows-updates.ts";
 import { PostgresTypeDirectory } from "../types/type-reads.ts";
@@ -43,6 +45,12 @@ const BY_NAMES = `
     UNION ALL
     SELECT name, id, false, created_at FROM observers WHERE name = ANY($1) AND status = 'Deleted'
   ) known ORDER BY name, lives DESC, created_at DESC`;
+
+/** Of those that are deleted nothing is shown by their names. No name looks like an id. Indexes: observers_pkey, observers_name_of_living. */
+const SIZES = `
+  SELECT id::text AS ref, (${bytesOfAll(LARGE_COLUMNS)})::int AS bytes FROM observers WHERE id = ANY($1)
+  UNION ALL
+  SELECT name, (${bytesOfAll(LARGE_COLUMNS)})::int FROM observers WHERE name = ANY($2) AND status <> 'Deleted'`;
 
 /** Index: observers_name_of_living. */
 const NAMES_TAKEN = "SELECT name FROM observers WHERE name = ANY($1) AND status <> 'Deleted'";
@@ -84,6 +92,14 @@ export class PostgresBooksStore implements BooksStore {
       parameters,
     );
     return rows.map(({ id }) => id);
+  }
+
+  async sizesOf(refs: readonly ObserverRef[]): Promise<number[]> {
+    const ids = refs.flatMap((ref) => (ref.kind === "id" ? [ref.id] : []));
+    const names = refs.flatMap((ref) => (ref.kind === "name" ? [ref.name] : []));
+    const rows = await this.#dataSource.query<{ ref: string; bytes: number }[]>(SIZES, [ids, names]);
+    const sizes = new Map(rows.map(({ ref, bytes }) => [ref, bytes]));
+    return refs.map((ref) => sizes.get(ref.kind === "id" ? ref.id : ref.name) ?? 0);
   }
 
   findUnknownRuns(runIds: RunId[]): Promise<Map<RunId, UnknownRun>> {

@@ -8,6 +8,10 @@ export const MAX_PAGE_BYTES = 8_388_608;
 const bytesOf = (column: string): string =>
   `CASE WHEN pg_column_compression(${column}) IS NULL THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END`;
 
+/** Of all of these of a row. */
+export const bytesOfAll = (columns: readonly string[]): string =>
+  columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ");
+
 /** Each row of a page that is cut: `found` are its rows with those that were left off. */
 export interface CutRow {
   found: number;
@@ -18,10 +22,9 @@ export interface CutRow {
  * @param rows SQL of the page, in `order`. @param large its columns that may be long, none of which is new; @param order of its columns
  */
 export function cutToBytes(rows: string, large: readonly string[], order: string): string {
-  const bytes = large.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ");
   return `
     SELECT * FROM (
       SELECT *, count(*) OVER ()::int AS found, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before
-      FROM (SELECT *, ${bytes} AS bytes FROM (${rows}) page) sized) cut
+      FROM (SELECT *, ${bytesOfAll(large)} AS bytes FROM (${rows}) page) sized) cut
     WHERE bytes_before < ${MAX_PAGE_BYTES} ORDER BY ${order}`;
 }
