@@ -111,6 +111,15 @@ describe("the list of observers", () => {
     expect((await list({ type: "price-watch", limit: 1 })).total).toBe(2);
   });
 
+  test("has no more of an error's message by columns than a table shows, as thousands may have failed of one long text", async () => {
+    const text = "\u{1F4A5}".repeat(2_000);
+    for (const message of ["short", text])
+      await put({ status: "Retrying", last_error: { name: "Error", message, stack: "at x" }, last_error_at: new Date() });
+    const { columns } = await reads.listObserverColumns({ sort: "oldest", limit: 10 });
+    expect(columns.lastError.map((error) => error?.message)).toEqual(["short", "\u{1F4A5}".repeat(1_000)]);
+    expect((await list({ sort: "oldest" })).items.map(({ lastError }) => lastError?.message)).toEqual(["short", text]);
+  });
+
   test("is the same by columns, page by page, whatever an observer is", async () => {
     const [one, two] = [
       await putService(books.dataSource, { name: "s-1" }),

@@ -148,8 +148,24 @@ export const OBSERVER_COLUMNS = readsOf(ALL.map(([, field]) => field));
 /** Of these, those that may be long: params by what is wanted, and by what a run goes on with that has rejected it. */
 export const LARGE_COLUMNS = ["params", "last_error", "rejected_update"];
 
+/** More nobody reads in a table, and a page of thousands that failed of the same long text is more than a manager has memory for. */
+const LISTED_MESSAGE = 1_000;
+
+const LISTED: typeof FIELDS = {
+  ...FIELDS,
+  lastError: {
+    ...FIELDS.lastError,
+    reads: {
+      ...FIELDS.lastError.reads,
+      last_error: `CASE WHEN length(o.last_error ->> 'message') > ${LISTED_MESSAGE}
+                        THEN jsonb_set(o.last_error - 'stack', '{message}', to_jsonb(left(o.last_error ->> 'message', ${LISTED_MESSAGE})))
+                        ELSE o.last_error - 'stack' END`,
+    },
+  },
+};
+
 /** Only what lists show. */
-export const LISTED_COLUMNS = readsOf(LISTED_FIELDS.map((name) => FIELDS[name]));
+export const LISTED_COLUMNS = readsOf(LISTED_FIELDS.map((name) => LISTED[name]));
 
 /** Of a single one: with the stack. */
 export const OBSERVER_DETAILS = `${OBSERVER_COLUMNS}, o.last_error ->> 'stack' AS stack`;

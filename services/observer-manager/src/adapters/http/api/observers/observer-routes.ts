@@ -89,7 +89,8 @@ const list = (reads: ManagerReads) =>
 const listColumns = (reads: ManagerReads) =>
   defineRoute("listObserverColumns")({
     tag: "Observers",
-    summary: "The same list by columns, without params: for tables of many thousands",
+    summary:
+      "The same list by columns, without params and with 1,000 characters of an error's message: for tables of many thousands",
     answers: { 200: { description: "One page", examples: { "One of many": OBSERVER_COLUMN_PAGE } } },
     async handle({ query }) {
       return { status: 200, body: await reads.listObserverColumns(toObserverQuery(query)) };
