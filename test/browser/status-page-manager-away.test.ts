@@ -46,9 +46,22 @@ describe("while the manager is away", () => {
       // What cannot be done is told where it was asked for, and nothing that was written is lost.
       await form.getByRole("button", { name: "Create" }).click();
       await form.getByRole("alert").getByText("The manager cannot be reached").waitFor();
+      await writing.mouse.click(5, 300); // beside it
 
+      // As where its services begin later than the manager.
+      const types = /\/api\/v1\/types/;
+      await writing.route(types, async (route) => {
+        const response = await route.fetch();
+        const json = { ...(await response.json()), items: [], total: 0 };
+        await route.fulfill({ response, json });
+      });
+      const askedAgain = writing.waitForResponse(types);
       manager = await system.startManager({ port });
       await untilLive(page);
+      await askedAgain;
+      await untilLive(writing);
+      expect(await form.getByLabel("Name").inputValue()).toBe("newcomer");
+      await writing.unroute(types);
       await form.getByRole("button", { name: "Create" }).click();
       await form.waitFor({ state: "detached" });
       await expect

@@ -2,6 +2,7 @@ import { Modal } from "@mantine/core";
 import type { ObserverView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
+import { useFirst } from "../../live/use-first.ts";
 import { Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { EditForm } from "./edit-form.tsx";
@@ -12,7 +13,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** What it is when this opens is what is edited: a change by somebody else meanwhile is told, and not overwritten. */
+/** What it is when this opens is what is edited, in the fields of its type as it is then: a change by somebody else meanwhile is told, and not overwritten. */
 export function EditDialog({ observer, onClose, onDone }: Props) {
   const [opened] = useState(observer);
   return (
@@ -24,7 +25,8 @@ export function EditDialog({ observer, onClose, onDone }: Props) {
 
 /** Of its pool, where that has the type; without a service that knows it, its params are edited as JSON. */
 function WithType({ observer, onClose, onDone }: Props) {
-  const { data, failure, reload } = useAnswer("listTypes", {});
+  const { data: latest, failure, reload } = useAnswer("listTypes", {});
+  const data = useFirst(latest);
   if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
   const known = data.items.filter(({ type }) => type === observer.type);

@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useAnswer } from "../../live/use-answer.ts";
+import { useFirst } from "../../live/use-first.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { CreateForm } from "./create-form.tsx";
@@ -12,17 +13,16 @@ export function CreateDialog({ opened, onClose }: { opened: boolean; onClose: ()
   );
 }
 
-/** The types are asked for each time: a service with a new one may have come. */
+/** The types are asked for each time: a service with a new one may have come. Once there is a form it keeps those that it began with. */
 function WithTypes({ onClose }: { onClose: () => void }) {
   const { data, failure, reload } = useAnswer("listTypes", {});
+  const types = useFirst(data !== null && data.items.length > 0 ? data.items : null);
+  if (types !== null) return <CreateForm types={types} onClose={onClose} />;
   if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
   if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
-  if (data.items.length === 0) {
-    return (
-      <Blank title="No service is alive">
-        <p>What types there are is said by the services. Start an observer-service, then open this again.</p>
-      </Blank>
-    );
-  }
-  return <CreateForm types={data.items} onClose={onClose} />;
+  return (
+    <Blank title="No service is alive">
+      <p>What types there are is said by the services. Start an observer-service, then open this again.</p>
+    </Blank>
+  );
 }
