@@ -1,13 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
 
 /**
  * How a program becomes one file, and one of each part that it loads only where it needs it. `beside`: packages that stay
- * such, for the observers that it loads may import them, too, or they cannot be part of a file. `offered`: the folder in which a
- * file stands for each way to import what the service offers observers (src/resolve-sdk.ts).
+ * such, for the observers that it loads may import them, too, or they cannot be part of a file.
  *
- * @typedef {{ of: string, entries: Record<string, string>, beside: string[], offered?: string }} ProgramBundle
+ * @typedef {{ of: string, entries: Record<string, string>, beside: string[] }} ProgramBundle
  */
 const OF_OBSERVERS = ["tsx", "esbuild", "@opentelemetry/api"];
 
@@ -19,13 +18,11 @@ export const PROGRAMS = [
     of: "services/observer-service",
     entries: { main: "main", "slot/resolve-sdk": "resolve-sdk" },
     beside: OF_OBSERVERS,
-    offered: "offered",
   },
   {
     of: "services/observer-service",
     entries: { "slot/main": "slot/main", "slot/watchdog": "slot/watchdog", "slot/resolve-sdk": "slot/resolve-sdk" },
     beside: OF_OBSERVERS,
-    offered: "slot/offered",
   },
   { of: "cli", entries: { main: "main" }, beside: [] },
 ];
@@ -53,14 +50,14 @@ function requireNode(least) {
  * @param {ProgramBundle} program
  * @param {{ outdir: string, external: string[] }} options `external`: packages that stay beside it, besides the program's own
  */
-export async function bundleProgram(root, { of, entries, beside, offered }, { outdir, external }) {
+export async function bundleProgram(root, { of, entries, beside }, { outdir, external }) {
   const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const leastNode = engines.node.replace(/[^\d.]/g, "");
   const result = await build({
     absWorkingDir: root,
     entryPoints: [
       ...Object.entries(entries).map(([file, out]) => ({ in: join(root, of, `src/${file}.ts`), out })),
-      ...(offered === undefined ? [] : offeredFiles(root)).map(([name, file]) => ({ in: file, out: `${offered}/${name}` })),
+      ...offeredBy(root, entries["slot/resolve-sdk"]),
     ],
     outdir,
     chunkNames: "chunks/[name]-[hash]",
@@ -80,19 +77,22 @@ export async function bundleProgram(root, { of, entries, beside, offered }, { ou
 }
 
 /**
- * zod alone is a hundred files, which a slot would ask for one by one, each through the thread of the module loader's hooks.
+ * A file for each way to import what the service offers observers: the SDK and zod, which alone is a hundred files. A slot would ask
+ * for them one by one, each through the thread of the module loader's hooks.
  *
  * @param {string} root
- * @returns {[name: string, file: string][]} of each way to import the SDK or zod
+ * @param {string} [hook] the one that looks for them in `offered/` beside itself (src/slot/resolve-sdk.ts)
  */
-function offeredFiles(root) {
+function offeredBy(root, hook) {
+  if (hook === undefined) return [];
   const zod = join(root, "node_modules/zod");
   const { exports } = JSON.parse(readFileSync(join(zod, "package.json"), "utf8"));
   const ofZod = Object.entries(exports).filter(([path, { import: file }]) => file !== undefined && !path.includes("*"));
-  return [
-    ["@unacked/sdk", join(root, "libs/sdk/dist/index.js")],
-    ...ofZod.map(([path, { import: file }]) => /** @type {[string, string]} */ ([join("zod", path), join(zod, file)])),
+  const files = [
+    { in: join(root, "libs/sdk/dist/index.js"), out: "@unacked/sdk" },
+    ...ofZod.map(([path, { import: file }]) => ({ in: join(zod, file), out: join("zod", path) })),
   ];
+  return files.map(({ in: file, out }) => ({ in: file, out: join(dirname(hook), "offered", out) }));
 }
 
 const ESBUILDS_HELPER = 'var __name = (target, value) => __defProp(target, "name", { value, configurable: true });';

@@ -40,7 +40,7 @@ const scripts = examplesOf("docs/backup.md").map(({ script }) => script);
 const command = (word: string): string =>
   scripts.find((script) => script.includes(word)) ?? expect.fail(`no ${word} in the page`);
 
-describe.skipIf(programs === undefined || !isTurnOf(2))(
+describe.runIf(programs !== undefined && isTurnOf(2))(
   "what docs/backup.md says (PostgreSQL with its clients in /usr/lib/postgresql)",
   () => {
     let database: Postgres;
