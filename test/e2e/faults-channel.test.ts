@@ -7,8 +7,8 @@ import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
-/** A service opens them in this order on the connection that consumes. */
-const CHANNELS = { requests: 1, control: 2, work: 3 };
+/** A service opens them in this order on the connection that consumes; 3 is the one on which the work queue is asked for, and is closed. */
+const CHANNELS = { requests: 1, control: 2, work: 4 };
 const STOP_DELAY_MS = 300;
 /** The broker gives the messages of a closed channel away at once: the old handlers stop beside the new ones. */
 const MAX_OVERLAP_MS = 1_000;

@@ -84,6 +84,13 @@ export const workQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   bindings: [{ exchange: EXCHANGES.start, routingKey: pool }],
 });
 
+/**
+ * A work queue that somebody deleted is not declared again before those who consumed from it have been told: a channel of RabbitMQ before
+ * 4.0 that hears of the end of a queue, and finds one of the same name, consumes from that without a word (rabbit_channel,
+ * `handle_consuming_queue_down_or_eol`), and its client goes on with what the broker holds for nobody any more.
+ */
+export const TOLD_WITHIN_MS = 2_000;
+
 /** Where a window of a pool's tasks waits; as with observers, nothing of it may expire or overflow. */
 export const taskQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   name: taskQueueName(pool),

@@ -115,10 +115,10 @@ export class Generations {
   async #begin(session: Session): Promise<void> {
     const { identity, log, topology, control, lease, events, tasks, work } = this.#parts;
     this.#heartbeatMs = session.heartbeatMs;
-    const queues = await topology.declareForConsuming(session);
-    await session.consume(queues.control, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
+    const orders = await topology.declareForOrders(session);
+    await session.consume(orders, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
     // Nothing is held yet: that the connection lives is enough.
-    await lease.begin(session, () => session.inspect(queues.control));
+    await lease.begin(session, () => session.inspect(orders));
     events.enterGeneration(session.generation);
     await this.#knownToTheBooks(session);
     if (session.lost.aborted) return; // the next one may have begun meanwhile
@@ -128,18 +128,21 @@ export class Generations {
         log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
       );
     // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
-    await topology.untilWorkQueueIsThere(session, (queue) =>
-      log.warn({ event: "waiting-for-queue", queue }, "the manager has yet to declare the work queue"),
+    const queue = await topology.untilWorkQueueIsThere(session, (missing) =>
+      log.warn(
+        { event: "waiting-for-queue", queue: missing },
+        "the work queue is not there, or not any more; it is waited for",
+      ),
     );
-    await work.begin(session, queues.work);
+    await work.begin(session, queue);
     if (session.lost.aborted) return;
     // From now on that the queue itself can be reached: behind a cut between the broker's nodes it gives our messages away.
     lease.proveBy(session, () => {
-      this.#reaching = this.#isDrained ? session.inspect(queues.control) : this.#reach(session, queues.work);
+      this.#reaching = this.#isDrained ? session.inspect(orders) : this.#reach(session, queue);
       return this.#reaching;
     });
     log.info(
-      { event: "consuming", generation: session.generation, queue: queues.work, workers: identity.workerCount },
+      { event: "consuming", generation: session.generation, queue, workers: identity.workerCount },
       "taking observers",
     );
   }

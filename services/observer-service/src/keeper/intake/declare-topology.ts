@@ -8,6 +8,7 @@ import {
   type QueueType,
   type ServiceId,
   stateQueue,
+  TOLD_WITHIN_MS,
   taskStateQueue,
   workQueue,
 } from "@unacked/contracts";
@@ -30,9 +31,12 @@ export interface TopologyParts {
 /** What a service needs on the broker, and declares there itself or finds declared. */
 export class Topology {
   readonly #parts: TopologyParts;
+  readonly #work: QueueDeclaration;
+  #wasThere = false;
 
   constructor(parts: TopologyParts) {
     this.#parts = parts;
+    this.#work = workQueue(parts.pool, parts.queueType);
   }
 
   /** Everything that events, error reports and outputs and replies are published to: so that no manager need have been there first. */
@@ -45,36 +49,62 @@ export class Topology {
     };
   }
 
-  /** The pool's work queue and this generation's control queue; returns their names. */
-  async declareForConsuming(session: Session): Promise<{ work: string; control: string }> {
-    const [work, control] = this.#queues(session);
-    if (this.#parts.declaresAll) await session.declare(work);
+  /** This generation's control queue; returns its name. */
+  async declareForOrders(session: Session): Promise<string> {
+    const control = this.#control(session);
     if (this.#parts.declaresAll) await session.declare(control);
     else await session.declareQueue(control);
-    return { work: work.name, control: control.name };
-  }
-
-  /** Where it is the manager's to declare. Rejects when the session is lost. @param onMissing called if it has to be waited for */
-  async untilWorkQueueIsThere(session: Session, onMissing: (queue: string) => void): Promise<void> {
-    const [{ name }] = this.#queues(session);
-    if (this.#parts.declaresAll || (await session.isThere(name))) return;
-    onMissing(name);
-    do await sleep(LOOK_AGAIN_MS);
-    while (!(await session.isThere(name)));
+    return control.name;
   }
 
   /**
-   * An exchange that somebody deletes takes its bindings along: no order would arrive, and the manager's probe would find
-   * this living service dead. Declaring what is there changes nothing.
+   * Resolves to the name of the pool's work queue when it is there. One that was there before, and is gone, was deleted:
+   * it is declared again when all who consumed from it have been told. Rejects when the session is lost.
+   *
+   * @param onMissing called if it has to be waited for
    */
-  async stayReachable(session: Session): Promise<void> {
-    if (this.#parts.declaresAll) await this.declareForConsuming(session);
-    else await session.bindAgain(this.#queues(session)[1]);
+  async untilWorkQueueIsThere(session: Session, onMissing: (queue: string) => void): Promise<string> {
+    const { name } = this.#work;
+    if (!(await this.#findWorkQueue(session))) {
+      onMissing(name);
+      const missingSinceMs = performance.now();
+      do {
+        await sleep(LOOK_AGAIN_MS);
+        if (performance.now() - missingSinceMs > TOLD_WITHIN_MS) this.#wasThere = false;
+      } while (!(await this.#findWorkQueue(session)));
+    }
+    this.#wasThere = true;
+    return name;
   }
 
-  #queues(session: Session): [work: QueueDeclaration, control: QueueDeclaration] {
-    const { serviceId, pool, queueType } = this.#parts;
-    return [workQueue(pool, queueType), controlQueue(serviceId, session.generation)];
+  /**
+   * An exchange that somebody deletes takes its bindings along: no order and no start would arrive, and the manager's probe
+   * would find this living service dead. Declaring what is there changes nothing. A work queue is not made by this: see TOLD_WITHIN_MS.
+   */
+  async stayReachable(session: Session): Promise<void> {
+    const control = this.#control(session);
+    if (!this.#parts.declaresAll) await session.bindAgain(control);
+    else {
+      await session.declare(control);
+      await this.#bindWorkQueue(session);
+    }
+  }
+
+  /** False where it is not there, and is not to be declared, or not yet. */
+  async #findWorkQueue(session: Session): Promise<boolean> {
+    if (!this.#parts.declaresAll) return session.isThere(this.#work.name);
+    if (this.#wasThere) return this.#bindWorkQueue(session);
+    await session.declare(this.#work);
+    return true;
+  }
+
+  async #bindWorkQueue(session: Session): Promise<boolean> {
+    for (const { exchange } of this.#work.bindings) await session.declareExchange(exchange);
+    return session.bindAgain(this.#work);
+  }
+
+  #control({ generation }: Session): QueueDeclaration {
+    return controlQueue(this.#parts.serviceId, generation);
   }
 }
 

@@ -1,5 +1,5 @@
 import { asOtherwise, RefusedError, type Session, type SideChannel } from "@unacked/broker";
-import { backoffMs, type QueueType, workQueue } from "@unacked/contracts";
+import { backoffMs, type QueueType, TOLD_WITHIN_MS, workQueue } from "@unacked/contracts";
 import type { QueueTrouble } from "../../../domain/overview/warnings.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
@@ -12,12 +12,6 @@ const NO_ANSWER: Omit<QueueTrouble, "pool"> = {
   detail: `the broker does not answer what is asked of this queue within ${ANSWER_WITHIN_MS} ms`,
   remedy: "Look at the node that leads or holds this queue; it is tried again.",
 };
-/**
- * A queue that somebody deleted is not declared again before those who consumed from it have been told: a channel of RabbitMQ that hears of
- * the end of a queue, and finds one of the same name, consumes from that without a word (rabbit_channel,
- * `handle_consuming_queue_down_or_eol`), and its client goes on with what the broker holds for nobody any more.
- */
-const TOLD_WITHIN_MS = 2_000;
 
 const DELETED: Omit<QueueTrouble, "pool"> = {
   detail: "it was there, and is gone: somebody has deleted it",
