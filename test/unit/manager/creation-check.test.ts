@@ -1,4 +1,4 @@
-import { CreateTask } from "@unacked/contracts";
+import { CreateTask, type TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { checkCreations } from "../../../services/observer-manager/src/operations/tasks/creation-check.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
@@ -14,9 +14,12 @@ const livePools = () => {
   return Promise.resolve(POOLS);
 };
 
+const THERE = "0199b0a0-0000-7000-8000-000000000001" as TaskId;
+const thereAmong = (ids: TaskId[]) => Promise.resolve(ids.filter((id) => id === THERE));
+
 const checkTask = async (task: object) => {
   const liveTypes = () => Promise.resolve({ services: 1, types: [info("resize")], outside: [] });
-  const [checked] = await checkCreations({ liveTypes, livePools }, [CreateTask.parse(task)]);
+  const [checked] = await checkCreations({ liveTypes, livePools, thereAmong }, [CreateTask.parse(task)]);
   return checked;
 };
 const checkObserver = async (type: string) => {
@@ -34,6 +37,13 @@ test("a task type of another pool is refused with the pools that know it", async
     knownPools: ["demo"],
     detail: `${UNKNOWN} task type "demo-words"; known in pool demo: send pool "demo"`,
   });
+});
+
+test("one that is repeated by its id passes, though no service knows its type now; an id that is new does not", async () => {
+  expect(await checkTask({ id: THERE, type: "away" })).toMatchObject({ id: THERE, type: "away" });
+  expect(await checkTask({ id: THERE, type: "resize", onConflict: "replace" })).toMatchObject({ code: "invalid-body" });
+  const other = THERE.replace(/1$/, "2");
+  expect(await checkTask({ id: other, type: "away" })).toMatchObject({ code: "unknown-type" });
 });
 
 test("a name that is of the other kind is refused with what creates it", async () => {

@@ -6,9 +6,12 @@ import type { InsertOutcome, TaskTypeStore } from "./task-store.ts";
 import type { TaskCreateOutcome } from "./task-tools.ts";
 
 /** What a creation is held against. */
-export type CreationTypes = Pick<TaskTypeStore, "liveTypes"> & LivePools;
+export type CreationTypes = Pick<TaskTypeStore, "liveTypes" | "thereAmong"> & LivePools;
 
-/** Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one. */
+/**
+ * Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one.
+ * One that is repeated is what it was: services that have its type may be away just then, and it makes no new one.
+ */
 export async function checkCreations(
   store: CreationTypes,
   requests: readonly (CreateTask | Refusal)[],
@@ -21,7 +24,27 @@ export async function checkCreations(
     const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
     return ofConflict(request) ?? (services === 0 ? request : (refusalOf(request, types, outside) ?? request));
   });
-  return withPools(requests, checked, store);
+  return withPools(requests, await withThere(requests, checked, store), store);
+}
+
+/** By their ids; asked for only where one with an id was refused. */
+async function withThere(
+  requests: readonly (CreateTask | Refusal)[],
+  checked: (CreateTask | Refusal)[],
+  store: CreationTypes,
+): Promise<(CreateTask | Refusal)[]> {
+  const refusedId = (i: number): TaskId | undefined => {
+    const [request, one] = [requests[i], checked[i]];
+    if (request === undefined || one === undefined || "kind" in request || !("kind" in one)) return undefined;
+    return ofConflict(request) === undefined ? request.id : undefined;
+  };
+  const ids = requests.flatMap((_, i) => refusedId(i) ?? []);
+  if (ids.length === 0) return checked;
+  const there = new Set(await store.thereAmong(ids));
+  return checked.map((one, i) => {
+    const id = refusedId(i);
+    return id !== undefined && there.has(id) ? (requests[i] as CreateTask) : one;
+  });
 }
 
 /** Not of what handlers create: a service of before may still say it, and it means nothing. */

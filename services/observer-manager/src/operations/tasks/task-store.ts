@@ -241,6 +241,8 @@ export interface TaskTypeStore {
     types: { type: string; paramsSchema: Record<string, unknown> }[];
     outside: string[];
   }>;
+  /** Those of these that there are, over or not. */
+  thereAmong(ids: TaskId[]): Promise<TaskId[]>;
 }
 
 /** Broker side. */

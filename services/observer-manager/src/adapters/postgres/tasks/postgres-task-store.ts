@@ -44,6 +44,8 @@ export const TAKERS = `
   SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
 export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
 
+const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
+
 /** A handful of rows. */
 const LIVE_TYPES = prepared(`
   SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
@@ -141,6 +143,11 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   /** The ledger may lock what this does the other way round. */
   #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
     return againAfterDeadlock(() => this.#dataSource.transaction(work));
+  }
+
+  async thereAmong(ids: TaskId[]): Promise<TaskId[]> {
+    const rows = await this.#dataSource.query<{ id: TaskId }[]>(THERE_AMONG, [ids]);
+    return rows.map(({ id }) => id);
   }
 
   async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
