@@ -227,6 +227,24 @@ describe("the list of observers", () => {
     },
   );
 
+  test("all that match are those of the filter under which they were chosen, and of none that is set afterwards", async () => {
+    const names = ["whole-a-0", "whole-a-1", "whole-b"];
+    for (const name of names) await system.create(name);
+    const search = page.getByRole("searchbox", { name: "Name" });
+    await search.fill("whole-a");
+    await page.getByText("2 shown").waitFor();
+    await page.getByRole("grid", { name: "Observers" }).focus();
+    await page.keyboard.press("Control+a");
+    await page.getByRole("button", { name: "Choose all 2 that match" }).click();
+    await page.getByText("All 2 that match chosen").waitFor();
+    await search.fill("whole-b");
+    await page.getByText("1 shown").waitFor();
+    await page.getByText("2 observers chosen").waitFor();
+    for (const name of names) await system.remove(name);
+    await page.goto(`${system.url}/observers`);
+    await untilLive(page);
+  });
+
   test("by the keyboard alone: search, choose a range, stop it, open one", async () => {
     const keys = (await system.createMany("keys", 3)).map((one) => one.id);
     await page.getByRole("heading", { name: "Observers" }).click();

@@ -60,11 +60,11 @@ export function ActionBar({ selection, shown, filter, onDone }: Props) {
   const { observers } = useLive();
   useSignal(observers.changed);
   const [asked, setAsked] = useState<Action | null>(null);
-  /** All that match, whoever that is by then, rather than those that were chosen; of this choice alone. */
-  const [whole, setWhole] = useState<Selection | null>(null);
+  /** All that match, whoever that is by then, rather than those that were chosen; of this choice and this filter alone. */
+  const [whole, setWhole] = useState<{ selection: Selection; filter: ListFilter } | null>(null);
   const wish = wishOf(filter);
   const canBeWhole = shown > 0 && selection.ids.size >= shown && wish !== undefined;
-  const isWhole = canBeWhole && whole === selection;
+  const isWhole = canBeWhole && whole?.selection === selection && whole.filter === filter;
   const { say } = useNotices();
   const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
   const fitFor = (action: Action) => chosen.filter((one) => allows(one, action)).map(({ id }) => id);
@@ -91,7 +91,7 @@ export function ActionBar({ selection, shown, filter, onDone }: Props) {
             : `${sayMany(chosen.length, "observer")} chosen`}
       </span>
       {canBeWhole && !isWhole && (
-        <Button size="compact-sm" variant="light" onClick={() => setWhole(selection)}>
+        <Button size="compact-sm" variant="light" onClick={() => setWhole({ selection, filter })}>
           Choose all {sayCount(shown)} that match
         </Button>
       )}
