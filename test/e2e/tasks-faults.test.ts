@@ -140,6 +140,22 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
     expect(waiting.filter((id) => runs.get(id) !== 1)).toEqual([]);
   });
 
+  test.runIf(isTurnOf(1))(
+    "a task queue that is deleted loses no task: all services are told, before it is declared again",
+    async () => {
+      const tasks = new Tasks(system);
+      const alreadyRun = tasks.runs().size;
+      const ids = await tasks.createMany(1_500, { ms: 100 });
+      await eventually(() => expect(tasks.runs().size).toBeGreaterThan(alreadyRun + 50));
+      await system.management.deleteQueue("unacked.tasks.default");
+      const isTold = (name: string) => system.service(name).lines.some((line) => line.includes('"consumer-cancelled"'));
+      await eventually(() => expect(SERVICES.filter((name) => !isTold(name))).toEqual([]));
+      await tasks.untilAllOver(120_000);
+      const completed = new Set(await tasks.idsOf("Completed"));
+      expect(ids.filter((id) => !completed.has(id))).toEqual([]);
+    },
+  );
+
   test("a task whose end was lost on the way can be cancelled", async () => {
     const tasks = new Tasks(system);
     const { id } = await tasks.create({ ms: 600_000 }, { startAt: new Date(Date.now() + 3_600_000).toISOString() });

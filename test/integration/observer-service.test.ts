@@ -456,6 +456,8 @@ describe("a lost session", () => {
     await manager.management.deleteQueue(WORK);
     await service.waitForEvent("slot-gone");
     await eventually(() => expect(ofKind(manager, "ServiceBorn")).toHaveLength(2));
+    // It declares the queue anew when all who consumed from it have been told.
+    await eventually(() => expect(service.lines.filter((line) => line.includes('"consuming"'))).toHaveLength(2));
     // Its message went with the queue: nobody has it.
     expect(ofKind(manager, "RunReleased")).toMatchObject([{ runId, reason: "lease-lost" }]);
     const lastAct = readStamps(file).length;

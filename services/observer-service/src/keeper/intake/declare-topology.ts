@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "@unacked/broker";
 import {
   controlQueue,
@@ -8,12 +7,10 @@ import {
   type QueueType,
   type ServiceId,
   stateQueue,
-  TOLD_WITHIN_MS,
   taskStateQueue,
   workQueue,
 } from "@unacked/contracts";
-
-const LOOK_AGAIN_MS = 500;
+import { ConsumedQueue } from "./consumed-queue.ts";
 
 export interface TopologyParts {
   readonly serviceId: ServiceId;
@@ -31,12 +28,11 @@ export interface TopologyParts {
 /** What a service needs on the broker, and declares there itself or finds declared. */
 export class Topology {
   readonly #parts: TopologyParts;
-  readonly #work: QueueDeclaration;
-  #wasThere = false;
+  readonly #work: ConsumedQueue;
 
   constructor(parts: TopologyParts) {
     this.#parts = parts;
-    this.#work = workQueue(parts.pool, parts.queueType);
+    this.#work = new ConsumedQueue(workQueue(parts.pool, parts.queueType), parts.declaresAll);
   }
 
   /** Everything that events, error reports and outputs and replies are published to: so that no manager need have been there first. */
@@ -57,50 +53,23 @@ export class Topology {
     return control.name;
   }
 
-  /**
-   * Resolves to the name of the pool's work queue when it is there. One that was there before, and is gone, was deleted:
-   * it is declared again when all who consumed from it have been told. Rejects when the session is lost.
-   *
-   * @param onMissing called if it has to be waited for
-   */
+  /** Resolves to the name of the pool's work queue when it is there. Rejects when the session is lost. @param onMissing called if it has to be waited for */
   async untilWorkQueueIsThere(session: Session, onMissing: (queue: string) => void): Promise<string> {
-    const { name } = this.#work;
-    if (!(await this.#findWorkQueue(session))) {
-      onMissing(name);
-      const missingSinceMs = performance.now();
-      do {
-        await sleep(LOOK_AGAIN_MS);
-        if (performance.now() - missingSinceMs > TOLD_WITHIN_MS) this.#wasThere = false;
-      } while (!(await this.#findWorkQueue(session)));
-    }
-    this.#wasThere = true;
-    return name;
+    await this.#work.untilThere(session, onMissing);
+    return this.#work.name;
   }
 
   /**
    * An exchange that somebody deletes takes its bindings along: no order and no start would arrive, and the manager's probe
-   * would find this living service dead. Declaring what is there changes nothing. A work queue is not made by this: see TOLD_WITHIN_MS.
+   * would find this living service dead. Declaring what is there changes nothing. A work queue is not made by this (TOLD_WITHIN_MS).
    */
   async stayReachable(session: Session): Promise<void> {
     const control = this.#control(session);
     if (!this.#parts.declaresAll) await session.bindAgain(control);
     else {
       await session.declare(control);
-      await this.#bindWorkQueue(session);
+      await this.#work.bind(session);
     }
-  }
-
-  /** False where it is not there, and is not to be declared, or not yet. */
-  async #findWorkQueue(session: Session): Promise<boolean> {
-    if (!this.#parts.declaresAll) return session.isThere(this.#work.name);
-    if (this.#wasThere) return this.#bindWorkQueue(session);
-    await session.declare(this.#work);
-    return true;
-  }
-
-  async #bindWorkQueue(session: Session): Promise<boolean> {
-    for (const { exchange } of this.#work.bindings) await session.declareExchange(exchange);
-    return session.bindAgain(this.#work);
   }
 
   #control({ generation }: Session): QueueDeclaration {

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Consumer, Publisher, Session } from "@unacked/broker";
 import { type CancelTasks, type QueueType, type ReportTasks, taskQueue, taskStateQueue } from "@unacked/contracts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
 import type { ServiceIdentity } from "../identity.ts";
+import { ConsumedQueue } from "../intake/consumed-queue.ts";
 import { Paces } from "./paces.ts";
 import { TaskCredit } from "./task-credit.ts";
 import { TaskIntake, type TaskIntakeParts } from "./task-intake.ts";
@@ -19,7 +19,6 @@ export interface TaskSideParts
   readonly declaresTopology: boolean;
 }
 
-const LOOK_AGAIN_MS = 500;
 /** What is nearly over when a drain begins may end by itself. */
 const LAST_WORK_MS = 2_000;
 
@@ -33,7 +32,8 @@ export class TaskSide {
   readonly #parts: TaskSideParts;
   readonly #types = new Map<string, TaskTypeEntry>();
   readonly #intake: TaskIntake;
-  #session: { session: Session; queue: string } | undefined;
+  readonly #queue: ConsumedQueue;
+  #session: Session | undefined;
   #beganIn: Session | undefined;
   #consuming: Promise<Consumer> | undefined;
   readonly #credit: TaskCredit;
@@ -46,6 +46,7 @@ export class TaskSide {
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
+    this.#queue = new ConsumedQueue(taskQueue(parts.identity.pool, parts.queueType), parts.declaresTopology);
     this.#readTypes();
     this.sender = new TaskSender(parts.identity, parts);
     this.runner = new TaskRunner({ ...parts, types: this.#types, events: this.sender, paces: this.#paces });
@@ -81,7 +82,7 @@ export class TaskSide {
     this.sender.enterGeneration(session.generation); // it may be asked what it has, though it takes nothing
     if (this.workers === 0) return;
     this.#beganIn = session;
-    const { identity, queueType, declaresTopology, publisher, log } = this.#parts;
+    const { queueType, declaresTopology, publisher, log } = this.#parts;
     // Where the folder had no task type before, nobody has declared it.
     if (declaresTopology) await session.declare(taskStateQueue(queueType));
     this.#hasBegun = true;
@@ -89,13 +90,11 @@ export class TaskSide {
     const known = new AbortController();
     await Promise.race([told, publisher.blocked(known.signal)]);
     known.abort();
-    const queue = taskQueue(identity.pool, queueType);
-    if (declaresTopology) await session.declare(queue);
-    else while (!(await session.isThere(queue.name))) await sleep(LOOK_AGAIN_MS);
-    this.#session = { session, queue: queue.name };
+    await this.#queue.untilThere(session);
+    this.#session = session;
     if (this.#isClosed) return;
     await this.#consume();
-    log.info({ event: "consuming-tasks", queue: queue.name, workers: this.workers }, "taking tasks");
+    log.info({ event: "consuming-tasks", queue: this.#queue.name, workers: this.workers }, "taking tasks");
   }
 
   get #isClosed(): boolean {
@@ -104,8 +103,9 @@ export class TaskSide {
 
   async #consume(): Promise<void> {
     if (this.#session === undefined) return;
-    const { session, queue } = this.#session;
-    this.#consuming = session.consume(queue, { prefetch: this.workers }, (delivery) => this.#intake.take(delivery));
+    this.#consuming = this.#session.consume(this.#queue.name, { prefetch: this.workers }, (delivery) =>
+      this.#intake.take(delivery),
+    );
     const consumer = await this.#consuming;
     if (this.#isClosed) await consumer.pause();
   }

@@ -21,6 +21,7 @@ import {
   TASK_STATE_QUEUE,
   type TaskBundle,
   type TaskMarker,
+  TOLD_WITHIN_MS,
   taskQueue,
   taskQueueName,
   taskStateQueue,
@@ -124,8 +125,9 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   async send({ tasks, inTurn }: Bundle): Promise<"sent" | "not-taken" | "unknown"> {
     const [task] = tasks;
     const { pool } = task;
+    const declared = this.#ensure(pool);
     try {
-      await this.#ensure(pool);
+      await declared;
     } catch {
       return "not-taken"; // told once by #ensure
     }
@@ -136,7 +138,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       return "sent";
     } catch (error) {
       const code = error instanceof PublishError ? error.code : "lost";
-      if (code === "returned") this.#declared.delete(pool);
+      if (code === "returned" && this.#declared.get(pool) === declared) this.#letItBeTold(pool);
       return code === "lost" || code === "too-late" ? "unknown" : "not-taken";
     }
   }
@@ -212,6 +214,16 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       setTimeout(() => this.#forget(pool, declared), DECLARE_AGAIN_MS).unref();
     });
     return declared;
+  }
+
+  /** Nothing is sent to it until its consumers have been told that somebody deleted it (TOLD_WITHIN_MS). */
+  #letItBeTold(pool: string): void {
+    const untold = Promise.reject(new Error("it is not bound, or somebody deleted it"));
+    untold.catch((error: unknown) => {
+      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks is gone; it is declared again in a moment");
+      setTimeout(() => this.#forget(pool, untold), TOLD_WITHIN_MS).unref();
+    });
+    this.#declared.set(pool, untold);
   }
 
   async #declare(session: Session, pool: string): Promise<void> {
