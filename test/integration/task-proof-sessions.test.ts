@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 
 /* Who has to answer in a proof that tasks are nowhere, by what the books have of services, and services tell of tasks. */
 
-const books = useBooks("services, task_services, task_proofs, tasks");
+const books = useBooks("services, task_services, task_proofs, tasks, ended_tasks");
 let proofs: PostgresTaskProofStore;
+beforeAll(() => new PostgresTaskDays(books.dataSource).makeAhead());
 beforeEach(() => {
   proofs = new PostgresTaskProofStore(books.dataSource);
 });
@@ -122,4 +124,49 @@ test("what runs on a service that the broker cannot reach is not judged, and wha
   expect(await proofs.conclude(proof ?? expect.fail("no proof"))).toEqual({ ready: 2, cancelled: [] });
   const left = await sql("SELECT service_id AS id FROM tasks WHERE status = 'Running'");
   expect(left).toEqual([{ id: gone }]);
+});
+
+const CANCELLED_AGO = "now() - interval '2 minutes'";
+
+/** What somebody has cancelled, and what runs there as far as the books know. */
+async function putCancelled(serviceId: string, { generation = 4, next = null as string | null } = {}): Promise<string> {
+  const id = randomUUID();
+  await sql(
+    `INSERT INTO tasks (id, type, params, next_params, pool, priority, due_at, status, send_id, sent_at, started_at, run_id, service_id, service_generation, sends, cancel_requested_at)
+     VALUES ($1, 'paint', '1', $4::jsonb, 'default', 0, now(), 'Running', gen_random_uuid(), now() - interval '5 minutes', now(), gen_random_uuid(), $2, $3, 1, ${CANCELLED_AGO})`,
+    [id, serviceId, generation, next],
+  );
+  return id;
+}
+
+test.each<[string, InTheBooks | undefined, Told, "over" | "left"]>([
+  [
+    "has ended for longer than a broker keeps what it held",
+    { state: "Gone", generation: 4, endedAgoS: 91 },
+    { generation: 4 },
+    "over",
+  ],
+  ["is in no book any more", undefined, { generation: 4, agoS: 86_400 }, "over"],
+  ["ended just now", { state: "Gone", generation: 4, endedAgoS: 60 }, { generation: 4 }, "left"],
+  ["lives", { state: "Alive", generation: 4 }, { generation: 4 }, "left"],
+  ["is silent", { state: "Suspect", generation: 4 }, { generation: 4 }, "left"],
+  ["is in the books by the session before", { state: "Gone", generation: 3, endedAgoS: 600 }, { generation: 4 }, "left"],
+  ["is not in the books yet", undefined, { generation: 4 }, "left"],
+])("What was cancelled on a service that %s", async (_which, service, told, expected) => {
+  const serviceId = randomUUID();
+  await put(serviceId, service, told);
+  const id = await putCancelled(serviceId);
+  expect(await proofs.endAbandoned(10)).toEqual({ ready: 0, cancelled: expected === "over" ? [id] : [] });
+  const [ended] = await sql("SELECT status FROM ended_tasks WHERE id = $1", [id]);
+  expect(ended).toEqual(expected === "over" ? { status: "Cancelled" } : undefined);
+});
+
+test("What was cancelled on a service that is gone, and asked for again since, is Ready with what came last", async () => {
+  const serviceId = randomUUID();
+  await put(serviceId, { state: "Stopped", generation: 4, endedAgoS: 600 }, { generation: 4 });
+  const id = await putCancelled(serviceId, { next: "2" });
+  expect(await proofs.endAbandoned(10)).toEqual({ ready: 1, cancelled: [] });
+  expect(await sql("SELECT status, params, next_params, cancel_requested_at FROM tasks WHERE id = $1", [id])).toEqual([
+    { status: "Ready", params: 2, next_params: null, cancel_requested_at: null },
+  ]);
 });

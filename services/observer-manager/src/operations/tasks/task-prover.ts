@@ -55,6 +55,11 @@ export interface TaskProofStore {
   drop(markerId: string): Promise<void>;
   /** Makes Ready what is in no inventory, or Cancelled what somebody has cancelled, if all have answered. */
   conclude(proof: TaskProof): Promise<{ ready: number; cancelled: TaskId[] }>;
+  /**
+   * Of what somebody has cancelled, and what ran on services that have ended some time ago: so many are Cancelled, or Ready with what came after the
+   * cancel. It needs no proof, as nobody runs them, and no service, as there may be none any more.
+   */
+  endAbandoned(limit: number): Promise<{ ready: number; cancelled: TaskId[] }>;
 }
 
 export interface TaskMarkers {
@@ -94,6 +99,7 @@ export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
+const ABANDONED_AT_ONCE = 1_000;
 /** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (task-teller.ts). */
 const ANSWERS_WITHIN_MS = 45_000;
 
@@ -126,6 +132,7 @@ export class TaskProver {
     if (markers.writableForMs < SETTLED_MS || !isCaughtUp()) return untilNext(EVERY_MS);
     const nowMs = performance.now();
     const [inDoubt, proven] = await Promise.all([store.poolsInDoubt(), store.provenPools()]);
+    if (inDoubt.some(({ isUrgent }) => isUrgent)) await this.#endAbandoned();
     for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
     const isDue = (pool: string): boolean => nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS;
     const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
@@ -203,6 +210,18 @@ export class TaskProver {
   async #isLost({ pool, beganAgoMs }: TaskProof): Promise<boolean> {
     if (beganAgoMs < LOST_AFTER_MS) return false;
     return beganAgoMs > MARKER_LIVES_MS || (await this.#parts.markers.queue(pool))?.ready === 0;
+  }
+
+  async #endAbandoned(): Promise<void> {
+    const { store, wake, over, log } = this.#parts;
+    const { ready, cancelled } = await store.endAbandoned(ABANDONED_AT_ONCE);
+    if (ready + cancelled.length === 0) return;
+    log.info(
+      { event: "tasks-abandoned", cancelled: cancelled.length, again: ready },
+      "tasks that were cancelled are over: the services that had them have ended",
+    );
+    over(cancelled);
+    wake();
   }
 
   async #conclude(proof: TaskProof): Promise<void> {

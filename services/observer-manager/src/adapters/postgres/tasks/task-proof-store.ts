@@ -67,6 +67,22 @@ const CONCLUDE = `
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 
+/**
+ * Cancelled, and on a service that has ended longer ago than a broker keeps what it held: until another comes that takes tasks of its pool, and is free, there is
+ * nobody to tell its end. Its message is refused when it comes to one, as that of any cancelled task. Index: tasks_cancelling.
+ */
+const ABANDONED = `
+  WITH abandoned AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED}, interruptions = t.interruptions + 1
+    WHERE id = ANY(ARRAY(
+      SELECT c.id FROM tasks c LEFT JOIN services s ON s.id = c.service_id
+      WHERE c.cancel_requested_at IS NOT NULL AND c.status = 'Running' AND c.lease_until IS NULL
+        AND CASE WHEN s.id IS NULL THEN NOT EXISTS (SELECT FROM task_services k WHERE k.id = c.service_id AND k.seen_at > now() - interval '90 seconds')
+            ELSE s.generation >= c.service_generation AND s.ended_at < now() - interval '90 seconds' END
+      LIMIT $1 FOR UPDATE OF c SKIP LOCKED))
+    RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT id, cancelling FROM abandoned`;
+
 export class PostgresTaskProofStore implements TaskProofStore {
   readonly #dataSource: DataSource;
 
@@ -109,11 +125,20 @@ export class PostgresTaskProofStore implements TaskProofStore {
   }
 
   conclude({ pool, markerId }: TaskProof): ReturnType<TaskProofStore["conclude"]> {
+    return this.#takeFromServices(CONCLUDE, [pool, markerId]);
+  }
+
+  endAbandoned(limit: number): ReturnType<TaskProofStore["endAbandoned"]> {
+    return this.#takeFromServices(ABANDONED, [limit]);
+  }
+
+  /** What is told by this statement is Ready; what was to be cancelled is over. */
+  #takeFromServices(sql: string, parameters: unknown[]): Promise<{ ready: number; cancelled: TaskId[] }> {
     return this.#dataSource.transaction(async (tx) => {
-      const absent = await tx.query<{ id: TaskId; cancelling: boolean }[]>(CONCLUDE, [pool, markerId]);
-      const cancelled = absent.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+      const taken = await tx.query<{ id: TaskId; cancelling: boolean }[]>(sql, parameters);
+      const cancelled = taken.filter(({ cancelling }) => cancelling).map(({ id }) => id);
       if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
-      return { ready: absent.length - cancelled.length, cancelled };
+      return { ready: taken.length - cancelled.length, cancelled };
     });
   }
 }
