@@ -30,12 +30,12 @@ export class TaskMetrics implements TaskTally {
     });
     this.#desired = metrics.gauge({
       name: "unacked_task_workers_desired",
-      help: "Tasks that are due or run, but for what is worked outside: so many task workers would leave none waiting; of a type that takes batches a call takes one. For autoscalers.",
+      help: "Tasks that run, or are due and may start, but for what is worked outside: so many task workers would leave none waiting for one; of a type that takes batches a call takes one. What is paused, or held back by maxRunning or ratePerSecond, needs none. For autoscalers.",
       labels: POOL,
     });
     this.#oldest = metrics.gauge({
       name: "unacked_task_oldest_ready_seconds",
-      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one. Without what is worked outside.",
+      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one. Without what is worked outside, and what is paused.",
       labels: POOL,
     });
     this.#ended = metrics.counter({
