@@ -103,3 +103,15 @@ test("A day is left while somebody reads in a long snapshot: tasks end meanwhile
   expect(dropped).toEqual([nameOf(6), nameOf(5)]);
   expect((await partitions()).map(({ name }) => name)).not.toContain(nameOf(6));
 });
+
+test("A day that was detached, and not dropped as its manager died, goes the next time", async () => {
+  await days.makeAhead();
+  for (const daysAgo of [6, 2]) {
+    await putDay(daysAgo);
+    await db.query(`ALTER TABLE ended_tasks DETACH PARTITION ${nameOf(daysAgo)}`);
+  }
+  expect(await days.dropOlderThan(3 * DAY_MS)).toEqual([nameOf(6)]);
+  const there = await db.query("SELECT to_regclass($1) AS old, to_regclass($2) AS young", [nameOf(6), nameOf(2)]);
+  expect(there).toEqual([{ old: null, young: nameOf(2) }]);
+  await db.query(`DROP TABLE ${nameOf(2)}`);
+});

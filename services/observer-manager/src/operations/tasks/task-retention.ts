@@ -27,7 +27,7 @@ export interface TaskRetentionParts {
 
 /**
  * Keeps a partition ready for each day of the week to come, and drops those that are older than the retention: an ended task costs no
- * statement of its own to be forgotten. Figures, and services that are gone, have ages of their own. A crash in the middle leaves a partition that is detached, or one to be dropped the next time.
+ * statement of its own to be forgotten. Figures, and services that are gone, have ages of their own. A crash in the middle leaves a partition that is being detached, or is so, for the next time.
  */
 export class TaskRetention {
   readonly #parts: TaskRetentionParts;

@@ -13,6 +13,11 @@ const PARTITIONS = `
   SELECT c.relname AS name, i.inhdetachpending AS "isLeaving" FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = 'ended_tasks'::regclass`;
 
+/** Days that somebody has detached, and then died, or had no answer: nobody finds a row of them any more, and they are to be dropped all the same. */
+const DETACHED = `
+  SELECT relname AS name, false AS "isLeaving" FROM pg_class
+  WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ended_tasks'::regclass) AND relkind = 'r' AND NOT relispartition`;
+
 /** Any number, the same for all managers. */
 const LOCK = "SELECT pg_advisory_xact_lock(7028)";
 
@@ -42,21 +47,28 @@ export class PostgresTaskDays implements TaskDays {
 
   async dropOlderThan(ageMs: number): Promise<string[]> {
     const nowMs = await nowMsOf(this.#dataSource);
-    const all = await partitionsOf(this.#dataSource);
-    const old = all.filter(({ name }) => dayOf(name) + MS_PER_DAY <= nowMs - ageMs).toSorted(leavingFirst);
+    const isOld = ({ name }: Partition): boolean => dayOf(name) + MS_PER_DAY <= nowMs - ageMs;
+    const detached = (await daysOf(this.#dataSource, DETACHED)).filter(isOld);
+    for (const { name } of detached) await this.#drop(name);
+    const old = (await daysOf(this.#dataSource, PARTITIONS)).filter(isOld).toSorted(leavingFirst);
     for (const { name, isLeaving } of old) {
       // Names are our own: made of digits. It waits for who reads it, in vain perhaps: no row of it is found from its begin on.
       await this.#dataSource.query(
         `ALTER TABLE ended_tasks DETACH PARTITION ${name} ${isLeaving ? "FINALIZE" : "CONCURRENTLY"}`,
       );
-      await this.#dataSource.query(`DROP TABLE IF EXISTS ${name}`);
+      await this.#drop(name);
     }
-    return old.map(({ name }) => name);
+    return [...detached, ...old].map(({ name }) => name);
+  }
+
+  /** Another manager may be faster. */
+  async #drop(name: string): Promise<void> {
+    await this.#dataSource.query(`DROP TABLE IF EXISTS ${name}`);
   }
 
   /** The begins of the days that have no partition. */
   async #missing(db: DataSource | EntityManager): Promise<number[]> {
-    const there = new Set((await partitionsOf(db)).map(({ name }) => name));
+    const there = new Set((await daysOf(db, PARTITIONS)).map(({ name }) => name));
     const todayMs = Math.floor((await nowMsOf(db)) / MS_PER_DAY) * MS_PER_DAY;
     const days = Array.from({ length: DAYS_AHEAD + 2 }, (_, i) => todayMs + (i - 1) * MS_PER_DAY);
     return days.filter((fromMs) => !there.has(nameOf(fromMs)));
@@ -70,8 +82,8 @@ async function make(tx: EntityManager, fromMs: number): Promise<void> {
   await tx.query(`ALTER TABLE ended_tasks ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
 }
 
-async function partitionsOf(db: DataSource | EntityManager): Promise<Partition[]> {
-  return (await db.query<Partition[]>(PARTITIONS)).filter(({ name }) => NAME.test(name));
+async function daysOf(db: DataSource | EntityManager, which: string): Promise<Partition[]> {
+  return (await db.query<Partition[]>(which)).filter(({ name }) => NAME.test(name));
 }
 
 async function nowMsOf(db: DataSource | EntityManager): Promise<number> {
