@@ -5,10 +5,10 @@ import type { PoolQueues, QueueCounts } from "./pool-queues.ts";
 export interface PoolStore {
   /**
    * Wanted: pools with a living service or with an observer that is not over · leftover: other pools of the books, which
-   * have only observers that are over and services that ended.
+   * have only observers that are over, or that leave for another pool, and services that ended.
    */
   pools(): Promise<{ wanted: string[]; leftover: string[] }>;
-  /** How many messages observers that are over may have left in the pool's queue; counted up to `limit`. */
+  /** How many messages observers that are over, or that are to be in another pool, may have left in the pool's queue; counted up to `limit`, or twice that. */
   messagesLeftBehind(pool: string, limit: number): Promise<number>;
 }
 
@@ -32,7 +32,8 @@ const MAX_A_ROUND = 50;
 /**
  * Keeps the work queues of the pools that the books want, and removes those that nobody wants: no living service, no
  * observer that is not over, no consumer. What stands in such a queue is the messages of observers that were deleted by
- * force, and goes with it; messages beyond those are none of these (older books were restored, perhaps) and keep the queue.
+ * force, or are to be in another pool by now, and goes with it: these are proven absent then, and sent there. Messages beyond those are none
+ * of these (older books were restored, perhaps) and keep the queue.
  * A crash in between leaves a queue that the next round removes, or one that is declared again with the next start; a start
  * that went with it is proven absent, and sent again.
  */

@@ -1,26 +1,34 @@
-import { OVER_STATUSES } from "@unacked/contracts";
+import { DOUBTFUL_STATUSES, OVER_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolStore } from "../../../operations/pools/pool-keeper.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
+/** Observers `o` that are to be in another pool, and have no run: their messages are where they were. Index: observers_by_status. */
+const LEAVES = `o.message_pool IS NOT NULL AND o.status IN (${literals(DOUBTFUL_STATUSES)})`;
+
 /** Index: services_living. The ended services are as many as there were boots within the retention. */
 const POOLS = `
   SELECT pool, bool_or(is_wanted) AS "isWanted" FROM (
     SELECT pool, true AS is_wanted FROM (${OCCUPIED_BY_POOL}) occupied
     UNION SELECT pool, false FROM ${OBSERVER_COUNTS}
+    UNION SELECT o.message_pool, false FROM observers o WHERE ${LEAVES}
     UNION SELECT pool, state IN (${LIVING_STATES}) FROM services) known
   GROUP BY pool ORDER BY pool`;
 
-/** Their last message ended in no run that we know of. Index: runs_of_observer; the observers are scanned, up to the limit. */
+/**
+ * Of those that are over the last message ended in no run that we know of; those that leave wait for the end of theirs, which nobody there will tell. Index:
+ * runs_of_observer; the observers are scanned, up to the limit.
+ */
 const LEFT_BEHIND = `
   SELECT count(*)::int AS count FROM (
-    SELECT FROM observers o
-    WHERE o.pool = $1 AND o.status IN (${literals(OVER_STATUSES)})
-      AND NOT EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id AND r.revision = o.revision
-                        AND r.end_reason IN ('stopped', 'failed', 'completed', 'not-wanted'))
-    LIMIT $2) left_behind`;
+    (SELECT o.id FROM observers o
+     WHERE o.pool = $1 AND o.status IN (${literals(OVER_STATUSES)})
+       AND NOT EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id AND r.revision = o.revision
+                         AND r.end_reason IN ('stopped', 'failed', 'completed', 'not-wanted'))
+     LIMIT $2)
+    UNION ALL (SELECT o.id FROM observers o WHERE o.message_pool = $1 AND ${LEAVES} LIMIT $2)) left_behind`;
 
 export class PostgresPoolStore implements PoolStore {
   readonly #dataSource: DataSource;
