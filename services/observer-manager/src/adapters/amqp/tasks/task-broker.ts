@@ -43,6 +43,8 @@ export interface TaskBrokerSettings {
 const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
 const DECLARE_AGAIN_MS = 5_000;
+/** What a queue refuses is claimed and refused once a second, each task of it: it is told so often. */
+const TELL_EVERY_MS = 30_000;
 
 /**
  * All of tasks that lives on the broker, on two connections of its own: what is refused here, or floods, harms no observer. The
@@ -56,6 +58,8 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   readonly #log: Log;
   /** Pools whose queue was declared on this generation of the publishing connection. */
   readonly #declared = new Map<string, Promise<void>>();
+  /** When it was last told that a pool's queue refuses, by `performance.now()`. */
+  readonly #toldMs = new Map<string, number>();
   #consumer: TaskStateConsumer | undefined;
   #session: Session | undefined;
   #writableSinceMs = Number.POSITIVE_INFINITY;
@@ -139,6 +143,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     } catch (error) {
       const code = error instanceof PublishError ? error.code : "lost";
       if (code === "returned" && this.#declared.get(pool) === declared) this.#letItBeTold(pool);
+      if (code === "returned" || code === "nacked") this.#tellRefused(pool, error);
       return code === "lost" || code === "too-late" ? "unknown" : "not-taken";
     }
   }
@@ -219,10 +224,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   /** Nothing is sent to it until its consumers have been told that somebody deleted it (TOLD_WITHIN_MS). */
   #letItBeTold(pool: string): void {
     const untold = Promise.reject(new Error("it is not bound, or somebody deleted it"));
-    untold.catch((error: unknown) => {
-      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks is gone; it is declared again in a moment");
-      setTimeout(() => this.#forget(pool, untold), TOLD_WITHIN_MS).unref();
-    });
+    untold.catch(() => setTimeout(() => this.#forget(pool, untold), TOLD_WITHIN_MS).unref());
     this.#declared.set(pool, untold);
   }
 
@@ -243,6 +245,16 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     } finally {
       await channel.close();
     }
+  }
+
+  #tellRefused(pool: string, error: unknown): void {
+    const nowMs = performance.now();
+    if (nowMs - (this.#toldMs.get(pool) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
+    this.#toldMs.set(pool, nowMs);
+    this.#log.warn(
+      { event: "tasks-refused", pool, err: error },
+      "tasks could not be sent: their queue takes none; trying again",
+    );
   }
 
   #forget(pool: string, declared: Promise<void>): void {
