@@ -52,3 +52,15 @@ test("A run that emits much does not hold up one that emits once; each run's own
   const own = sent.filter(({ attempt }) => attempt === 1).map(({ emit }) => emit);
   expect(own).toEqual(own.toSorted((a, b) => a - b));
 });
+
+test("Of long events no more than 16 MiB are on their way: they would be in the memory of the service, which holds the lease of all", async () => {
+  const { output, sent, answer } = slot();
+  const long = JSON.stringify("x".repeat(1_000_000));
+  const emits = Array.from({ length: 100 }, () => output.emit(1, long));
+  expect(sent).toHaveLength(17);
+  for (let round = 0; round < 10; round += 1) {
+    answer(17);
+    expect(sent.length).toBeLessThanOrEqual(17);
+  }
+  await Promise.all(emits);
+});

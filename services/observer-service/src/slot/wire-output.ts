@@ -4,11 +4,14 @@ import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../wi
 
 /** Emits that may be on their way at once; more wait here, in the process that makes them. */
 const CREDIT = 1_000;
+/** The same in bytes: while the broker takes nothing they are in the keeper's memory, which all slots share. */
+const CREDIT_BYTES = 16_777_216;
 const MAX_WAITING = 10_000;
 
 interface Waiting {
   readonly emit: number;
   readonly json: string;
+  readonly bytes: number;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -20,6 +23,7 @@ export class WireOutput {
   /** By attempt: whose turn it is first. A run that emits much does not hold up the others. */
   readonly #queues = new Map<number, Waiting[]>();
   #queued = 0;
+  #bytesUnderWay = 0;
   #lastEmit = 0;
 
   constructor(send: (message: FromSlot) => void) {
@@ -32,7 +36,7 @@ export class WireOutput {
     if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
     return new Promise((resolve, reject) => {
       this.#lastEmit += 1;
-      const waiting = { emit: this.#lastEmit, json, resolve, reject };
+      const waiting = { emit: this.#lastEmit, json, bytes, resolve, reject };
       const others = this.#queues.get(attempt);
       if (others === undefined) this.#queues.set(attempt, [waiting]);
       else others.push(waiting);
@@ -44,6 +48,7 @@ export class WireOutput {
   answered(emit: number, error: { name: string; message: string; code?: string } | undefined): void {
     const waiting = this.#underWay.get(emit);
     this.#underWay.delete(emit);
+    this.#bytesUnderWay -= waiting?.bytes ?? 0;
     if (error === undefined) waiting?.resolve();
     else waiting?.reject(Object.assign(new Error(error.message), error));
     this.#pump();
@@ -59,14 +64,19 @@ export class WireOutput {
     return dropped.length;
   }
 
+  get #hasCredit(): boolean {
+    return this.#underWay.size < CREDIT && this.#bytesUnderWay < CREDIT_BYTES;
+  }
+
   #pump(): void {
     for (const [attempt, queue] of this.#queues) {
-      const next = this.#underWay.size < CREDIT ? queue.shift() : undefined;
+      const next = this.#hasCredit ? queue.shift() : undefined;
       if (next === undefined) return;
       this.#queues.delete(attempt);
       if (queue.length > 0) this.#queues.set(attempt, queue); // behind the others, where this loop comes by again
       this.#queued -= 1;
       this.#underWay.set(next.emit, next);
+      this.#bytesUnderWay += next.bytes;
       this.#send({ kind: "emit", attempt, emit: next.emit, json: next.json });
     }
   }
