@@ -24,6 +24,8 @@ export interface LaneParts {
   readonly onIdle: () => void;
 }
 
+const NOT_WANTED = "Nothing was sent: it is not wanted any more";
+
 /**
  * What goes through one session's confirm channel. Comes in: publishes, in order. Guarantees: each is settled once, by its
  * confirm, by the time limit or by abandon(); none waits for room on a channel that is gone. Dies with its session.
@@ -34,6 +36,9 @@ export class PublishLane {
   readonly #unconfirmed = new Unconfirmed<OpenPublish>();
   #channel: ConfirmChannel | undefined;
   #waiting: OpenPublish[] = [];
+  /** Those by which somebody who waits may not be wanted any more. */
+  readonly #heeded = new WeakSet<AbortSignal>();
+  readonly #over = new AbortController();
   #hasRoom = true;
   #blocked = false;
   #unblockedAtMs = 0;
@@ -65,9 +70,25 @@ export class PublishLane {
 
   publish(open: OpenPublish): void {
     const channel = this.#waiting.length === 0 ? this.#openChannel : undefined;
-    if (channel === undefined) return void this.#waiting.push(open);
+    if (channel === undefined) return this.#wait(open);
     this.#send(channel, open);
     this.#armTimer();
+  }
+
+  /** While the broker blocks, perhaps for hours, what nobody wants any more is not to take the room of others. */
+  #wait(open: OpenPublish): void {
+    this.#waiting.push(open);
+    const { wanted } = open;
+    if (wanted === undefined || this.#heeded.has(wanted)) return;
+    this.#heeded.add(wanted);
+    wanted.addEventListener("abort", () => this.#dropUnwanted(), { once: true, signal: this.#over.signal });
+  }
+
+  #dropUnwanted(): void {
+    const unwanted = this.#waiting.filter(({ wanted }) => wanted?.aborted);
+    this.#waiting = this.#waiting.filter(({ wanted }) => !wanted?.aborted);
+    rejectAll(unwanted, "unwanted", NOT_WANTED);
+    if (this.size === 0) this.#parts.onIdle();
   }
 
   /** Undefined: what comes has to wait. */
@@ -87,6 +108,7 @@ export class PublishLane {
   /** The session is lost: rejects all that is open. */
   abandon(detail: string): void {
     this.#channel = undefined;
+    this.#over.abort();
     this.#disarm();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -112,7 +134,7 @@ export class PublishLane {
   #send(channel: ConfirmChannel, open: OpenPublish): void {
     if (open.wanted?.aborted) {
       const { messageId, reject } = open;
-      return reject(new PublishError("unwanted", messageId, "Nothing was sent: it is not wanted any more"));
+      return reject(new PublishError("unwanted", messageId, NOT_WANTED));
     }
     try {
       const { tag, hasRoom } = channel.send(open.wire);
