@@ -114,9 +114,18 @@ function observerFiles(dir: string): string[] {
       .filter(isObserverFile)
       .sort()
       .map((name) => resolve(dir, name))
-      .filter((file) => statSync(file).isFile());
+      .filter(isFileOrNothing);
   } catch (error) {
     throw new LoadObserversError([brokenFile(dir, errorText(error).message)]);
+  }
+}
+
+/** What leads nowhere does not load, which is told: an editor's lock, as Emacs makes one, is such a link, and costs no other file its types. */
+function isFileOrNothing(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return true;
   }
 }
 
