@@ -39,6 +39,7 @@ const PROGRAM: ProgramWords = {
 async function main(): Promise<void> {
   if (isAnswered(process.argv.slice(2), PROGRAM)) return;
   const reloads = reloadOnSignal();
+  const ends = endOnSignal();
   const settings = loadSettings(ServiceSettings, { env: process.env, file: process.env.CONFIG_FILE });
   const serviceName = settings.SERVICE_NAME ?? hostname();
   const pools = servedPools(settings.POOL, serviceName);
@@ -73,7 +74,7 @@ async function main(): Promise<void> {
   installIsolation(failing.onFail);
   const views = () => services.map(({ pool: of, service }) => ({ pool: of, view: service.health }));
   const health = new HealthServer(views, new Scrape({ version, serviceName, services }), log);
-  drainOnSignals({ services: all, health, tracing, log, stopTimeoutMs: settings.STOP_TIMEOUT_MS });
+  ends.by(drainOnce({ services: all, health, tracing, log, stopTimeoutMs: settings.STOP_TIMEOUT_MS }));
   await health.listen(settings.HOST, settings.PORT);
   for (const service of all) service.start();
   reloads.of(all, log);
@@ -93,6 +94,26 @@ function reloadOnSignal(): { of(services: readonly ObserverService[], log: Log):
         for (const service of services) void service.reload();
       };
       if (isWanted) onSignal();
+    },
+  };
+}
+
+type OnSignal = (signal: NodeJS.Signals) => void;
+
+/**
+ * SIGTERM and SIGINT end this process. Before there is a service nothing has been taken, and slots go with it; but that has to be said:
+ * in a container this is process 1, for which the kernel passes over a signal that nobody handles (pid_namespaces(7)): it would start, and
+ * take work, until it is killed.
+ */
+function endOnSignal(): { by(act: OnSignal): void } {
+  let onSignal: OnSignal = (signal) => {
+    createLog("info").info({ event: "ended-unstarted", signal }, "observer-service ends before it has started");
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => onSignal(signal));
+  return {
+    by(act) {
+      onSignal = act;
     },
   };
 }
@@ -125,9 +146,10 @@ interface Ending {
   stopTimeoutMs: number;
 }
 
-function drainOnSignals({ services, health, tracing, log, stopTimeoutMs }: Ending): void {
+/** A second signal ends it without waiting. */
+function drainOnce({ services, health, tracing, log, stopTimeoutMs }: Ending): OnSignal {
   let signals = 0;
-  const onSignal = (signal: NodeJS.Signals): void => {
+  return (signal) => {
     signals += 1;
     if (signals > 1) {
       log.warn({ event: "hurried", signal }, "a second signal: ending without waiting");
@@ -144,8 +166,6 @@ function drainOnSignals({ services, health, tracing, log, stopTimeoutMs }: Endin
       (error: unknown) => services[0]?.fail(error),
     );
   };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
 }
 
 function ownVersion(): string {
