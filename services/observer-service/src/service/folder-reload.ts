@@ -1,4 +1,3 @@
-import type { Session } from "@unacked/broker";
 import type { Drain } from "../keeper/intake/drain.ts";
 import type { Reload } from "../keeper/runs/handlers.ts";
 import type { Runner } from "../keeper/runs/runner.ts";
@@ -17,7 +16,6 @@ export interface FolderReloadParts extends Pick<ServiceParts, "handlers" | "onRe
   readonly voice: Pick<ServiceVoice, "introduction" | "tell" | "isHeard">;
   /** Whether it has a session by which it was introduced. */
   readonly isIntroduced: () => boolean;
-  readonly session: () => Session | undefined;
   readonly isEnding: () => boolean;
   /** This process fails. */
   readonly fail: (error: unknown) => Promise<void>;
@@ -59,7 +57,7 @@ export class FolderReload {
   }
 
   async #reload(): Promise<Reload | undefined> {
-    const { handlers, onReload, types, voice, tasks, runner, drain, isIntroduced, isEnding, session } = this.#parts;
+    const { handlers, onReload, types, voice, tasks, runner, drain, isIntroduced, isEnding } = this.#parts;
     const isDraining = isEnding() || drain.begun;
     const reload: Reload = isDraining ? DRAINS : await handlers.reload();
     if (isEnding() && !isDraining) return undefined;
@@ -68,7 +66,7 @@ export class FolderReload {
     types.learn();
     // Who has no session now is born with them in the next.
     if (isIntroduced()) voice.tell(voice.introduction());
-    tasks.learnTypes(session());
+    tasks.learnTypes();
     runner.renew(reload.kind === "loaded" ? reload : {});
     return reload;
   }

@@ -195,7 +195,6 @@ export class ObserverService {
       drain,
       voice,
       isIntroduced: () => this.#lease.held,
-      session: () => this.#generations.session,
       isEnding,
       fail,
       onReload: (outcome) => {

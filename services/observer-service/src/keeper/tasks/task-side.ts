@@ -33,6 +33,8 @@ export class TaskSide {
   readonly #types = new Map<string, TaskTypeEntry>();
   readonly #intake: TaskIntake;
   readonly #queue: ConsumedQueue;
+  /** By which the books know of this service; what it takes comes by it, too. */
+  #known: Session | undefined;
   #session: Session | undefined;
   #beganIn: Session | undefined;
   #consuming: Promise<Consumer> | undefined;
@@ -59,10 +61,11 @@ export class TaskSide {
     return this.#types.size === 0 ? 0 : this.#parts.workers;
   }
 
-  /** The folder was loaded again. @param session to consume on, where these are the first types of tasks */
-  learnTypes(session: Session | undefined): void {
+  /** The folder was loaded again. Where these are the first types of tasks, they are taken from now on. */
+  learnTypes(): void {
     this.#readTypes();
     this.#credit.look(); // there may be types again where there were none
+    const session = this.#known;
     if (session === undefined || session === this.#beganIn) return this.tellAlive();
     this.begin(session).catch((error: unknown) =>
       this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
@@ -79,6 +82,7 @@ export class TaskSide {
    * manager's to declare. Rejects when the session is lost.
    */
   async begin(session: Session): Promise<void> {
+    this.#known = session;
     this.sender.enterGeneration(session.generation); // it may be asked what it has, though it takes nothing
     if (this.workers === 0) return;
     this.#beganIn = session;
@@ -112,6 +116,7 @@ export class TaskSide {
 
   sessionLost(): void {
     this.#credit.end();
+    this.#known = undefined;
     this.#session = undefined;
     this.#consuming = undefined;
   }

@@ -1,0 +1,52 @@
+import type { Session } from "@unacked/broker";
+import { expect, test } from "vitest";
+import { TaskSide } from "../../../services/observer-service/src/keeper/tasks/task-side.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import type { TaskTypeEntry } from "../../../services/observer-service/src/wire/messages.ts";
+import { eventually } from "../../support/eventually.ts";
+
+/** The tasks' side of a service whose broker takes all that it is told, and which queues it consumes from. */
+function taskSide(tasks: TaskTypeEntry[]) {
+  const consumed: string[] = [];
+  const publisher = { publish: async () => {}, writable: async () => {}, blocked: () => new Promise<void>(() => {}) };
+  const side = new TaskSide({
+    identity: { serviceId: "s", serviceName: "s", pool: "default", workerCount: 1 },
+    ...{ publisher, queueType: "quorum", declaresTopology: true, workers: 3, stopTimeoutMs: 1_000 },
+    ...{ handlers: { catalogue: { tasks } }, errors: {}, log: createLog("silent"), closing: new AbortController().signal },
+    ...{ holds: () => true, takenBack: () => undefined },
+  } as never);
+  const session = (generation: number) =>
+    ({
+      generation,
+      declare: async () => {},
+      consume: async (queue: string) => {
+        consumed.push(`${queue} of ${generation}`);
+        return { pause: async () => {} };
+      },
+    }) as unknown as Session;
+  void side.sender.run();
+  return { side, session, consumed };
+}
+
+test("The first type of tasks, loaded while a session still waits for its work queue, is taken by that session, and once", async () => {
+  const tasks: TaskTypeEntry[] = [];
+  const { side, session, consumed } = taskSide(tasks);
+  await side.begin(session(1));
+  tasks.push({ type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry);
+  side.learnTypes();
+  side.learnTypes();
+  await eventually(() => expect(consumed).toEqual(["unacked.tasks.default of 1"]));
+  side.sender.close();
+});
+
+test("After the end of its session types that are loaded are taken by the next", async () => {
+  const tasks: TaskTypeEntry[] = [];
+  const { side, session, consumed } = taskSide(tasks);
+  await side.begin(session(1));
+  side.sessionLost();
+  tasks.push({ type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry);
+  side.learnTypes();
+  await side.begin(session(2));
+  expect(consumed).toEqual(["unacked.tasks.default of 2"]);
+  side.sender.close();
+});
