@@ -32,6 +32,30 @@ describe("the books heal", () => {
     },
   );
 
+  it.runIf(isTurnOf(2))(
+    "when the work queue is deleted under a service that is cordoned, and so consumes nothing: what it ran runs again, too",
+    async () => {
+      await system.startService("service-1");
+      const before = await system.createMany("observer", 5);
+      await system.startService("service-2");
+      await eventually(async () =>
+        expect((await system.call("POST", "/api/v1/services/service-1/cordon")).body).toMatchObject({ cordoned: true }),
+      );
+      await eventually(async () => expect((await system.management.queue("unacked.work.default")).consumers).toBe(1));
+      await system.management.deleteQueue("unacked.work.default");
+      await eventually(
+        async () => {
+          const after = await system.observers(before.map((one) => one.id));
+          expect(after.map((one) => [one.status, one.revision, one.service?.name])).toEqual(
+            before.map(() => ["Processing", 2, "service-2"]),
+          );
+        },
+        { timeoutMs: 30_000 },
+      );
+      await system.check({ maxOverlapMs: 0 });
+    },
+  );
+
   it.runIf(isTurnOf(0))(
     "when a waiting message is lost: it is sent again; one that is being deleted is Deleted",
     async () => {

@@ -13,6 +13,7 @@ export { untilAborted } from "./patience.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";
 export { Publisher, type PublisherOptions } from "./publisher.ts";
 export { asOtherwise, type ExchangeDeclaration, type QueueDeclaration } from "./queue-declaration.ts";
+export { QueueMissingError } from "./queue-proof.ts";
 export { redactUrl } from "./redact-url.ts";
 export {
   type ConsumeOptions,

@@ -1,8 +1,25 @@
 import type { Channel, ConsumeMessage } from "amqplib";
+import { describeCause } from "./loss-reason.ts";
 import type { SettleGiven } from "./session.ts";
 
 /** Last in line: it is given a message only when no other consumer has room for it. */
 const PRIORITY = -1_000;
+
+/** NOT_FOUND, of the AMQP 0-9-1 specification. */
+const NOT_FOUND = 404;
+
+/**
+ * The queue is not there, or not any more: it was deleted, or is a classic one whose node is down. Whatever was held of it is held for nobody,
+ * and goes to others when the queue is back. Who consumes from it is told so by a cancel; who only holds messages is not.
+ */
+export class QueueMissingError extends Error {
+  readonly code = "queue-missing";
+  override readonly name = "QueueMissingError";
+
+  constructor(queue: string, cause: unknown) {
+    super(`Cannot reach queue ${queue}: ${describeCause(cause)}`, { cause });
+  }
+}
 
 export interface QueueProofParts {
   openChannel: () => Promise<Channel>;
@@ -26,6 +43,7 @@ export class QueueProof {
 
   /**
    * Resolves when the queue has answered. A refusal closes its own channel alone, and is no proof.
+   * @throws QueueMissingError
    * @param settle told of each message that it was given, and says what becomes of it
    */
   async take(queue: string, settle: SettleGiven): Promise<void> {
@@ -33,7 +51,10 @@ export class QueueProof {
     const channel = this.#channel ?? (await this.#open());
     const given: ConsumeMessage[] = [];
     const keep = (message: ConsumeMessage | null) => void (message !== null && given.push(message));
-    const { consumerTag } = await reply(`reach queue ${queue}`, channel.consume(queue, keep, { priority: PRIORITY }));
+    const consuming = channel.consume(queue, keep, { priority: PRIORITY }).catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === NOT_FOUND ? new QueueMissingError(queue, error) : error;
+    });
+    const { consumerTag } = await reply(`reach queue ${queue}`, consuming);
     await reply(`leave queue ${queue}`, channel.cancel(consumerTag));
     // Not before: what goes back to a consumer that is still there comes again.
     for (const message of given) {

@@ -32,7 +32,8 @@ export interface Session {
   inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }>;
   /**
    * Resolves when the queue itself has answered on this connection: the majority of a quorum queue's nodes, the node of a classic
-   * one. Not blocked by alarms; needs the right to read it. A refusal rejects and costs the session nothing. One at a time.
+   * one. Not blocked by alarms; needs the right to read it. A refusal rejects and costs the session nothing; where there is no such queue
+   * it is a QueueMissingError. One at a time.
    * Meanwhile the broker may give it a message that no other consumer has room for: `settle` says what becomes of it.
    */
   reach(queue: string, settle?: SettleGiven): Promise<void>;

@@ -1,4 +1,4 @@
-import type { Session } from "@unacked/broker";
+import { QueueMissingError, type Session } from "@unacked/broker";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LeaseKeeper } from "../../../services/observer-service/src/keeper/lease/lease-keeper.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
@@ -125,6 +125,21 @@ describe("the keeper of the lease", () => {
     expect(runs.fence).not.toHaveBeenCalled();
     keeper.takenBack(1);
     keeper.takenBack(1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+    expect([keeper.holds(1), end.mock.calls.length]).toEqual([false, 0]);
+    settle();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(end).toHaveBeenCalledOnce();
+  });
+
+  test("fences at once when the queue is gone that its messages are of, also where it is there again before the deadline", async () => {
+    let isThere = false;
+    const { keeper, runs, end, settle } = await keeperWith(async () => {
+      if (!isThere) throw new QueueMissingError("work", new Error("NOT_FOUND"));
+    });
+    await vi.advanceTimersByTimeAsync(HEARTBEAT_MS / 3 + 1);
+    isThere = true;
+    await vi.advanceTimersByTimeAsync(2 * HEARTBEAT_MS);
     expect(runs.fence).toHaveBeenCalledOnce();
     expect([keeper.holds(1), end.mock.calls.length]).toEqual([false, 0]);
     settle();

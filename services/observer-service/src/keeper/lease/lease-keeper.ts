@@ -1,4 +1,4 @@
-import type { LossReason, Session } from "@unacked/broker";
+import { type LossReason, QueueMissingError, type Session } from "@unacked/broker";
 import type { Log } from "../../log.ts";
 import {
   deadlineMs,
@@ -17,7 +17,7 @@ import {
 /** Losses that leave the session standing, and what it is ended with. */
 const SESSION_ENDS: Partial<Record<LeaseLoss, string>> = {
   "deadline-passed": "the lease's deadline has passed",
-  "taken-back": "the broker has given its messages to others",
+  "taken-back": "the broker has given its messages to others, or holds them for it no more",
 };
 
 /** Resolves when the broker has answered something that it only can while it keeps our messages from others. */
@@ -141,7 +141,7 @@ export class LeaseKeeper {
     await this.#parts.runs.settled(generation);
   }
 
-  /** The broker has taken back what it had given to this generation: its session is ended when nothing of it runs. */
+  /** The broker has taken back what it had given to this generation, or its queue is gone: its session is ended when nothing of it runs. */
   takenBack(generation: number): void {
     if (this.#lease?.generation === generation) this.#lose("taken-back", {});
   }
@@ -229,13 +229,19 @@ export class LeaseKeeper {
   async #prove(session: Session): Promise<void> {
     const sentAtMs = this.#nowMs();
     this.#proving = session;
+    let isQueueGone = false;
     const answered = await this.#proof?.().then(
       () => true,
       // The session's loss is told separately; a proof that is not answered shows in the deadline.
-      () => false,
+      (error: unknown) => {
+        isQueueGone = error instanceof QueueMissingError;
+        return false;
+      },
     );
     if (this.#proving === session) this.#proving = undefined;
     if (this.#session !== session) return;
+    // Not at the deadline: by then it may have been declared again, and would answer for what it does not hold.
+    if (isQueueGone) this.takenBack(session.generation);
     this.#checkDeadline();
     const lease = this.#lease;
     if (lease === undefined || lease.lost !== undefined) return;

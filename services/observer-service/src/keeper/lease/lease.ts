@@ -14,7 +14,7 @@ export interface Lease {
   readonly lost?: { atMs: number; why: LeaseLoss };
 }
 
-/** `taken-back`: the broker gave the messages to others, and the session goes on as if nothing had been. */
+/** `taken-back`: the broker gave the messages to others, or has lost them with their queue, and the session goes on as if nothing had been. */
 export type LeaseLoss = "deadline-passed" | "session-lost" | "taken-back" | "process-failed";
 
 const DEADLINE_HEARTBEATS = 1.5;
