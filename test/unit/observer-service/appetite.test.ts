@@ -62,6 +62,14 @@ describe("how many a service takes under WORKER_COUNT=auto", () => {
     expect(decide(taking({ window: 75, taken: 74 }), then, 9_000)).toBeUndefined();
     expect(decide(taking({ window: 75, taken: 75 }), then, 1_500)).toMatchObject({ kind: "take", window: 25 });
   });
+  test("is none, and says why, of one that begins to take again with workers free and no memory for one more", () => {
+    const nearlyFull = now(847, { running: 50 });
+    expect(decide({ kind: "none" }, nearlyFull, 0)).toEqual({
+      kind: "pause",
+      why: "it has 847 of 1000 MiB in use, and one more, at 5.0 MiB each, would be more than 85 %",
+    });
+    expect(decide({ kind: "none" }, { ...nearlyFull, running: 100 }, 0)).toBeUndefined();
+  });
   test("goes by the narrowest of several limits, one that is not known included", () => {
     const memory = [
       { usedBytes: 0, limitBytes: 1_000 * MIB, of: "the group" },

@@ -68,7 +68,8 @@ export function decide(appetite: Appetite, now: Circumstances, nowMs: number): D
   const fullest = now.memory.toSorted((a, b) => shareOf(b) - shareOf(a))[0];
   switch (appetite.kind) {
     case "none":
-      return fullest !== undefined && shareOf(fullest) > FULL ? { kind: "pause", why: fullText(fullest) } : takeSome(now);
+      if (fullest !== undefined && shareOf(fullest) > FULL) return { kind: "pause", why: fullText(fullest) };
+      return now.running >= now.workers ? undefined : takeSomeOrSayWhy(now, fullest);
     case "paused":
       if (nowMs - appetite.sinceMs < CALM_MS) return undefined;
       return shareOf(fullest) < (now.running === 0 ? FULL : ROOMY) ? takeSome(now) : undefined;
@@ -91,9 +92,15 @@ function whenTaking(
   if (isWhole || taken < window || !isMeasured || now.running >= now.workers) return undefined;
   if (now.care !== undefined && !now.care.mayGoOn) return undefined;
   if (now.care === undefined && !isWorthIt(now) && nowMs - lastTakenAtMs < APART_MS) return undefined;
-  const why = `${fullest === undefined ? "" : `${useText(fullest)}, and `}${costText(now)}`;
-  return takeSome(now) ?? { kind: "pause", why };
+  return takeSomeOrSayWhy(now, fullest);
 }
+
+/** Of one that has workers free. */
+const takeSomeOrSayWhy = (now: Circumstances, fullest: MemoryUse | undefined): Decision =>
+  takeSome(now) ?? {
+    kind: "pause",
+    why: `${fullest === undefined ? "" : `${useText(fullest)}, and `}${costText(now)}`,
+  };
 
 function takeSome(now: Circumstances): Decision {
   const { workers, running, care } = now;
