@@ -9,6 +9,7 @@ const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
   "database-unavailable": "unreachable",
   "identity-provider-unavailable": "unreachable",
   "logs-unavailable": "unreachable",
+  "too-many-requests": "unreachable",
   unauthorized: "notAllowed",
   forbidden: "notAllowed",
 };
@@ -55,6 +56,11 @@ export function failureOf(error: CallError, url: string, about?: string): CliFai
     case "redirected":
       return new CliFailure("unexpectedAnswer", message, { remedy: "Use that address." });
     case "not-unacked":
+      if (error.isPassing)
+        return new CliFailure("unreachable", `Cannot reach the manager at ${url}: ${message}`, {
+          remedy: "A proxy before it may have answered: is the manager running? Try again later.",
+          cause: error,
+        });
       return new CliFailure("unexpectedAnswer", message, { remedy: "Check the address: unacked config view", cause: error });
     case "misshapen":
       return new CliFailure("unexpectedAnswer", message, {

@@ -20,6 +20,8 @@ interface About {
   cause?: unknown;
 }
 
+const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
+
 /** Why a call was not done, or its answer could not be had. */
 export class CallError extends Error {
   override readonly name = "CallError";
@@ -41,6 +43,14 @@ export class CallError extends Error {
   /** Stable: the problem's code, or the kind. */
   get code(): string {
     return this.problem?.code ?? this.kind;
+  }
+
+  /**
+   * Nothing is wrong with what was asked, and later it may be answered: a manager that restarts or is asked too often, or a proxy
+   * before it that finds nobody (its page says 502, 503 or 504, RFC 9110, 15.6).
+   */
+  get isPassing(): boolean {
+    return this.kind === "unreachable" || this.kind === "timed-out" || PASSING_STATUSES.has(this.status);
   }
 
   static refused(problem: AnyProblem, request: string): CallError {

@@ -170,9 +170,7 @@ export function toSearch(query: object = {}): URLSearchParams {
 
 /** When to try again, in ms; undefined: that would be answered the same. */
 function laterOf(error: unknown, attempt: number): number | undefined {
-  if (!(error instanceof CallError)) return undefined;
-  const isLater = error.kind === "unreachable" || error.kind === "timed-out" || error.status === 503 || error.status === 429;
-  if (!isLater) return undefined;
+  if (!(error instanceof CallError && error.isPassing)) return undefined;
   const delayMs = error.problem?.retryAfterS === undefined ? backoffMs(DELAYS, attempt) : error.problem.retryAfterS * 1_000;
   return Math.min(DELAYS.maxMs, delayMs);
 }

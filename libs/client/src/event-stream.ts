@@ -86,6 +86,7 @@ export async function* followStream(
 /** The next attempt would be answered the same. */
 const isFinal = (error: unknown): boolean =>
   error instanceof CallError &&
+  !error.isPassing &&
   (["redirected", "not-unacked", "misshapen"].includes(error.kind) || FINAL_CODES.has(error.code));
 
 const FINAL_CODES: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "observer-not-found"]);

@@ -104,7 +104,7 @@ describe("an answer", () => {
   it.each([
     ["a page of something else", { contentType: "text/html", text: "<p>hi" }, "text/html"],
     ["half of one", { text: '{"items": [' }, "not JSON"],
-    ["an error without a problem", { status: 502, text: '{"oops": 1}' }, "no problem document"],
+    ["an error without a problem", { status: 500, text: '{"oops": 1}' }, "no problem document"],
   ])("that is %s names the address as suspect", (_what, changes, said) => {
     const failure = failureOf({ ...raw, ...changes } as RawAnswer);
     expect(failure.exitKind).toBe("unexpectedAnswer");

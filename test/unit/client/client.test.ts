@@ -226,6 +226,39 @@ test("a stream that a stopping manager ended before it said anything is opened a
   expect(told).toEqual(["lost", "lost", "ready"]);
 });
 
+test("a stream goes on over a proxy that finds no manager, and tells it as lost", async () => {
+  const from: unknown[] = [];
+  const client = await clientOf((request, response) => {
+    from.push(request.headers["last-event-id"]);
+    if (from.length === 2) return void response.writeHead(502, { "content-type": "text/html" }).end("<p>");
+    if (from.length === 3) return void response.writeHead(504).end();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (from.length === 1) response.end(READY_EVENT);
+    else response.write(READY_EVENT);
+  });
+  const told: string[] = [];
+  for await (const { name } of client.changes(AbortSignal.timeout(10_000))) {
+    told.push(name);
+    if (told.length === 5) break;
+  }
+  expect(told).toEqual(["ready", "lost", "lost", "lost", "ready"]);
+  expect(from).toEqual([undefined, "1", "1", "1"]);
+});
+
+test.each([502, 504])("a call that is safe to repeat is made again where a proxy finds no manager: %i", async (status) => {
+  let asked = 0;
+  const client = await clientOf(
+    (_request, response) => {
+      asked += 1;
+      if (asked === 1) response.writeHead(status, { "content-type": "text/html" }).end("<p>");
+      else json(response, observerView());
+    },
+    { retries: 1 },
+  );
+  await client.call("getObserver", { path: { ref: "x" } });
+  expect(asked).toBe(2);
+});
+
 test("a page of its manager's own version takes answers as they are, and problems by their code", async () => {
   const client = await clientOf((_request, response) => problem(response, "observer-not-found"));
   const trusting = new Client({ wire: new Wire({ url: client.url }), decoder: trustingDecoder });

@@ -51,7 +51,7 @@ export async function untilOver<View>(
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (inTime?.aborted) continue;
-      if (!passes(error)) throw error;
+      if (!(error instanceof CallError && error.isPassing)) throw error;
       failure = error;
       await pauseUntil(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
       failures += 1;
@@ -62,10 +62,3 @@ export async function untilOver<View>(
 /** A timer may be early by a part of a millisecond. */
 const pauseUntil = (untilMs: number, endMs: number, signal: AbortSignal | undefined): Promise<void> =>
   pause(Math.ceil(Math.min(untilMs, endMs) - performance.now()), signal);
-
-/** A manager that restarts, or whoever stands before it meanwhile, answers later. */
-function passes(error: unknown): boolean {
-  if (!(error instanceof CallError)) return false;
-  const isLater = error.status === 429 || error.status === 502 || error.status === 503 || error.status === 504;
-  return isLater || error.kind === "unreachable" || error.kind === "timed-out";
-}

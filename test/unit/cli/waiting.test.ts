@@ -1,0 +1,70 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PROBLEMS } from "@unacked/contracts";
+import { afterEach, expect, it } from "vitest";
+import { EXIT_CODES } from "../../../cli/src/failure.ts";
+import { run } from "../../../cli/src/program.ts";
+import {
+  COMPLETED,
+  CREATED,
+  TASK_ID,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+type Answer = Parameters<RequestListener>[1];
+
+/** `unacked run … --wait` against a manager that answers in turn. */
+async function runAndWait(...answers: ((response: Answer) => void)[]): Promise<{ code: number; out: string; err: string }> {
+  let asked = 0;
+  server = createServer((request, response) => {
+    request.resume();
+    answers[asked++]?.(response);
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const told = { out: "", err: "" };
+  const code = await run(["run", "resize", "--id", TASK_ID, "--wait", "--url", `http://127.0.0.1:${port}`], {
+    out: (text) => void (told.out += text),
+    err: (text) => void (told.err += text),
+    env: { XDG_CONFIG_HOME: "/nowhere" },
+    outIsTerminal: false,
+    errIsTerminal: false,
+    outRows: () => 24,
+    outColumns: () => undefined,
+    readInput: () => "",
+    nowMs: () => 0,
+    interruption: () => AbortSignal.abort(),
+  });
+  return { code, ...told };
+}
+
+const json =
+  (value: object, status = 200, type = "application/json") =>
+  (response: Answer) =>
+    void response.writeHead(status, { "content-type": type }).end(JSON.stringify(value));
+const page = (status: number) => (response: Answer) =>
+  void response.writeHead(status, { "content-type": "text/html" }).end("<p>");
+const tooMany = { ...PROBLEMS["too-many-requests"], type: "urn:x", detail: "60 a minute", requestId: "r" };
+
+it("A wait goes on over a proxy that finds no manager, and over being asked too often", async () => {
+  const { code, out, err } = await runAndWait(
+    json(CREATED, 201),
+    page(502),
+    page(504),
+    json({ ...tooMany, code: "too-many-requests" }, 429, "application/problem+json"),
+    json({ ...COMPLETED, output: { bytes: 7 } }),
+  );
+  expect(err).toContain("trying again");
+  expect([code, JSON.parse(out)]).toEqual([EXIT_CODES.ok, { bytes: 7 }]);
+});
+
+it("A create of which a proxy gives no answer may have come through: the id to repeat it with is told", async () => {
+  const { code, err } = await runAndWait(page(504));
+  expect(code).toBe(EXIT_CODES.unreachable);
+  expect(err).toContain(`Repeat it with --id ${TASK_ID}`);
+});
