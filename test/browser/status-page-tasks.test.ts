@@ -70,6 +70,23 @@ test("the list is narrowed by status, type and id, and the address keeps it", as
   await page.getByLabel("Id begins with").fill("");
 });
 
+test("a list that is answered more slowly than it is asked for is shown all the same, and asked for once at a time", async () => {
+  const list = /\/api\/v1\/tasks\?/;
+  let [underWay, most] = [0, 0];
+  const { page: slow } = await openPage(browser, `${system.url}/timers`);
+  await slow.route(list, async (route) => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setTimeout(resolve, 3_000)); // it is looked for every 2 s
+    underWay -= 1;
+    await route.continue();
+  });
+  await slow.getByRole("link", { name: "Tasks" }).click();
+  await slow.getByText("3 of 3").waitFor({ timeout: 20_000 });
+  expect(most).toBe(1);
+  await slow.unrouteAll({ behavior: "ignoreErrors" });
+  await slow.close();
+});
+
 test.runIf(isTurnOf(0))("limits of a type are changed in place, and what is wrong with them is said", async () => {
   await page.getByText("2 types").click();
   const type = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: /^slow/ }) });

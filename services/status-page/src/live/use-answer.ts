@@ -1,6 +1,7 @@
 import type { AnswerOf, CallInput, CallName } from "@unacked/contracts";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
+import { Question } from "./question.ts";
 import { useLive, useSignal } from "./use-live.ts";
 
 export interface Answered<T> {
@@ -11,8 +12,8 @@ export interface Answered<T> {
 }
 
 /**
- * A call, once, and again when its input or `version` change or the lost manager is back. Null asks for nothing. An answer to an
- * older question is dropped. While calls for the same go on, what came before stays: nothing flickers.
+ * A call, once, and again when its input or `version` change or the lost manager is back; one at a time. Null asks for nothing. An
+ * answer to an older question is dropped. While calls for the same go on, what came before stays: nothing flickers.
  */
 export function useAnswer<Name extends CallName>(
   name: Name,
@@ -27,23 +28,25 @@ export function useAnswer<Name extends CallName>(
   }>({ question, data: null, failure: null });
   const [asked, setAsked] = useState(0);
   const reload = useCallback(() => setAsked((count) => count + 1), []);
-  const latest = useRef(0);
+  const [asking] = useState(() => new Question());
   const live = useLive();
   useSignal(live.linkChanged);
   const { returns } = live;
   useEffect(() => {
-    const mine = ++latest.current;
-    if (question === null) return;
-    const settle = (data: AnswerOf<Name> | null, failure: CallError | null) => {
-      if (mine !== latest.current) return;
-      setState((before) => ({ question, data: data ?? (before.question === question ? before.data : null), failure }));
-    };
-    const [which, given] = JSON.parse(question) as [Name, CallInput<Name>];
-    call(which, given).then(
-      (data) => settle(data, null),
-      (error: unknown) => settle(null, error instanceof CallError ? error : null),
-    );
-  }, [question, version, asked, returns]);
+    // What was asked before the link broke may never be answered.
+    const text = question === null ? null : `${returns} ${question}`;
+    asking.ask(text, (signal) => {
+      const settle = (data: AnswerOf<Name> | null, failure: CallError | null) => {
+        if (signal.aborted) return;
+        setState((before) => ({ question, data: data ?? (before.question === question ? before.data : null), failure }));
+      };
+      const [which, given] = JSON.parse(question ?? "") as [Name, CallInput<Name>];
+      return call(which, given, signal).then(
+        (data) => settle(data, null),
+        (error: unknown) => settle(null, error instanceof CallError ? error : null),
+      );
+    });
+  }, [asking, question, version, asked, returns]);
   const isCurrent = state.question === question;
   return { data: isCurrent ? state.data : null, failure: isCurrent ? state.failure : null, reload };
 }
