@@ -1,4 +1,4 @@
-import { parse } from "yaml";
+import { isScalar, parseDocument } from "yaml";
 import { usageFailure } from "../failure.ts";
 
 export interface Assignment {
@@ -8,8 +8,8 @@ export interface Assignment {
 
 /**
  * `params.everyMs=500`, `labels.team=a`, `retry.delaysMs[0]=10`, `params.headers.a\.b=x`. The value is read as YAML, so that
- * `5` is a number, `"5"` a text and `[1, 2]` a list; what is under `labels` stays the text it is. `prefix` goes before the
- * path: that of `--param` is `params`.
+ * `5` is a number, `"5"` a text and `[1, 2]` a list; a text without quotes, and what is under `labels`, stays as it is given. `prefix`
+ * goes before the path: that of `--param` is `params`.
  */
 export function parseAssignment(text: string, prefix: string[] = []): Assignment {
   const [, key, given] = /^((?:\\.|[^=\\])+)=(.*)$/s.exec(text) ?? [];
@@ -35,11 +35,27 @@ function parseSegment(segment: string, text: string): (string | number)[] {
 
 function parseValue(given: string, text: string): unknown {
   try {
-    return given === "" ? "" : (parse(given) as unknown);
+    return readValue(given);
   } catch (error) {
     const [firstLine] = (error as Error).message.split("\n");
-    throw usageFailure(`"${text}": the value is not valid: ${firstLine}`, "Put a text with special characters in quotes.");
+    throw usageFailure(
+      `"${text}": the value is not valid: ${firstLine}`,
+      "Put a text with special characters, or an id of many digits, in quotes.",
+    );
   }
+}
+
+function readValue(given: string): unknown {
+  const document = parseDocument(given, { logLevel: "error" });
+  if (document.errors[0] !== undefined) throw document.errors[0];
+  const { contents } = document;
+  // To YAML what follows a # is a comment, and a line break a space: here nothing of a text is left out.
+  if (contents === null) return given.trim();
+  if (!isScalar(contents) || contents.type !== "PLAIN") return document.toJS() as unknown;
+  if (typeof contents.value === "string") return given.trim();
+  if (/^[-+]?\d+$/.test(contents.source ?? "") && !Number.isSafeInteger(contents.value))
+    throw new Error("a number of so many digits would be rounded");
+  return contents.value;
 }
 
 /** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */

@@ -43,6 +43,15 @@ describe("--set and --param", () => {
     ["params.a\\=b=1", ["params", "a=b"], 1],
     ["labels.version=1", ["labels", "version"], "1"],
     ["name=x", ["name"], "x"],
+    ["text=fix issue #12", ["text"], "fix issue #12"],
+    ["channel=#general", ["channel"], "#general"],
+    ["text=first line\n\nsecond", ["text"], "first line\n\nsecond"],
+    ["text=&co more", ["text"], "&co more"],
+    ["text=!now please", ["text"], "!now please"],
+    ['text="quoted" # by hand', ["text"], "quoted"],
+    ["none=~", ["none"], null],
+    ["text=", ["text"], ""],
+    ["most=9007199254740991", ["most"], 9_007_199_254_740_991],
   ])("reads %s", (text, path, value) => {
     expect(parseAssignment(text)).toEqual({ path, value });
   });
@@ -54,7 +63,19 @@ describe("--set and --param", () => {
     });
   });
 
-  it.each(["everyMs", "=5", "a..b=1", ".a=1", "a.=1", "a[x]=1", "a.__proto__.b=1", "a={", "a[0=1"])("refuses %s", (text) => {
+  it.each([
+    "everyMs",
+    "=5",
+    "a..b=1",
+    ".a=1",
+    "a.=1",
+    "a[x]=1",
+    "a.__proto__.b=1",
+    "a={",
+    "a[0=1",
+    "a=*b",
+    "id=1234567890123456789",
+  ])("refuses %s", (text) => {
     expect(refusalOf(() => parseAssignment(text))).toContain(text);
   });
 
