@@ -1,18 +1,17 @@
 import { ObserverIndex, type RowChange } from "../store/observer-index.ts";
 import type { ObserverRow } from "../store/observer-row.ts";
 import { LIVING } from "../store/statuses.ts";
-import { loadNewest, loadObservers } from "../wire/load-observers.ts";
+import { loadObservers } from "../wire/load-observers.ts";
+import { DeletedObservers } from "./deleted-observers.ts";
 import { oncePerFrame } from "./next-frame.ts";
 import { Signal } from "./signal.ts";
+import { untilDone } from "./until-done.ts";
 
 /** How far the list has been read. `total` is null until the first page came. */
 export type Loading = { phase: "reading"; read: number; total: number | null } | { phase: "whole" };
 
-const AGAIN_MS = 2_000;
 /** A list that is being read grows so often: to draw it takes as long as to read a page of it. */
 const SEEN_EVERY_MS = 1_000;
-/** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
-export const MAX_DELETED = 5_000;
 
 /**
  * The observers as the manager's events tell them. Comes in: every event, at once; goes out: one flush a frame, with all that
@@ -21,6 +20,7 @@ export const MAX_DELETED = 5_000;
 export class LiveObservers {
   readonly index = new ObserverIndex();
   readonly changed = new Signal();
+  readonly deleted = new DeletedObservers((rows) => this.#publish(this.index.takePage(rows)));
   loading: Loading = { phase: "reading", read: 0, total: null };
   /** The list is being read, for the first time or again: until it is whole, it need not be the present. */
   isBehind = true;
@@ -28,7 +28,6 @@ export class LiveObservers {
   readonly #followers = new Set<(changes: RowChange[]) => void>();
   readonly #askToFlush = oncePerFrame(() => this.#flush());
   #load: AbortController | undefined;
-  #deletedLoaded = false;
 
   /** `follower` gets the changes of each flush, in order. */
   follow(follower: (changes: RowChange[]) => void): () => void {
@@ -47,34 +46,19 @@ export class LiveObservers {
     const load = new AbortController();
     this.#load = load;
     this.isBehind = true;
-    void this.#readUntilWhole(load.signal);
+    void untilDone(load.signal, () => this.#readOnce(load.signal));
+    this.deleted.reload();
   }
 
   stop(): void {
     this.#load?.abort();
+    this.deleted.stop();
   }
 
   /** From now on the deleted ones are here too: the newest of those before now. */
-  async wantDeleted(): Promise<void> {
-    if (this.#deletedLoaded) return;
-    this.#deletedLoaded = true;
+  wantDeleted(): void {
     this.index.keepDeleted();
-    try {
-      this.#publish(this.index.takePage(await loadNewest(["Deleted"], MAX_DELETED)));
-    } catch {
-      this.#deletedLoaded = false; // the next who wants them tries again
-    }
-  }
-
-  async #readUntilWhole(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#readOnce(signal);
-        return;
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS)); // the link tells what is wrong
-      }
-    }
+    this.deleted.want();
   }
 
   async #readOnce(signal: AbortSignal): Promise<void> {

@@ -12,8 +12,8 @@ export const loadObservers = (status: ObserverStatus[], signal: AbortSignal): As
   bothEnds((place) => readPage(status, place, signal), SIZES);
 
 /** The newest of these statuses, `limit` at most. */
-export async function loadNewest(status: ObserverStatus[], limit: number): Promise<ObserverRow[]> {
-  const page = await readPage(status, { sort: "newest", limit });
+export async function loadNewest(status: ObserverStatus[], limit: number, signal: AbortSignal): Promise<ObserverRow[]> {
+  const page = await readPage(status, { sort: "newest", limit }, signal);
   return page?.rows ?? [];
 }
 

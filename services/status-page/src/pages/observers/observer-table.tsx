@@ -129,7 +129,8 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
 
 function NothingShown({ filter, onFilter, onCreate }: Pick<Props, "filter" | "onFilter" | "onCreate">) {
   const { observers } = useLive();
-  const isReading = observers.loading.phase === "reading";
+  const isReadingDeleted = filter.statuses.includes("Deleted") && observers.deleted.phase !== "read";
+  const isReading = observers.loading.phase === "reading" || isReadingDeleted;
   return (
     <div role="row" className={css.none}>
       <div role="gridcell">

@@ -24,7 +24,7 @@ export default function Observers() {
   const [isCreating, setCreating] = useState(false);
   const wantsDeleted = filter.statuses.includes("Deleted");
   useEffect(() => {
-    if (wantsDeleted) void observers.wantDeleted();
+    if (wantsDeleted) observers.wantDeleted();
   }, [observers, wantsDeleted]);
 
   const setFilter = (next: ListFilter) => navigate(`/observers${writeFilter(next)}`, { replace: true });
