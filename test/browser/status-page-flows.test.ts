@@ -87,6 +87,16 @@ test("its picture shows each state, and leads to the task by the keyboard", asyn
   await page.getByText("NonRetryableError: it will never do").first().waitFor();
 });
 
+test("tasks of a flow that is over, which could not be read, are read again", async () => {
+  const { page: other } = await openPage(browser, `${system.url}/flows`);
+  const list = /\/api\/v1\/flows\/[^/]+\/tasks/;
+  await other.route(list, (route) => route.abort(), { times: 1 });
+  await other.goto(`${system.url}/flows/${flows.failed}`);
+  await other.getByText("Its tasks could not be read").waitFor();
+  await other.getByRole("group", { name: "The flow as a picture" }).waitFor();
+  await other.close();
+});
+
 test("it runs again from a stage, with the results of those before", async () => {
   await open(`/flows/${flows.failed}`);
   await page.getByRole("button", { name: "Run again from here: parse-b" }).click();

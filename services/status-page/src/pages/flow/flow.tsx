@@ -26,7 +26,7 @@ export default function Flow({ id }: { id: string }) {
   const { data: flow, failure, reload } = useAnswer("getFlow", { path: { flowId: id } }, nowMs);
   // What is over does not change any more, unless it is run again.
   const version = flow === null ? "unknown" : flow.endedAt === null ? nowMs : `${flow.run} ${flow.endedAt}`;
-  const { tasks, failure: tasksFailure } = useFlowTasks(id, version);
+  const { tasks, failure: tasksFailure, reload: readTasks } = useFlowTasks(id, version);
   if (flow === null && failure?.code === "flow-not-found")
     return (
       <>
@@ -50,7 +50,7 @@ export default function Flow({ id }: { id: string }) {
       </PageHead>
       <Facts facts={factsOf(flow, nowMs)} />
       {tasks === null && tasksFailure === null && <Pending label="Reading its tasks" height="16rem" />}
-      {tasks === null && tasksFailure !== null && <Failure what="Its tasks" failure={tasksFailure} onRetry={reload} />}
+      {tasks === null && tasksFailure !== null && <Failure what="Its tasks" failure={tasksFailure} onRetry={readTasks} />}
       {tasks !== null && (
         <>
           <FlowPicture tasks={tasks} />
