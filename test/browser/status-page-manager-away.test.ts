@@ -74,6 +74,16 @@ describe("while the manager is away", () => {
     },
   );
 
+  test("what could not be read, while the changes come on, is read again by itself", async () => {
+    const { page } = await openPage(browser, `${system.url}/observers`);
+    await untilLive(page);
+    await page.route(/\/api\/v1\/observers\/[^/?]+$/, (route) => route.abort(), { times: 1 });
+    await page.goto(`${system.url}/observers/steady-1`);
+    await page.getByText("The observer could not be read").waitFor();
+    await page.getByText("This page tries again by itself.").waitFor();
+    await page.getByRole("heading", { level: 1, name: "steady-1" }).waitFor();
+  });
+
   test.runIf(isTurnOf(1))(
     "a page that was opened at an address of its own shows that; an unknown one is refused as before",
     async () => {

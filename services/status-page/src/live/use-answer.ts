@@ -11,9 +11,12 @@ export interface Answered<T> {
   reload(): void;
 }
 
+const AGAIN_MS = 2_000;
+
 /**
  * A call, once, and again when its input or `version` change or the lost manager is back; one at a time. Null asks for nothing. An
- * answer to an older question is dropped. While calls for the same go on, what came before stays: nothing flickers.
+ * answer to an older question is dropped. While calls for the same go on, what came before stays: nothing flickers. What failed and may
+ * pass is asked again, as no change need come for long, and what came before would be taken for the present.
  */
 export function useAnswer<Name extends CallName>(
   name: Name,
@@ -33,6 +36,8 @@ export function useAnswer<Name extends CallName>(
   useSignal(live.linkChanged);
   const { returns } = live;
   useEffect(() => {
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let isLeft = false;
     // What was asked before the link broke may never be answered.
     const text = question === null ? null : `${returns} ${question}`;
     asking.ask(text, (signal) => {
@@ -43,10 +48,19 @@ export function useAnswer<Name extends CallName>(
       const [which, given] = JSON.parse(question ?? "") as [Name, CallInput<Name>];
       return call(which, given, signal).then(
         (data) => settle(data, null),
-        (error: unknown) => settle(null, error instanceof CallError ? error : null),
+        (error: unknown) => {
+          const failure = error instanceof CallError ? error : null;
+          settle(null, failure);
+          if (failure?.isPassing && !isLeft)
+            again = setTimeout(reload, Math.max(AGAIN_MS, (failure.retryAfterS ?? 0) * 1_000));
+        },
       );
     });
-  }, [asking, question, version, asked, returns]);
+    return () => {
+      isLeft = true;
+      clearTimeout(again);
+    };
+  }, [asking, question, version, asked, returns, reload]);
   const isCurrent = state.question === question;
   return { data: isCurrent ? state.data : null, failure: isCurrent ? state.failure : null, reload };
 }

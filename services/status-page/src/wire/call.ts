@@ -23,6 +23,11 @@ export class CallError extends Error {
     this.retryAfterS = problem.retryAfterS;
   }
 
+  /** Asked again later it may be answered: nobody has answered now, or the manager says when. */
+  get isPassing(): boolean {
+    return !this.isAnswer || this.retryAfterS !== undefined;
+  }
+
   /** The manager itself said it. */
   get isAnswer(): boolean {
     return this.code !== "unreachable" && this.code !== "no-problem-document";
