@@ -11,31 +11,44 @@ export interface Io {
   outRows(): number;
   /** How wide the terminal is; undefined where standard output is none. */
   outColumns(): number | undefined;
+  /** Nobody reads standard output any more: what only tells may end. */
+  outIsClosed(): boolean;
   /** All of standard input. */
   readInput(): string;
   nowMs(): number;
-  /** Aborted by Ctrl-C and SIGTERM, for what is meant to be ended like this; otherwise these end the process as usual. */
+  /** Aborted by Ctrl-C and SIGTERM, for what is meant to be ended like this; otherwise these end the process as usual. Also where `outIsClosed`. */
   interruption(): AbortSignal;
 }
 
 export function processIo(): Io {
-  // `unacked get observers | head` closes our output: nobody reads any more, and that is no failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
+  const out = untilClosed(process.stdout);
+  const err = untilClosed(process.stderr);
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: out.write,
+    err: err.write,
     env: process.env,
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
     outRows: () => process.stdout.rows || 24, // a pseudo-terminal may say 0
     outColumns: () => process.stdout.columns || undefined,
+    outIsClosed: () => out.closed.aborted,
     readInput: () => readFileSync(0, "utf8"),
     nowMs: () => Date.now(),
-    interruption: abortedBySignals,
+    interruption: () => AbortSignal.any([abortedBySignals(), out.closed]),
   };
+}
+
+/**
+ * `unacked get observers | head` closes our output: nobody reads any more, and that is no failure. Nor is it a reason to leave undone what is
+ * to be changed: `unacked apply -f . | head` does all of it.
+ */
+function untilClosed(stream: NodeJS.WriteStream): { write: (text: string) => void; closed: AbortSignal } {
+  const closing = new AbortController();
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE" && !closing.signal.aborted) throw error;
+    closing.abort();
+  });
+  return { write: (text) => void (closing.signal.aborted || stream.write(text)), closed: closing.signal };
 }
 
 function abortedBySignals(): AbortSignal {

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { observerView } from "../unit/cli/views.ts";
 
 let system: System;
 let cwd: string;
@@ -271,6 +273,29 @@ describe.concurrent("unacked", () => {
     const { err } = await unacked(`--url ${url} top`, { code: EXIT_CODES.unexpectedAnswer });
     expect(err).toContain(`http://${url}/api/v1/`);
     expect(err).toContain("with text/html, as no manager of Unacked does");
+  });
+
+  it("does all that it is to change, also where nobody reads what it says any more", async ({ onTestFinished }) => {
+    const BATCHES = 3;
+    let came = 0;
+    const manager = createServer((request, response) => {
+      let text = "";
+      const answer = (): void => {
+        const { observers } = JSON.parse(text) as { observers: { name: string }[] };
+        const results = observers.map(({ name }) => ({ status: 201, observer: observerView({ name }) }));
+        response.setHeader("content-type", "application/json").end(JSON.stringify({ results }));
+      };
+      request.on("data", (piece) => (text += String(piece)));
+      request.on("end", () => setTimeout(answer, 200)); // head has closed by the second answer
+      came += 1;
+    });
+    await new Promise<void>((resolve) => manager.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void manager.close());
+    const url = `http://127.0.0.1:${(manager.address() as AddressInfo).port}`;
+    const names = Array.from({ length: BATCHES * 500 }, (_, at) => ({ name: `many-${at}`, type: "ticker" }));
+    writeFileSync(join(cwd, "many.json"), JSON.stringify(names));
+    const { out, code } = await runShell(`unacked --url ${url} create -f many.json 2>&1 | head -n 1`, { env, cwd });
+    expect([out, code, came]).toEqual(["observer many-0 created\n", 0, BATCHES]);
   });
 });
 

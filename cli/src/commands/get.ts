@@ -252,7 +252,10 @@ async function printPages<Row>(
   pages: AsyncIterable<Row[]>,
 ): Promise<void> {
   const printer = new ListPrinter(listing, print(output));
-  for await (const page of pages) io.out(printer.rows(page));
+  for await (const page of pages) {
+    io.out(printer.rows(page));
+    if (io.outIsClosed()) return;
+  }
   io.out(printer.end());
   if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing found.\n");
 }

@@ -70,6 +70,7 @@ async function unacked(line: string, known: Answers): Promise<{ code: number; ou
     errIsTerminal: false,
     outRows: () => 24,
     outColumns: () => undefined,
+    outIsClosed: () => false,
     readInput: () => "",
     nowMs: () => (nowMs += 1_000),
     interruption: () => AbortSignal.abort(),

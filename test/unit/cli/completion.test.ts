@@ -12,6 +12,7 @@ const silent: Io = {
   errIsTerminal: false,
   outRows: () => 24,
   outColumns: () => undefined,
+  outIsClosed: () => false,
   readInput: () => "",
   nowMs: () => 0,
   interruption: () => AbortSignal.abort(),

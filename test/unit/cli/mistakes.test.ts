@@ -20,6 +20,7 @@ async function runLine(line: string): Promise<{ code: number; out: string; err: 
     errIsTerminal: false,
     outRows: () => 24,
     outColumns: () => undefined,
+    outIsClosed: () => false,
     readInput: () => "",
     nowMs: () => 0,
     interruption: () => AbortSignal.abort(),

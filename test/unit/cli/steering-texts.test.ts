@@ -186,6 +186,7 @@ describe("a command", () => {
       errIsTerminal: true,
       outRows: () => 24,
       outColumns: () => 80,
+      outIsClosed: () => false,
       readInput: () => "",
       nowMs: () => NOW_MS,
       interruption: () => AbortSignal.abort(),

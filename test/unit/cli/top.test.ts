@@ -24,6 +24,7 @@ async function top(answer: RequestListener, interruption: AbortSignal): Promise<
     errIsTerminal: true,
     outRows: () => 24,
     outColumns: () => 80,
+    outIsClosed: () => false,
     readInput: () => "",
     nowMs: () => 0,
     interruption: () => interruption,

@@ -36,6 +36,7 @@ async function runAndWait(...answers: ((response: Answer) => void)[]): Promise<{
     errIsTerminal: false,
     outRows: () => 24,
     outColumns: () => undefined,
+    outIsClosed: () => false,
     readInput: () => "",
     nowMs: () => 0,
     interruption: () => AbortSignal.abort(),
