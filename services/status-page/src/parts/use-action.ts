@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { sayFailure, useNotices } from "../shell/notices.tsx";
 
 /** Does something, one at a time, and says what became of it. `action` resolves to what is said when it went well, or to nothing where that is seen. */
@@ -7,8 +7,11 @@ export function useAction(onDone: () => void = () => undefined): {
   run: (action: () => Promise<string | undefined>) => void;
 } {
   const [isBusy, setBusy] = useState(false);
+  const isUnderWay = useRef(false);
   const { say } = useNotices();
   const run = (action: () => Promise<string | undefined>) => {
+    if (isUnderWay.current) return; // the second press of a double click comes before anything is drawn
+    isUnderWay.current = true;
     setBusy(true);
     action()
       .then(
@@ -16,6 +19,7 @@ export function useAction(onDone: () => void = () => undefined): {
         (error: unknown) => say("refused", sayFailure(error)),
       )
       .finally(() => {
+        isUnderWay.current = false;
         setBusy(false);
         onDone();
       });

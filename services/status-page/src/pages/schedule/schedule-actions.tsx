@@ -14,7 +14,7 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
   const { say } = useNotices();
   const path = { scheduleId: schedule.id };
   const close = () => setAsked(null);
-  const { run: act } = useAction(onDone);
+  const { isBusy, run: act } = useAction(onDone);
   const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
     const { status } = await call("runSchedule", { path, body: {} });
@@ -37,7 +37,7 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
     <PageActions>
       {schedule.task !== null && (
         <>
-          <ActionButton call="runSchedule" size="compact-md" variant="default" onClick={run}>
+          <ActionButton call="runSchedule" size="compact-md" variant="default" loading={isBusy} onClick={run}>
             Run now
           </ActionButton>
           <ActionButton call="backfillSchedule" size="compact-md" variant="default" onClick={() => setAsked("backfill")}>
@@ -46,12 +46,12 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
         </>
       )}
       {schedule.status === "Paused" ? (
-        <ActionButton call="resumeSchedule" size="compact-md" variant="default" onClick={resume}>
+        <ActionButton call="resumeSchedule" size="compact-md" variant="default" loading={isBusy} onClick={resume}>
           Resume
         </ActionButton>
       ) : (
         schedule.status === "Active" && (
-          <ActionButton call="pauseSchedule" size="compact-md" variant="default" onClick={pause}>
+          <ActionButton call="pauseSchedule" size="compact-md" variant="default" loading={isBusy} onClick={pause}>
             Pause
           </ActionButton>
         )
