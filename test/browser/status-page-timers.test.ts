@@ -125,6 +125,13 @@ test.runIf(isTurnOf(0))(
     await expect.poll(() => row("very.last").count(), POLL).toBe(0);
     await page.getByRole("button", { name: "Newer ones" }).click();
     await row("very.last").waitFor();
+    // A link leads to another list than the one whose second page is shown: to its first.
+    await page.getByLabel("Name begins with").fill("many.");
+    await expect.poll(() => row("very.last").count(), POLL).toBe(0);
+    await page.getByRole("button", { name: "Older ones" }).click();
+    await page.getByText(/^200 of/).waitFor();
+    await page.getByRole("link", { name: "Timers", exact: true }).click();
+    await row("very.last").waitFor();
     expect(await violationsOf(page)).toEqual([]);
   },
 );

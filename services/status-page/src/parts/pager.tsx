@@ -10,20 +10,23 @@ export interface Pages {
   before: number;
   onward: (cursor: string) => void;
   back: () => void;
-  /** To the first: what is listed is another. */
+  /** To the first. */
   restart: () => void;
 }
 
-export function usePages(): Pages {
+/** @param of what is listed: of another list, come by a link or by the browser's Back, the first page is shown */
+export function usePages(of: string): Pages {
   /** Of the pages before this one; the last is that of this one. */
-  const [cursors, setCursors] = useState<string[]>([]);
+  const [place, setPlace] = useState<{ of: string; cursors: readonly string[] }>({ of, cursors: [] });
+  const cursors = place.of === of ? place.cursors : [];
   const cursor = cursors.at(-1);
+  const goTo = (next: readonly string[]) => setPlace({ of, cursors: next });
   return {
     query: { ...(cursor !== undefined && { cursor }) },
     before: cursors.length,
-    onward: (next) => setCursors([...cursors, next]),
-    back: () => setCursors(cursors.slice(0, -1)),
-    restart: () => setCursors([]),
+    onward: (next) => goTo([...cursors, next]),
+    back: () => goTo(cursors.slice(0, -1)),
+    restart: () => goTo([]),
   };
 }
 

@@ -21,13 +21,13 @@ const SHOWN_TARGETS = 3;
 
 /** Who changed what and when. The newest first. */
 export default function Audit() {
-  const filter = auditFilterOf(useSearch());
-  const pages = usePages();
+  const search = useSearch();
+  const filter = auditFilterOf(search);
+  const pages = usePages(search);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, PAGE), ...pages.query };
   const { data, failure, reload } = useAnswer("listAudit", { query }, nowMs);
   const narrow = (change: Partial<AuditFilter>) => {
-    pages.restart();
     navigate(addressOfAudit({ ...filter, ...change }), { replace: true });
   };
   return (

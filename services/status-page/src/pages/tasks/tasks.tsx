@@ -20,15 +20,15 @@ const MOST = 1_000;
 
 /** Jobs that end: what waits, what runs, what became of the others. The newest first. */
 export default function Tasks() {
-  const filter = taskFilterOf(useSearch());
+  const search = useSearch();
+  const filter = taskFilterOf(search);
   const [limit, setLimit] = useState(PAGE);
-  const pages = usePages();
+  const pages = usePages(search);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, limit), ...pages.query };
   const { data, failure, reload } = useAnswer("listTasks", { query }, nowMs);
   const narrow = (change: Partial<TaskFilter>) => {
     setLimit(PAGE);
-    pages.restart();
     navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
   };
   return (

@@ -23,15 +23,15 @@ const PAGE = 100;
 
 /** Messages that go out at a time: what waits, and what became of the others. The newest first. */
 export default function Timers() {
-  const filter = timerFilterOf(useSearch());
-  const pages = usePages();
+  const search = useSearch();
+  const filter = timerFilterOf(search);
+  const pages = usePages(search);
   const [isCreating, setCreating] = useState(false);
   const [asked, setAsked] = useState<TimerView | null>(null);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, PAGE), ...pages.query };
   const { data, failure, reload } = useAnswer("listTimers", { query }, nowMs);
   const narrow = (change: Partial<TimerFilter>) => {
-    pages.restart();
     navigate(addressOfTimers({ ...filter, ...change }), { replace: true });
   };
   return (

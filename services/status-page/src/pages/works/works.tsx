@@ -20,7 +20,7 @@ const PAGE = 50;
 
 /** What was asked of very many, the newest first. */
 export default function Works() {
-  const pages = usePages();
+  const pages = usePages("works");
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const { data, failure, reload } = useAnswer("listWork", { query: { limit: PAGE, ...pages.query } }, nowMs);
   return (
