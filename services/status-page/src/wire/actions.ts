@@ -8,21 +8,23 @@ import type {
   ServiceView,
 } from "@unacked/contracts";
 import type { Action } from "../store/statuses.ts";
-import { call } from "./call.ts";
+import { CallError, call } from "./call.ts";
 
 /** What became of one action on many. */
 export interface ActionReport {
   accepted: number;
   /** By what the manager said against them; the first few names of each. */
   refused: Map<string, { count: number; remedy: string; names: string[] }>;
+  /** A call failed as a whole: of so many, those of that call and all after it, nobody has said what became of them. */
+  open?: { count: number; failure: CallError };
 }
 
 const AT_ONCE = 1_000;
 const NAMED = 3;
 
 /**
- * Stops, restarts, pauses or resumes observers, a thousand a call. Rejects with CallError when a call fails as a whole; what was accepted before
- * stays so, and shows in the list.
+ * Stops, restarts, pauses or resumes observers, a thousand a call. Rejects with CallError when the first call fails as a whole; a later one
+ * leaves the others open, as what was accepted before stays so.
  */
 export async function doToMany(
   action: Action,
@@ -33,7 +35,11 @@ export async function doToMany(
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
     const body = { ids: some as ObserverId[] };
-    const answer = await sendMany(action, body);
+    const answer = await sendMany(action, body).catch((error: unknown) => laterFailure(error, from));
+    if (answer instanceof CallError) {
+      report.open = { count: ids.length - from, failure: answer };
+      break;
+    }
     if (!("results" in answer)) throw new Error("the manager counted what was named");
     const { results } = answer;
     for (const result of results) {
@@ -42,6 +48,11 @@ export async function doToMany(
     }
   }
   return report;
+}
+
+function laterFailure(error: unknown, from: number): CallError {
+  if (from > 0 && error instanceof CallError) return error;
+  throw error;
 }
 
 function sendMany(action: Action, body: { ids: ObserverId[] }): Promise<BulkResults | BulkCount> {

@@ -73,7 +73,7 @@ export function ActionBar({ selection, shown, filter, onDone }: Props) {
     try {
       const report = await doToMany(action, ids, (id) => observers.index.get(id)?.name ?? id);
       tell(say, action, report);
-      onDone();
+      if (report.open === undefined) onDone(); // else one may want to ask the others again
     } catch (error) {
       say("refused", `${ACTIONS[action].verb} failed: ${sayFailure(error)}`);
     }
@@ -145,4 +145,10 @@ function tell(say: (tone: "done" | "refused", text: string) => void, action: Act
     const more = count > names.length ? " …" : "";
     say("refused", `${sayMany(count, "observer")} refused: ${title} (${names.join(", ")}${more}). ${remedy}`);
   }
+  const { open } = report;
+  if (open !== undefined)
+    say(
+      "refused",
+      `${ACTIONS[action].verb}: of ${sayMany(open.count, "observer")} it is not known. ${sayFailure(open.failure)}`,
+    );
 }
