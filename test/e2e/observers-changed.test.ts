@@ -59,6 +59,20 @@ describe("observers that are changed", () => {
     return { params: { stopWhenFile: letGo }, letGo: () => writeFileSync(letGo, "") };
   };
 
+  it("leave a pool that nobody serves, whose queue goes with their messages, and run where they are wanted", async () => {
+    for (const name of ["typed-0", "typed-1"])
+      await system.create(name, marked(system, name), { pool: "mistyped", whenFull: "queue" });
+    await eventually(async () => expect((await system.management.queue("unacked.work.mistyped")).ready).toBe(2));
+    await serve("meant", "1");
+    for (const name of ["typed-0", "typed-1"]) expect((await patch(name, { pool: "meant" })).status).toBe(202);
+    await until(["typed-0", "typed-1"], "Processing");
+    await eventually(async () =>
+      expect((await system.management.queues()).map(({ name }) => name)).not.toContain("unacked.work.mistyped"),
+    );
+    for (const name of ["typed-0", "typed-1"]) await system.remove(name);
+    await system.check({ pool: "meant" });
+  });
+
   it.runIf(isTurnOf(2))(
     "are not what a file wants while they are being stopped: `unacked apply` says so, and fails, until they can be created",
     async () => {

@@ -13,11 +13,11 @@ const ALL = "*";
  * neither its neighbours nor the end that it came with.
  */
 export class TaskCreations {
-  readonly #types: TaskTypeStore;
+  readonly #types: Pick<TaskTypeStore, "liveTypes">;
   readonly #pools: readonly string[];
 
   /** @param pools into which handlers of every pool may create; `*`: into all */
-  constructor(types: TaskTypeStore, pools: readonly string[]) {
+  constructor(types: Pick<TaskTypeStore, "liveTypes">, pools: readonly string[]) {
     this.#types = types;
     this.#pools = pools;
   }
