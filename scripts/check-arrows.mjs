@@ -135,6 +135,7 @@ const PLACES = [
       ...within(
         SERVICE,
         folder,
+        "keeper/consumed-queue.ts",
         "keeper/identity.ts",
         "keeper/lately.ts",
         "wire/",

@@ -10,7 +10,7 @@ import {
   taskStateQueue,
   workQueue,
 } from "@unacked/contracts";
-import { ConsumedQueue } from "./consumed-queue.ts";
+import { ConsumedQueue } from "../consumed-queue.ts";
 
 export interface TopologyParts {
   readonly serviceId: ServiceId;
