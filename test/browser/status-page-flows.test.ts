@@ -90,9 +90,10 @@ test("its picture shows each state, and leads to the task by the keyboard", asyn
 test("tasks of a flow that is over, which could not be read, are read again", async () => {
   const { page: other } = await openPage(browser, `${system.url}/flows`);
   const list = /\/api\/v1\/flows\/[^/]+\/tasks/;
-  await other.route(list, (route) => route.abort(), { times: 1 });
+  await other.route(list, (route) => route.abort());
   await other.goto(`${system.url}/flows/${flows.failed}`);
   await other.getByText("Its tasks could not be read").waitFor();
+  await other.unroute(list);
   await other.getByRole("group", { name: "The flow as a picture" }).waitFor();
   await other.close();
 });
