@@ -52,17 +52,15 @@ export function batchOutcomes(
       "invalid-output",
       "runBatch takes care of many, and returns a list: { taskId, output } or { taskId, error } of each",
     );
-  const outcomes = new Map<string, BatchOutcome>(tasks.map(({ taskId }) => [taskId, { error: leftOut() }]));
-  const told = new Set<string>();
+  const outcomes = new Map<string, BatchOutcome | undefined>(tasks.map(({ taskId }) => [taskId, undefined]));
   for (const result of returned as readonly unknown[]) {
     const { taskId, output, error } = (result ?? {}) as { taskId?: unknown; output?: unknown; error?: unknown };
     if (typeof taskId !== "string" || !outcomes.has(taskId)) strange(String(taskId));
-    else if (!told.has(taskId)) {
-      told.add(taskId);
+    else if (outcomes.get(taskId) === undefined)
       outcomes.set(taskId, error === undefined || error === null ? { output } : { error: asError(error) });
-    }
   }
-  return outcomes;
+  // An error is made where it is needed alone: its stack takes 4 µs.
+  return new Map(Array.from(outcomes, ([taskId, outcome]) => [taskId, outcome ?? { error: leftOut() }]));
 }
 
 const leftOut = () => new SdkError("no-result", "runBatch returned no result for this task");

@@ -42,6 +42,14 @@ describe("the signals of those that came in one call", () => {
     expect(given.map(({ signal }) => signal.reason)).toEqual(["its time is up", "not wanted"]);
   });
 
+  it("are in a copy of a task, too", () => {
+    const { handler, given } = begin(whole.signal);
+    const [copy] = given.map((task) => ({ ...task, name: "copy" }));
+    handler.abort("a", "not wanted");
+    expect(copy?.signal.reason).toBe("not wanted");
+    expect(copy?.signal).toBe(given[0]?.signal);
+  });
+
   it("have fired where the call was to end before it began", async () => {
     const { given, over } = begin(AbortSignal.abort("draining"));
     await over;

@@ -68,9 +68,14 @@ export class TaskSender {
   /** @param isPatient of a start: for what it guards against it is early enough a little later */
   tell(event: TaskEvent, onConfirmed?: () => void, isPatient = false): void {
     if (event.kind === "TaskWorkers" && this.#tellInPlace(event, onConfirmed)) return;
-    const fromMs = isPatient ? performance.now() + PATIENCE_MS : 0;
-    const told = { event, json: "", generation: this.#generation, onConfirmed: onConfirmed && [onConfirmed] };
-    const waiting: Waiting = { ...told, isDropped: false, fromMs };
+    const waiting: Waiting = {
+      event,
+      json: "",
+      generation: this.#generation,
+      isDropped: false,
+      fromMs: isPatient ? performance.now() + PATIENCE_MS : 0,
+      onConfirmed: onConfirmed && [onConfirmed],
+    };
     if (event.kind === "TaskEnded" || event.kind === "TaskReleased") this.#dropStart(event.runId);
     if ("sendId" in event) this.#hasten(event.sendId);
     if (event.kind !== "TaskStarted") this.#load.note();

@@ -58,24 +58,27 @@ export class TaskTeller {
   /** The one place where an attempt's end becomes an event and its message is settled. */
   end(run: TaskRun, fate: TaskFate): void {
     const { events, onEnded } = this.#parts;
+    const { runId, startedAt } = run;
     const { taskId, sendId } = run.task;
-    const about = { taskId, sendId, runId: run.runId, at: Date.now() };
+    const at = Date.now();
     switch (fate.kind) {
       case "end":
         onEnded?.(fate.fact.outcome);
-        return events.tell({ kind: "TaskEnded", ...about, startedAt: run.startedAt, ...fate.fact }, () =>
+        return events.tell({ kind: "TaskEnded", taskId, sendId, runId, at, startedAt, ...fate.fact }, () =>
           this.#settle(run, "ack"),
         );
       case "release":
         onEnded?.("released");
-        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, fate.isOurs ? "requeue" : "leave"));
+        return events.tell({ kind: "TaskReleased", taskId, sendId, runId, at }, () =>
+          this.#settle(run, fate.isOurs ? "requeue" : "leave"),
+        );
       case "return":
         onEnded?.("returned");
-        return events.tell({ kind: "TaskReturned", taskId, sendId, at: about.at, isRedelivered: fate.isRedelivered }, () =>
+        return events.tell({ kind: "TaskReturned", taskId, sendId, at, isRedelivered: fate.isRedelivered }, () =>
           this.#settle(run, "ack"),
         );
       case "again": // its lease is lost
-        return events.tell({ kind: "TaskReleased", ...about }, () => this.#settle(run, "leave"));
+        return events.tell({ kind: "TaskReleased", taskId, sendId, runId, at }, () => this.#settle(run, "leave"));
       case "drop":
         return this.#settle(run, "ack");
       default:
