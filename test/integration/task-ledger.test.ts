@@ -3,6 +3,7 @@ import { newTaskId, type SendId, type TaskEnded, TaskEventBatch, type TaskId } f
 import { beforeAll, expect, test } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import type { SendCreations } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
@@ -112,6 +113,22 @@ test("It says what others may begin now: as many as have ended, or perhaps more,
   expect(made).toEqual(["nothing", "room", "more", "more", "more", "more", "more"]);
 });
 
+test("What comes back three times from services that have gone goes alone from then on, also where none has told that it began", async () => {
+  const [one] = (await running(1)) as [Sent];
+  const queue = new PostgresTaskQueueStore(books.dataSource);
+  const asked = { window: 10, workers: 10, types: ["work"], batches: new Map([["work", 100]]) };
+  const unhurt: boolean[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    await query("UPDATE tasks SET status = 'Sent', run_id = NULL");
+    const [{ send } = { send: "" }] = await query<{ send: string }>("SELECT send_id AS send FROM tasks");
+    const back = { kind: "TaskReturned", taskId: one.id, sendId: send, at: Date.now(), isRedelivered: true };
+    await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batchWith(back)]));
+    const { tasks } = await queue.claim("default", asked);
+    unhurt.push(...tasks.map(({ isUnhurt }) => isUnhurt));
+  }
+  expect(unhurt).toEqual([true, true, false, false]);
+});
+
 test("An end that is told twice, or of an older send, changes nothing", async () => {
   const [one, other] = (await running(2)) as [Sent, Sent];
   await apply([one, {}]);
@@ -163,7 +180,7 @@ test("Newer params that are committed while the completion waits for its row are
   });
   await writer.commitTransaction();
   await writer.release();
-  expect((await applied).over).toEqual([{ id: other.id, sendId: other.send, status: "Completed", isOfFlow: false }]);
+  expect((await applied).over).toEqual([{ id: other.id, sendId: other.send, status: "Completed" }]);
   expect(await query("SELECT id, status, params, next_params FROM tasks")).toEqual([
     { id: one.id, status: "Ready", params: { v: 2 }, next_params: null },
   ]);

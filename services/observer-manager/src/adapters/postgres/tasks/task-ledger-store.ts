@@ -115,20 +115,20 @@ async function write(
     starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
     returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
     releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
-    plain.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(COMPLETIONS, parametersOfCompletions(plain)),
+    plain.length === 0 ? NONE_COMPLETED : complete(tx, plain),
     others.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(others)),
   ]);
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
   const [, started, back, , completed, changed] = await asked;
-  const ended = [...completed, ...changed, ...(await endRest(tx, plain, completed))];
+  const ended = [...completed.ended, ...changed, ...(await endRest(tx, plain, completed.ended))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
   const returned = await endReturned(tx, back);
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   const over = [...failed, ...returned, ...ended.filter(isOver)];
   // Of those that were ended by hand or by crashes nobody asks: they are few.
-  const hasFlowEnds = failed.length + returned.length > 0 || ended.some(({ isOfFlow }) => isOfFlow);
+  const hasFlowEnds = failed.length + returned.length > 0 || completed.hasFlowEnds || ended.some(({ isOfFlow }) => isOfFlow);
   return { over, unwanted, hasFlowEnds };
 }
 
@@ -147,6 +147,15 @@ function partedEnds(ends: readonly TaskWord[]): { plain: TaskWord[]; others: Tas
   return { plain: [...plain.values()], others };
 }
 
+/** All in one answer of a row, as nobody needs to hear of each what he has just said. */
+async function complete(tx: EntityManager, plain: TaskWord[]): Promise<Completed> {
+  const asked = tx.query<{ hasFlowEnds: boolean; some: TaskId[] | null }[]>(COMPLETIONS, parametersOfCompletions(plain));
+  const [{ hasFlowEnds, some } = { hasFlowEnds: false, some: [] }] = await asked;
+  const among = some === null ? undefined : new Set(some);
+  const done = among === undefined ? plain : plain.filter(({ taskId }) => among.has(taskId));
+  return { hasFlowEnds, ended: done.map(({ taskId, sendId }) => ({ id: taskId, sendId, status: "Completed" })) };
+}
+
 /** Those of these that COMPLETIONS has left alone. */
 async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow[]): Promise<EndedRow[]> {
   if (completed.length === plain.length) return NO_ENDS;
@@ -157,10 +166,15 @@ async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow
 
 type Creations = ReadonlyMap<SendId, SendCreations>;
 const NONE: Creations = new Map();
-const NO_ENDS: EndedRow[] = [];
 
 /** Over; or `Ready`: it has completed, and goes on with newer params. */
-type EndedRow = { id: TaskId; sendId: SendId; status: OverTask["status"] | "Ready"; isOfFlow: boolean };
+type EndedRow = { id: TaskId; sendId: SendId; status: OverTask["status"] | "Ready"; isOfFlow?: boolean };
+
+const NO_ENDS: EndedRow[] = [];
+
+/** Whether one of these is a flow's is told of all of them together. */
+type Completed = { ended: EndedRow[]; hasFlowEnds: boolean };
+const NONE_COMPLETED: Completed = { ended: NO_ENDS, hasFlowEnds: false };
 
 const isOver = (row: EndedRow): row is EndedRow & OverTask => row.status !== "Ready";
 

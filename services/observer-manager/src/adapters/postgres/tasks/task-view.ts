@@ -48,6 +48,8 @@ export interface TaskStory {
   edits?: TaskView["edits"];
   /** Why its flow has cancelled it. */
   flowReason?: string;
+  /** How often its message came back from a service that has gone and had not told that it begins. */
+  handedOn?: number;
 }
 
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
