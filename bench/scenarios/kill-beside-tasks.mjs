@@ -3,9 +3,10 @@ import { counted } from "../core/sizes.mjs";
 import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
 import { atLoad } from "../meter/at-load.mjs";
 import { nowMs } from "../meter/clock.mjs";
+import { RawFailOver } from "../raw/raw-fail-over.mjs";
+import { killAndWatch } from "../rig/kill-and-watch.mjs";
 import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
-import { killAndWatch } from "./kill.mjs";
 
 const TASKS_PER_S = 2_000;
 const ENV = { TASK_WORKERS: "50", OBSERVERS_DIR: "bench/mixed" };
@@ -27,12 +28,18 @@ async function measure(bench) {
   const count = sizes.crowd;
   const all = counted(count);
   const tally = new Tally("kill-beside-tasks", {
-    "alone-running": milliseconds(`${all}, no tasks: all handlers running elsewhere`),
-    "alone-books": milliseconds(`${all}, no tasks: books right`),
-    "beside-running": milliseconds(`${all}, beside tasks: all handlers running elsewhere`),
-    "beside-books": milliseconds(`${all}, beside tasks: books right`),
+    "alone-running": milliseconds(`${all}, no tasks: all handlers running elsewhere (raw, without tasks: all redelivered)`),
+    "alone-books": milliseconds(`${all}, no tasks: books right (raw: the same)`),
+    "beside-running": milliseconds(`${all}, beside tasks: all handlers running elsewhere (raw: the same)`),
+    "beside-books": milliseconds(`${all}, beside tasks: books right (raw: the same)`),
     "beside-tasks": { ...perSecond("tasks done meanwhile, from 3 s before the kill on"), isLoose: true },
   });
+  const raw = await RawFailOver.open(rig, count);
+  await repeat(bench, `the raw broker: kill -9 with ${count}`, async (run) => {
+    const { allMs } = await raw.next(`raw-consumer-${run}`, { isWarm: true });
+    tally.raw({ "alone-running": allMs, "alone-books": allMs, "beside-running": allMs, "beside-books": allMs });
+  });
+  await raw.close();
   const system = await System.start(rig);
   let holder = await system.startService("alpha-0", count, ENV);
   await system.create(count);

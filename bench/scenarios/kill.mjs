@@ -1,14 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { measureKill } from "../peers/measure.mjs";
-import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { RawFailOver } from "../raw/raw-fail-over.mjs";
 import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
+import { killAndWatch } from "../rig/kill-and-watch.mjs";
 import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
-
-/** A process that has just started compiles for a while: that is not what is measured. */
-const SETTLE_MS = 500;
 
 /** A full service is killed with -9 while another has as many free workers. @type {import("./bench.mjs").Scenario} */
 export const kill = { id: "kill", number: 3, title: "kill -9 of a full service", quickRuns: 2, measure };
@@ -57,20 +54,13 @@ async function measure(bench) {
  */
 async function measureCount(bench, count, id, tally) {
   const { rig } = bench;
-  const raw = await RawBroker.open(rig);
-  let rawHolder = await raw.startConsumer("raw-consumer-0", count);
-  const delivered = rig.meter.watch();
-  await raw.publish(startBodies(count));
-  await delivered.untilStarted(count);
-  delivered.end();
+  const raw = await RawFailOver.open(rig, count);
   const system = await System.start(rig);
   let holder = await system.startService("alpha-0", count);
   await system.create(count);
 
   await repeat(bench, `kill -9 with ${count}`, async (run) => {
-    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, count, id === "warm" ? count : 0);
-    const rawTimes = await killAndWatch(rig, rawHolder, rawHeir, count);
-    rawHolder = rawHeir;
+    const rawTimes = await raw.next(`raw-consumer-${run}`, { isWarm: id === "warm" });
     tally.raw({
       [`${id}-first`]: rawTimes.firstMs,
       [`${id}-running`]: rawTimes.allMs,
@@ -90,20 +80,4 @@ async function measureCount(bench, count, id, tally) {
   });
   await raw.close();
   await system.close();
-}
-
-/**
- * @param {import("../rig/rig.mjs").Rig} rig
- * @param {import("../rig/programs.mjs").Program} holder
- * @param {import("../rig/programs.mjs").Program} heir
- * @param {number} count
- */
-export async function killAndWatch(rig, holder, heir, count) {
-  await sleep(SETTLE_MS);
-  const watch = rig.meter.watch([heir.pid]);
-  const killedMs = holder.signal("SIGKILL");
-  await watch.untilStarted(count);
-  watch.end();
-  if (watch.started !== count) throw new Error(`${watch.started} handlers started instead of ${count}`);
-  return { killedMs, firstMs: watch.firstStartMs - killedMs, allMs: watch.lastStartMs - killedMs };
 }
