@@ -112,12 +112,12 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
   if (word.end !== undefined) return; // the first end counts
   switch (event.kind) {
     case "TaskStarted":
-      noteFollowed(word, event.runId, by);
-      Object.assign(word, { by, runId: event.runId, startedAtMs: event.at });
+      noteBegun(word, event.runId, by, event.at);
       return;
     case "TaskReleased":
       if (word.runId !== undefined && word.runId !== event.runId) return; // somebody else has it already
-      Object.assign(word, { runId: undefined, released: event.runId });
+      word.runId = undefined;
+      word.released = event.runId;
       return;
     case "TaskReturned":
       // Who has begun it in this batch is told of as well: it may have gone with its service.
@@ -126,8 +126,8 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
       word.runId = undefined;
       return;
     case "TaskEnded":
-      noteFollowed(word, event.runId, by);
-      Object.assign(word, { by, runId: event.runId, startedAtMs: event.startedAt, end: event });
+      noteBegun(word, event.runId, by, event.startedAt);
+      word.end = event;
       return;
     default:
       event satisfies never;
@@ -139,7 +139,10 @@ function noteLost(word: TaskWord, by: Teller): void {
   if (word.by.serviceId !== by.serviceId) word.crashes += 1;
 }
 
-/** The run before has not ended, and another one of the same message is there. */
-function noteFollowed(word: TaskWord, runId: RunId, by: Teller): void {
+/** Where the run before has not ended, another one of the same message is there. */
+function noteBegun(word: TaskWord, runId: RunId, by: Teller, atMs: number): void {
   if (word.runId !== undefined && word.runId !== runId) noteLost(word, by);
+  word.by = by;
+  word.runId = runId;
+  word.startedAtMs = atMs;
 }

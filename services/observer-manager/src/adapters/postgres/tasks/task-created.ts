@@ -5,7 +5,7 @@ import type { Unawaited } from "../connection/transaction.ts";
 
 const COUNT = prepared(`
   INSERT INTO task_figure_deltas (type, pool, created)
-  SELECT type, pool, count(*) FROM unnest($1::text[], $2::text[]) AS c (type, pool) GROUP BY 1, 2`);
+  SELECT type, pool, created FROM unnest($1::text[], $2::text[], $3::int[]) AS c (type, pool, created)`);
 
 /** Adds to the figures which of these were created just now, in the same transaction; at its commit, with `unawaited`. @returns the same */
 export async function countCreated(
@@ -14,9 +14,18 @@ export async function countCreated(
   outcomes: InsertOutcome[],
   unawaited?: Unawaited,
 ): Promise<InsertOutcome[]> {
-  const created = asked.flatMap(({ task }, i) => (outcomes[i]?.kind === "created" ? [task] : []));
-  if (created.length === 0) return outcomes;
-  const counted = tx.query(COUNT, [created.map(({ type }) => type), created.map(({ pool }) => pool)]);
+  const counts = new Map<string, { type: string; pool: string; created: number }>();
+  for (const [i, { task }] of asked.entries()) {
+    if (outcomes[i]?.kind !== "created") continue;
+    const { type, pool } = task;
+    const key = `${pool} ${type}`; // neither has a space
+    const count = counts.get(key) ?? { type, pool, created: 0 };
+    count.created += 1;
+    counts.set(key, count);
+  }
+  if (counts.size === 0) return outcomes;
+  const rows = [...counts.values()];
+  const counted = tx.query(COUNT, [rows.map((c) => c.type), rows.map((c) => c.pool), rows.map((c) => c.created)]);
   if (unawaited === undefined) await counted;
   else unawaited.add(counted);
   return outcomes;

@@ -6,6 +6,7 @@ import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { mostlyNull } from "../connection/mostly-null.ts";
 import type { Unawaited } from "../connection/transaction.ts";
 import {
   BEFORE_AT_ONCE,
@@ -74,10 +75,10 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     all.map((t) => JSON.stringify(t.params)),
     all.map((t) => t.pool),
     all.map((t) => t.priority),
-    all.map((t) => t.startAt ?? null),
-    all.map((t) => t.maxAttempts ?? null),
-    all.map((t) => t.key ?? null),
-    all.map((t) => t.parentId ?? null),
+    mostlyNull(all.map((t) => t.startAt ?? null)),
+    mostlyNull(all.map((t) => t.maxAttempts ?? null)),
+    mostlyNull(all.map((t) => t.key ?? null)),
+    mostlyNull(all.map((t) => t.parentId ?? null)),
     ...(sending === undefined ? [] : parametersOf(sending)),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);

@@ -10,6 +10,7 @@ import {
   type UnwantedAttempt,
 } from "../../../operations/tasks/task-store.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { mostlyNull } from "../connection/mostly-null.ts";
 import { prepared } from "../connection/prepared.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
@@ -263,7 +264,7 @@ const parametersOfStarts = (words: TaskWord[]): unknown[] => [
   words.map((w) => w.by.serviceId),
   words.map((w) => w.by.generation),
   words.map((w) => w.by.serviceName),
-  words.map((w) => w.released ?? null),
+  mostlyNull(words.map((w) => w.released ?? null)),
   words.map((w) => w.interruptions),
   words.map((w) => w.crashes),
 ];

@@ -1,0 +1,6 @@
+/**
+ * A parameter for `unnest` beside longer arrays: where all are null, none, as it fills a shorter array up with nulls
+ * (https://www.postgresql.org/docs/current/queries-table-expressions.html#QUERIES-TABLEFUNCTIONS). They need not be written, sent and read.
+ */
+export const mostlyNull = <Value>(values: (Value | null)[]): (Value | null)[] =>
+  values.every((value) => value === null) ? [] : values;
