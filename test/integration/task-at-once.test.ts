@@ -1,4 +1,4 @@
-import { type ChangeTaskType, CreateTask, newTaskId, type StartTask } from "@unacked/contracts";
+import { type ChangeTaskType, CreateTask, newTaskId, type StartTask, type TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
@@ -46,11 +46,20 @@ beforeEach(() => {
 
 type Wish = Partial<CreateTask> & { hasNewId?: true };
 
-const create = (...wishes: Wish[]) => {
+const create = (...wishes: Wish[]) => createAs({}, ...wishes);
+
+/** @param about of all of these */
+const createAs = ({ isShown = true, hasNewId }: { isShown?: boolean; hasNewId?: true | undefined }, ...wishes: Wish[]) => {
   const action = newAction("task.create", SOMEBODY);
   const tasks = wishes.map((wish) => ({
-    task: { ...CreateTask.parse({ type: "a", params: { is: "odd" } }), id: newTaskId(), ...wish },
+    task: {
+      ...CreateTask.parse({ type: "a", params: { is: "odd" } }),
+      id: newTaskId(),
+      ...(hasNewId && { hasNewId }),
+      ...wish,
+    },
     action,
+    isShown,
   }));
   return insertAtOnce({ store, sender }, tasks);
 };
@@ -181,6 +190,26 @@ test("An id that has had its task is not sent again, and the same id twice is se
   expect([published.length, await rows()]).toEqual([1, []]);
 });
 
+test("The same id twice is told apart where nothing is shown, too", async () => {
+  const id = newTaskId();
+  expect(await createAs({ isShown: false }, { id }, { id })).toMatchObject([{ kind: "created" }, { kind: "exists" }]);
+});
+
+test.each([true, undefined] as const)(
+  "Each has a send of its own, and is shown as it stands in the books (ids made here: %s)",
+  async (hasNewId) => {
+    const times = [undefined, "2020-02-03T04:05:06.789123+02:00", new Date(Date.now() + 3_600_000).toISOString()];
+    const wishes = times.map((startAt) => ({ ...(startAt !== undefined && { startAt }) }));
+    const outcomes = await createAs({ hasNewId }, ...wishes, ...many(5));
+    const shown = outcomes.flatMap((outcome) => ("task" in outcome ? [outcome.task()] : []));
+    const found = await Promise.all(shown.map(({ id }) => store.find(id as TaskId)));
+    expect(shown).toHaveLength(8);
+    for (const [i, { waitsFor: _, ...task }] of shown.entries()) expect(found[i]).toMatchObject(task);
+    const sends = (await rows("status = 'Sent'")).map(({ send_id: send }) => send);
+    expect(new Set(sends).size).toBe(7);
+  },
+);
+
 test("Those of several pools wait to be claimed", async () => {
   await create({ pool: "default" }, { pool: "elsewhere" });
   expect([await statuses(), published]).toEqual([["Ready"], []]);
@@ -214,7 +243,7 @@ test.runIf(isTurnOf(1))(
     const id = newTaskId();
     const ask = [[id], ["b"], ["{}"], ["default"], [0], [null], [null], [null], [null], "default", WINDOW, ["a", "b"]];
     for (const before of BEFORE_AT_ONCE) await frozen.query(before);
-    expect(await frozen.query(INSERT_AT_ONCE, ask)).toMatchObject([{ id, status: "Ready" }]);
+    expect(await frozen.query(INSERT_AT_ONCE.any, ask)).toMatchObject([{ id, status: "Ready" }]);
     const asked = { window: WINDOW, workers: WINDOW, types: ["a"] };
     const fromMs = performance.now();
     expect((await new PostgresTaskQueueStore(db).claim("elsewhere", asked)).tasks).toHaveLength(3);

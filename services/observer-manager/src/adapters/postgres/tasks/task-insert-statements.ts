@@ -9,16 +9,19 @@ const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[],
 export interface FreshRow {
   id: string;
   status: "Scheduled" | "Ready" | "Sent";
-  dueMs: number;
-  createdMs: number;
   sendId: SendId | null;
 }
 
-/** Since 1970, to the microsecond: read sooner than a Date, which few of thousands are shown with, and made in a third of the time of `extract`'s numeric. */
-const msOf = (time: string): string => `round(date_part('epoch', ${time}) * 1000000) / 1000`;
+/** When what this transaction inserts is created, and due where it has no time of its own: the same of all, and so not told of each. */
+export const TIMES = prepared('SELECT now() AS "createdAt", unacked_now() AS "dueAt"');
 
-const RETURNED = "id, due_at, status, created_at, send_id";
-const FRESH = `SELECT id, status, ${msOf("due_at")} AS "dueMs", ${msOf("created_at")} AS "createdMs", send_id AS "sendId" FROM fresh`;
+export interface Times {
+  createdAt: Date;
+  dueAt: Date;
+}
+
+const RETURNED = "id, status, send_id";
+const FRESH = 'SELECT id, status, send_id AS "sendId" FROM fresh';
 
 /** Asked once, and not for each row. */
 const NOW = "(SELECT unacked_now())";
@@ -41,6 +44,12 @@ const inserting = (order: string, conflict: string): string =>
 export const INSERT = inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING");
 /** Of those whose ids were made here, and which have no keys: nothing can be there already. A row that need not look costs a seventh less. */
 export const INSERT_NEW = inserting("", "");
+
+/** Where some ids are chosen, and where all are made here. */
+interface Inserts {
+  any: string;
+  ofNew: string;
+}
 
 /**
  * Before INSERT_AT_ONCE, in its transaction: a change of limits locks the table, and so is answered when what is being sent is to be seen, and counts it.
@@ -72,7 +81,12 @@ const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until 
  * lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
  * Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
  */
-const insertingAtOnce = ({ inFlight, asked, steps = "" }: Workers): string =>
+const insertingAtOnce = (workers: Workers): Inserts => ({
+  any: insertAtOnce(workers, "ON CONFLICT DO NOTHING"),
+  ofNew: insertAtOnce(workers, ""),
+});
+
+const insertAtOnce = ({ inFlight, asked, steps = "" }: Workers, conflict: string): string =>
   prepared(`
   WITH asked AS MATERIALIZED (
     SELECT *, coalesce(start_at, ${NOW}) AS due_at, start_at > ${NOW} IS TRUE AS is_later FROM ${ASKED}
@@ -89,7 +103,7 @@ const insertingAtOnce = ({ inFlight, asked, steps = "" }: Workers): string =>
     SELECT id, type, params::jsonb, pool, priority, due_at, max_attempts, parent_id,
            CASE WHEN is_later THEN 'Scheduled' WHEN has_room THEN 'Sent' ELSE 'Ready' END,
            CASE WHEN ${IS_SENT} THEN ${SEND_ID} END, (${IS_SENT})::int, CASE WHEN ${IS_SENT} THEN at END
-    FROM asked, sending ON CONFLICT DO NOTHING RETURNING ${RETURNED})
+    FROM asked, sending ${conflict} RETURNING ${RETURNED})
   ${FRESH}`);
 
 export const INSERT_AT_ONCE = insertingAtOnce({

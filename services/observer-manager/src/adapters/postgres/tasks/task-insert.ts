@@ -15,6 +15,8 @@ import {
   INSERT_AT_ONCE,
   INSERT_CALLS_AT_ONCE,
   INSERT_NEW,
+  TIMES,
+  type Times,
 } from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
 import { TaskStandings, viewsOf } from "./task-standings.ts";
@@ -67,9 +69,9 @@ export async function insertTasks(
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
-  const statement = sending !== undefined ? atOnceBy(sending) : areNew ? INSERT_NEW : INSERT;
+  const { any, ofNew } = sending === undefined ? { any: INSERT, ofNew: INSERT_NEW } : atOnceBy(sending);
   const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
-  const insert = tx.query<FreshRow[]>(statement, [
+  const insert = tx.query<FreshRow[]>(areNew ? ofNew : any, [
     all.map((t) => t.id),
     all.map((t) => t.type),
     all.map((t) => JSON.stringify(t.params)),
@@ -82,7 +84,9 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     ...(sending === undefined ? [] : parametersOf(sending)),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
-  const [, inserted, standings] = await allInOrder([ready, insert, TaskStandings.read(tx, shown)]);
+  // One that is repeated within the batch is held against the first, shown or not.
+  const times = areNew && shown.length === 0 ? [] : tx.query<Times[]>(TIMES);
+  const [, inserted, standings, [at]] = await allInOrder([ready, insert, TaskStandings.read(tx, shown), times]);
   const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
   const ended = await takeBackEnded(
     tx,
@@ -99,7 +103,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     const { task } = asked;
     const row = created.get(task.id);
     created.delete(task.id); // the same id once more in this batch finds it
-    const there = row === undefined ? knownById.get(task.id) : () => viewOfNew(task, row, standings);
+    const there = row === undefined ? knownById.get(task.id) : () => viewOfNew(task, row, standings, at as Times);
     if (row !== undefined && there !== undefined) {
       knownById.set(task.id, there);
       outcomes.set(asked, { kind: "created", id: task.id, task: there, sendId: row.sendId });
@@ -110,7 +114,8 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   return outcomes;
 }
 
-const atOnceBy = ({ batches }: AtOnce): string => (batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE);
+const atOnceBy = ({ batches }: AtOnce): typeof INSERT_AT_ONCE =>
+  batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE;
 
 const parametersOf = ({ pool, window, types, batches }: AtOnce): unknown[] => [
   pool,
@@ -157,9 +162,10 @@ const isRepeat = (task: NewTask, there: TaskView): boolean =>
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */
 function viewOfNew(
-  { id, type, params, pool, priority, maxAttempts, key, parentId }: NewTask,
+  { id, type, params, pool, priority, startAt, maxAttempts, key, parentId }: NewTask,
   row: FreshRow,
   standings: TaskStandings,
+  times: Times,
 ): TaskView {
   return {
     id,
@@ -172,7 +178,7 @@ function viewOfNew(
     waitsFor: waitOf(row.status, standings.of({ pool, type })),
     cancelling: false,
     runsAgain: false,
-    dueAt: new Date(row.dueMs).toISOString(),
+    dueAt: new Date(startAt ?? times.dueAt).toISOString(),
     maxAttempts: maxAttempts ?? null,
     failures: 0,
     interruptions: 0,
@@ -188,6 +194,6 @@ function viewOfNew(
     lastError: null,
     flow: null,
     parentId: parentId ?? null,
-    createdAt: new Date(row.createdMs).toISOString(),
+    createdAt: times.createdAt.toISOString(),
   };
 }
