@@ -75,12 +75,13 @@ export async function measureDone(bench, peer, { count, concurrency }, report) {
  *
  * @param {Bench} bench
  * @param {Peer} peer
- * @param {{ forMs: number, concurrency: number }} much
+ * @param {{ forMs: number, concurrency: number, before?: () => Promise<void> }} much
  * @param {(who: Who, perS: number) => void} report
  */
-export async function measureSustained(bench, peer, { forMs, concurrency }, report) {
+export async function measureSustained(bench, peer, { forMs, concurrency, before }, report) {
   await eachSetting(bench, peer, async (setting, place) => {
     await repeatInBudget(bench, `${peer.name}, ${setting.name}: jobs done for ${forMs / 1_000} s`, async () => {
+      await before?.();
       const { client, startWorker, end } = await place(setting);
       await startWorker(concurrency, "done");
       await sleep(SETTLE_MS);

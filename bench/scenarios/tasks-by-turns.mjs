@@ -30,6 +30,7 @@ async function measure(bench) {
     many: perSecond(`the same of a type that takes batches of 100, ${forLong}`),
   });
   const sustainedOf = async (/** @type {string} */ type) => {
+    await rig.dropDatabases();
     const { system } = await startTasks(rig);
     const perS = await sustained(forMs, noopsOf(system, type));
     await system.close();
@@ -38,8 +39,9 @@ async function measure(bench) {
   const peers = bench.peers.filter(({ name }) => name.startsWith(PEER));
   await repeat(bench, "by turns", async () => {
     tally.ours({ sustained: await sustainedOf("noop") });
+    const much = { forMs, concurrency: WORKERS, before: () => rig.dropDatabases() };
     for (const peer of peers)
-      await measureSustained({ ...bench, runs: 1 }, peer, { forMs, concurrency: WORKERS }, (who, perS) =>
+      await measureSustained({ ...bench, runs: 1 }, peer, much, (who, perS) =>
         tally.peer(who, { sustained: perS, many: perS }),
       );
     tally.ours({ many: await sustainedOf("noop-many") });
