@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { newTaskId, type SendId, type TaskEnded, TaskEventBatch, type TaskId } from "@unacked/contracts";
+import { newTaskId, type SendId, type StartTask, type TaskEnded, TaskEventBatch, type TaskId } from "@unacked/contracts";
 import { beforeAll, expect, test } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
@@ -127,6 +127,21 @@ test("What comes back three times from services that have gone goes alone from t
     unhurt.push(...tasks.map(({ isUnhurt }) => isUnhurt));
   }
   expect(unhurt).toEqual([true, true, false, false]);
+});
+
+test("What goes alone since it came back three times is not claimed for a call with others either", async () => {
+  const [first, one, other] = (await running(3)) as [Sent, Sent, Sent];
+  for (const [{ id }, handedOn] of [
+    [one, 3],
+    [other, 2],
+  ] as const)
+    await query("UPDATE tasks SET status = 'Ready', send_id = NULL, run_id = NULL, story = $2::jsonb WHERE id = $1", [
+      id,
+      JSON.stringify({ handedOn }),
+    ]);
+  const call = { type: "work", taskId: first.id } as StartTask;
+  const claimed = await new PostgresTaskQueueStore(books.dataSource).claimCompanions("default", call, 10);
+  expect(claimed.map(({ task }) => task.taskId)).toEqual([other.id]);
 });
 
 test("An end that is told twice, or of an older send, changes nothing", async () => {

@@ -38,13 +38,13 @@ export const ORDER = "priority DESC, due_at, id";
  * Whether it may be one of many in a call, as SQL: it was never interrupted, and of its messages fewer than so many came back from a service that has
  * gone. That may have begun it: under load a start is told 50 ms late.
  */
-const UNHURT = "interruptions = 0 AND coalesce((story->>'handedOn')::int, 0) < 3 AS unhurt";
+const UNHURT = "interruptions = 0 AND coalesce((story->>'handedOn')::int, 0) < 3";
 /** What is told of a task that was sent, as SQL: which columns it is read from, and how. */
 export const SENT = {
   columns:
     "id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lane, flow_id, flow_ref, story",
   asked: `id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-    ${UNHURT}, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
+    ${UNHURT} AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
 };
 /**
  * The types $4, of which nobody knows how many they are when it is planned. Where PostgreSQL knows it takes a plan for just these to be cheaper
@@ -221,7 +221,7 @@ const FOR_SERVICES: Claimant = {
   room: "CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight",
   set: "status = 'Sent', taken_by = NULL",
   steps: "",
-  returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, ${UNHURT}, lane,
+  returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, ${UNHURT} AS unhurt, lane,
     (SELECT kept > 0 FROM pool) AS "keepsWorkers",
     (SELECT l.max_running FROM limits l WHERE l.type = claimed.type) AS "maxRunning",
     ($2::int - (SELECT coalesce(sum(f.tasks - f.taken), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
@@ -300,11 +300,14 @@ const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }:
   )
   SELECT ${SENT.asked} FROM claimed ORDER BY ${ORDER}`);
 
-/** They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. */
+/**
+ * They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. Not what goes
+ * alone: each would take a worker that nobody has counted.
+ */
 export const COMPANIONS = joiningFor({
   room: `l.max_running - (SELECT coalesce(sum(f.count), 0)::int FROM locked k, unacked_tasks_in_flight($1, ARRAY[$2]) f
         WHERE k.limited > 0 AND f.type = $2)`,
-  which: "interruptions = 0 AND crashes = 0",
+  which: `${UNHURT} AND crashes = 0`,
   sentAt: "coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))",
   lane: "NULL",
 });
