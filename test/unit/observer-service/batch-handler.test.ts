@@ -50,6 +50,18 @@ describe("the signals of those that came in one call", () => {
     expect(copy?.signal).toBe(given[0]?.signal);
   });
 
+  it("can be replaced, as any other property can", () => {
+    const { handler, given } = begin(whole.signal);
+    const [task, other] = given as unknown as [{ signal: AbortSignal }, { signal: AbortSignal }];
+    const both = AbortSignal.any([task.signal, AbortSignal.timeout(60_000)]);
+    task.signal = both;
+    handler.abort("a", "not wanted");
+    expect(task.signal).toBe(both);
+    expect(both.reason).toBe("not wanted");
+    expect({ ...task }.signal).toBe(both);
+    expect(other.signal.aborted).toBe(false);
+  });
+
   it("have fired where the call was to end before it began", async () => {
     const { given, over } = begin(AbortSignal.abort("draining"));
     await over;

@@ -16,6 +16,10 @@ export class MemberSignals {
       get() {
         return of(this.taskId);
       },
+      // A handler in JavaScript may put another in its place, as in any other property.
+      set(signal: unknown) {
+        Object.defineProperty(this, "signal", { value: signal, enumerable: true, configurable: true, writable: true });
+      },
     };
   }
 
