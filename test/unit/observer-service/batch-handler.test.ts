@@ -62,6 +62,14 @@ describe("the signals of those that came in one call", () => {
     expect(other.signal.aborted).toBe(false);
   });
 
+  it("are made by what all tasks share, whichever call they came in", () => {
+    const calls = [begin(whole.signal), begin(whole.signal)];
+    const getters = calls.flatMap(({ given }) => given.map((task) => Object.getOwnPropertyDescriptor(task, "signal")?.get));
+    expect(getters).toHaveLength(4);
+    expect(new Set(getters).size).toBe(1);
+    expect(new Set(calls.flatMap(({ given }) => given.map(({ signal }) => signal))).size).toBe(4);
+  });
+
   it("have fired where the call was to end before it began", async () => {
     const { given, over } = begin(AbortSignal.abort("draining"));
     await over;
