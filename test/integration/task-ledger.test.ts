@@ -129,6 +129,20 @@ test("What comes back three times from services that have gone goes alone from t
   expect(unhurt).toEqual([true, true, false, false]);
 });
 
+test("What comes back together with the word that it began is interrupted, and not counted as handed on", async () => {
+  const [one] = (await running(1)) as [Sent];
+  await query("UPDATE tasks SET status = 'Sent', run_id = NULL");
+  const of = { taskId: one.id, sendId: one.send, at: Date.now() };
+  const told = batchWith(
+    { kind: "TaskStarted", ...of, runId: one.run },
+    { kind: "TaskReturned", ...of, isRedelivered: true },
+  );
+  await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([told]));
+  expect(await query("SELECT status, interruptions, story FROM tasks")).toEqual([
+    { status: "Ready", interruptions: 1, story: null },
+  ]);
+});
+
 test("What goes alone since it came back three times is not claimed for a call with others either", async () => {
   const [first, one, other] = (await running(3)) as [Sent, Sent, Sent];
   for (const [{ id }, handedOn] of [

@@ -52,7 +52,7 @@ export const NEXT_IF_CANCELLED = `
 export const RETURNS = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
-      story = CASE WHEN e.redelivered AND t.status = 'Sent'
+      story = CASE WHEN e.redelivered AND t.status = 'Sent' AND e.interruptions = 0
         THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1) ELSE t.story END,
       interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
       crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
