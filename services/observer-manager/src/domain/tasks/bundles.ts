@@ -14,7 +14,7 @@ export interface Claimed {
   task: StartTask;
   /** It was never sent before. */
   isFirstSend: boolean;
-  /** Nothing that it was in was ever interrupted. */
+  /** Nothing that it was in was interrupted, as far as is known, and it did not come back too often from services that have gone. */
   isUnhurt: boolean;
   /** Of a type of which only so many may run: the first of those that run in turn, and count as one. */
   lane?: TaskId;
@@ -39,7 +39,7 @@ interface Open {
 /**
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
  * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
- * often as they are sent; alone goes what was interrupted. Who joined a lane travels with its first, which stands before him.
+ * often as they are sent; alone goes what was hurt. Who joined a lane travels with its first, which stands before him.
  * @param waitMs so long the last of a bundle waits, where one worker alone works it off
  * @returns also who found no place in the message of his lane
  */
