@@ -1,7 +1,6 @@
-import { killAndWatch } from "../rig/kill-and-watch.mjs";
 import { RawBroker, startBodies } from "./raw-broker.mjs";
 
-/** One consumer holds so many messages; it is killed, and the next has them. */
+/** One consumer holds so many messages; it is ended, and the next has them. */
 export class RawFailOver {
   #rig;
   #raw;
@@ -32,10 +31,16 @@ export class RawFailOver {
     return new RawFailOver(rig, raw, count, holder);
   }
 
-  /** @param {string} name of who takes over @param {{ isWarm: boolean }} heir it has taken as many before */
-  async next(name, { isWarm }) {
+  /**
+   * @template Times
+   * @param {string} name of who takes over
+   * @param {(rig: import("../rig/rig.mjs").Rig, holder: import("../rig/programs.mjs").Program, heir: import("../rig/programs.mjs").Program,
+   *   count: number) => Promise<Times>} end how who holds them is ended, and the heir watched
+   * @param {{ isWarm?: boolean }} [heir] it has taken as many before
+   */
+  async next(name, end, { isWarm = false } = {}) {
     const heir = await this.#raw.startConsumer(name, this.#count, isWarm ? this.#count : 0);
-    const times = await killAndWatch(this.#rig, this.#holder, heir, this.#count);
+    const times = await end(this.#rig, this.#holder, heir, this.#count);
     this.#holder = heir;
     return times;
   }

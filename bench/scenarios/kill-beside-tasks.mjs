@@ -36,7 +36,7 @@ async function measure(bench) {
   });
   const raw = await RawFailOver.open(rig, count);
   await repeat(bench, `the raw broker: kill -9 with ${count}`, async (run) => {
-    const { allMs } = await raw.next(`raw-consumer-${run}`, { isWarm: true });
+    const { allMs } = await raw.next(`raw-consumer-${run}`, killAndWatch, { isWarm: true });
     tally.raw({ "alone-running": allMs, "alone-books": allMs, "beside-running": allMs, "beside-books": allMs });
   });
   await raw.close();

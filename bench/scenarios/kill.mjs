@@ -60,7 +60,7 @@ async function measureCount(bench, count, id, tally) {
   await system.create(count);
 
   await repeat(bench, `kill -9 with ${count}`, async (run) => {
-    const rawTimes = await raw.next(`raw-consumer-${run}`, { isWarm: id === "warm" });
+    const rawTimes = await raw.next(`raw-consumer-${run}`, killAndWatch, { isWarm: id === "warm" });
     tally.raw({
       [`${id}-first`]: rawTimes.firstMs,
       [`${id}-running`]: rawTimes.allMs,

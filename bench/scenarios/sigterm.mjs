@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { counted } from "../core/sizes.mjs";
 import { milliseconds, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
-import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
+import { RawFailOver } from "../raw/raw-fail-over.mjs";
 import { cpuSpent, partsOf, spentFigures, spentValues } from "../rig/cpu.mjs";
 import { System } from "../rig/system.mjs";
 import { repeat } from "./bench.mjs";
@@ -23,20 +23,13 @@ async function measure(bench) {
     books: milliseconds(`${all} right in the books (raw: redelivered)`),
     ...spentFigures(`SIGTERM with ${all}`),
   });
-  const raw = await RawBroker.open(rig);
-  let rawHolder = await raw.startConsumer("raw-consumer-0", crowd);
-  const delivered = rig.meter.watch();
-  await raw.publish(startBodies(crowd));
-  await delivered.untilStarted(crowd);
-  delivered.end();
+  const raw = await RawFailOver.open(rig, crowd);
   const system = await System.start(rig);
   let holder = await system.startService("alpha-0", crowd);
   await system.create(crowd);
 
   await repeat(bench, `SIGTERM with ${all}`, async (run) => {
-    const rawHeir = await raw.startConsumer(`raw-consumer-${run}`, crowd);
-    const rawTimes = await endAndWatch(rig, rawHolder, rawHeir, crowd);
-    rawHolder = rawHeir;
+    const rawTimes = await raw.next(`raw-consumer-${run}`, endAndWatch);
     tally.raw({ running: rawTimes.runningMs, exited: rawTimes.exitedMs, books: rawTimes.runningMs });
     const heir = await system.startService(`alpha-${run}`, crowd);
     const { pid } = holder;

@@ -2,6 +2,7 @@ import type { EntityManager } from "typeorm";
 import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { keyOf } from "./task-standings.ts";
 
 const COUNT = prepared(`
   INSERT INTO task_figure_deltas (type, pool, created)
@@ -18,7 +19,7 @@ export async function countCreated(
   for (const [i, { task }] of asked.entries()) {
     if (outcomes[i]?.kind !== "created") continue;
     const { type, pool } = task;
-    const key = `${pool} ${type}`; // neither has a space
+    const key = keyOf(task);
     const count = counts.get(key) ?? { type, pool, created: 0 };
     count.created += 1;
     counts.set(key, count);

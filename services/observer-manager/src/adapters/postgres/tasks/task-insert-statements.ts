@@ -37,19 +37,20 @@ const inserting = (order: string, conflict: string): string =>
     ${conflict} RETURNING ${RETURNED})
   ${FRESH}`);
 
-/**
- * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
- * no two of such batches wait for each other.
- */
-export const INSERT = inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING");
-/** Of those whose ids were made here, and which have no keys: nothing can be there already. A row that need not look costs a seventh less. */
-export const INSERT_NEW = inserting("", "");
-
-/** Where some ids are chosen, and where all are made here. */
+/** Where some ids are chosen; and where all are made here, and without keys: nothing can be there already. A row that need not look costs a seventh less. */
 interface Inserts {
   any: string;
   ofNew: string;
 }
+
+/**
+ * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
+ * no two of such batches wait for each other.
+ */
+export const INSERT: Inserts = {
+  any: inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING"),
+  ofNew: inserting("", ""),
+};
 
 /**
  * Before INSERT_AT_ONCE, in its transaction: a change of limits locks the table, and so is answered when what is being sent is to be seen, and counts it.

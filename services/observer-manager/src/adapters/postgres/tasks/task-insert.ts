@@ -14,7 +14,6 @@ import {
   INSERT,
   INSERT_AT_ONCE,
   INSERT_CALLS_AT_ONCE,
-  INSERT_NEW,
   TIMES,
   type Times,
 } from "./task-insert-statements.ts";
@@ -69,7 +68,7 @@ export async function insertTasks(
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
-  const { any, ofNew } = sending === undefined ? { any: INSERT, ofNew: INSERT_NEW } : atOnceBy(sending);
+  const { any, ofNew } = sending === undefined ? INSERT : atOnceBy(sending);
   const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
   const insert = tx.query<FreshRow[]>(areNew ? ofNew : any, [
     all.map((t) => t.id),
@@ -114,8 +113,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   return outcomes;
 }
 
-const atOnceBy = ({ batches }: AtOnce): typeof INSERT_AT_ONCE =>
-  batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE;
+const atOnceBy = ({ batches }: AtOnce): typeof INSERT => (batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE);
 
 const parametersOf = ({ pool, window, types, batches }: AtOnce): unknown[] => [
   pool,

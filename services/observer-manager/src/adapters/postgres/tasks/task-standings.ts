@@ -18,7 +18,8 @@ const STANDINGS = prepared(`
 
 type Kind = Pick<TaskView, "pool" | "type">;
 
-const keyOf = ({ pool, type }: Kind): string => `${pool} ${type}`; // neither has a blank
+/** Of a type in a pool. */
+export const keyOf = ({ pool, type }: Kind): string => `${pool} ${type}`; // neither has a blank
 
 /** How it stands with these types in their pools, to say why tasks wait. */
 export class TaskStandings {
