@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isOver, type ObserverStatus, type ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
+import { LostConnection } from "./lost-connection.ts";
 
 /** One that is waited for. */
 export type Waited = Pick<ObserverView, "id" | "name">;
@@ -13,15 +15,19 @@ interface WaitOptions {
   onReached(observer: ObserverView): void;
 }
 
+/** Between two attempts to read what could not be read. */
+const PAUSE_MS = 500;
+
 /**
  * Waits until every one of these observers has had the status: reads each once, then follows the changes. Fails at once
- * when one cannot come there any more, and when the time is up. Guarantees: a status that comes between the reading and the
- * following is not missed, as the stream is open before anything is read.
+ * when one cannot come there any more, and when the time is up; a manager that restarts meanwhile ends no wait. Guarantees: a status that
+ * comes between the reading and the following is not missed, as the stream is open before anything is read.
  */
-export async function waitForStatus({ api }: Session, observers: Waited[], options: WaitOptions): Promise<void> {
+export async function waitForStatus({ api, io }: Session, observers: Waited[], options: WaitOptions): Promise<void> {
   if (observers.length === 0) return;
   const waiting = new Map<string, Waited | ObserverView>(observers.map((one) => [one.id, one]));
   const ending = new AbortController();
+  const lost = new LostConnection(io);
   const timer = setTimeout(() => ending.abort(), options.timeoutMs);
   const look = (observer: ObserverView): void => {
     if (!waiting.has(observer.id)) return;
@@ -31,11 +37,17 @@ export async function waitForStatus({ api }: Session, observers: Waited[], optio
     } else if (isOver(observer.status)) throw cannotCome(observer, options.wanted);
     else waiting.set(observer.id, observer);
   };
+  const lookUp = async (id: string): Promise<void> => {
+    const observer = await untilAnswered(() => api.getObserver(id), lost, ending.signal);
+    if (observer !== undefined) look(observer);
+  };
   try {
     for await (const news of api.changes(ending.signal)) {
       if (news.name === "observer") look(news.data);
-      if (news.name === "ready" || news.name === "resync")
-        await inParallel([...waiting.keys()], async (id) => look(await api.getObserver(id)));
+      if (news.name === "ready" || news.name === "resync") {
+        await inParallel([...waiting.keys()], lookUp);
+        lost.over();
+      }
       if (waiting.size === 0) return;
     }
     throw timedOut([...waiting.values()], options);
@@ -43,6 +55,20 @@ export async function waitForStatus({ api }: Session, observers: Waited[], optio
     clearTimeout(timer);
     ending.abort();
   }
+}
+
+/** Undefined: the signal came first. What is refused fails. */
+async function untilAnswered<View>(
+  read: () => Promise<View>,
+  lost: LostConnection,
+  signal: AbortSignal,
+): Promise<View | undefined> {
+  while (!signal.aborted) {
+    const view = await read().catch((error: unknown) => lost.tell(error));
+    if (view !== undefined) return view;
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
 }
 
 function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverStatus): CliFailure {

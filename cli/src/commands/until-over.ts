@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CliFailure } from "../failure.ts";
-import { plainLine } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
+import { LostConnection } from "./lost-connection.ts";
 
 /** One answer is waited for so long at most; well below what a call may take. */
 const LONGEST_LOOK_S = 20;
@@ -27,17 +27,16 @@ export async function untilOver<View>(
 ): Promise<View> {
   const endMs = performance.now() + (within?.timeoutMs ?? Number.POSITIVE_INFINITY);
   let last = first;
-  for (let isLost = false; !isOver(last); ) {
+  const lost = new LostConnection(io);
+  while (!isOver(last)) {
     const beganMs = performance.now();
     const leftMs = endMs - beganMs;
     if (within !== undefined && leftMs <= 0) throw within.notOver(last);
     try {
       last = await look(Math.floor(Math.min(LONGEST_LOOK_S, leftMs / 1_000, (api.timeoutMs * 0.75) / 1_000)));
-      isLost = false;
+      lost.over();
     } catch (error) {
-      if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
-      if (!isLost) io.err(plainLine(`The connection was lost (${error.message}); trying again.`));
-      isLost = true;
+      lost.tell(error);
     }
     if (!isOver(last)) await sleep(Math.max(0, Math.min(beganMs + LEAST_ROUND_MS, endMs) - performance.now()));
   }

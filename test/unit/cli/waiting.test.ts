@@ -5,6 +5,10 @@ import { afterEach, expect, it } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
 import {
+  CREATED as CREATED_OBSERVER,
+  PROCESSING,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
+import {
   COMPLETED,
   CREATED,
   TASK_ID,
@@ -18,17 +22,26 @@ afterEach(() => {
 
 type Answer = Parameters<RequestListener>[1];
 
+type Answering = (response: Answer) => void;
+
 /** `unacked run … --wait` against a manager that answers in turn. */
-async function runAndWait(...answers: ((response: Answer) => void)[]): Promise<{ code: number; out: string; err: string }> {
+function runAndWait(...answers: Answering[]): Promise<{ code: number; out: string; err: string }> {
   let asked = 0;
+  return unacked(["run", "resize", "--id", TASK_ID, "--wait"], () => answers[asked++]);
+}
+
+async function unacked(
+  words: string[],
+  answering: (path: string) => Answering | undefined,
+): Promise<{ code: number; out: string; err: string }> {
   server = createServer((request, response) => {
     request.resume();
-    answers[asked++]?.(response);
+    answering(request.url ?? "")?.(response);
   });
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const told = { out: "", err: "" };
-  const code = await run(["run", "resize", "--id", TASK_ID, "--wait", "--url", `http://127.0.0.1:${port}`], {
+  const code = await run([...words, "--url", `http://127.0.0.1:${port}`], {
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: "/nowhere" },
@@ -68,4 +81,17 @@ it("A create of which a proxy gives no answer may have come through: the id to r
   const { code, err } = await runAndWait(page(504));
   expect(code).toBe(EXIT_CODES.unreachable);
   expect(err).toContain(`Repeat it with --id ${TASK_ID}`);
+});
+
+it("A wait for observers goes on over a manager that cannot be reached between its stream and what it is asked then", async () => {
+  const stream: Answering = (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('event: ready\nid: 1\ndata: {"cursor":"1"}\n\n');
+  };
+  const observers = [json(CREATED_OBSERVER), page(502), page(504), json(PROCESSING)];
+  const { code, out, err } = await unacked(["wait", CREATED_OBSERVER.name, "--for", "Processing"], (path) =>
+    path.includes("/observers/") ? observers.shift() : stream,
+  );
+  expect([code, out]).toEqual([EXIT_CODES.ok, `observer ${PROCESSING.name} is Processing\n`]);
+  expect(err.match(/trying again/g)).toHaveLength(1);
 });
