@@ -7,6 +7,7 @@ import { printOne } from "../output/list-printer.ts";
 import { SERVICE_LISTING } from "../output/listing.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { LostConnection } from "./lost-connection.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 
 interface DrainOptions {
@@ -66,8 +67,9 @@ async function drain(session: Session, name: string, { wait, timeout, output }: 
 }
 
 /** Follows the changes, which are open before the service is read: nothing that comes between is missed. */
-async function waitUntilDrained({ api }: Session, asked: ServiceView, timeoutMs: number): Promise<ServiceView> {
+async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeoutMs: number): Promise<ServiceView> {
   const ending = new AbortController();
+  const lost = new LostConnection(io);
   const timer = setTimeout(() => ending.abort(), timeoutMs);
   let last = asked;
   const isDone = (view: ServiceView): boolean => {
@@ -79,7 +81,9 @@ async function waitUntilDrained({ api }: Session, asked: ServiceView, timeoutMs:
     for await (const news of api.changes(ending.signal)) {
       if (news.name === "service" && news.data.id === asked.id && isDone(news.data)) return last;
       if (news.name !== "ready" && news.name !== "resync") continue;
-      const service = (await api.listServices({ all: true })).find(({ id }) => id === asked.id);
+      const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);
+      lost.over();
+      const service = services?.find(({ id }) => id === asked.id);
       if (service !== undefined && isDone(service)) return last;
     }
     throw timedOut(last, timeoutMs);

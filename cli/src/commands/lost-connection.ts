@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CliFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
+
+/** Between two attempts to read what could not be read. */
+const PAUSE_MS = 500;
 
 /** A manager that cannot be reached while something is waited for: told once, until it answers again. */
 export class LostConnection {
@@ -20,5 +24,15 @@ export class LostConnection {
 
   over(): void {
     this.#isTold = false;
+  }
+
+  /** Reads until there is an answer. Undefined: the signal came first. Rejects where it is refused. */
+  async untilAnswered<View>(read: () => Promise<View>, signal: AbortSignal): Promise<View | undefined> {
+    while (!signal.aborted) {
+      const view = await read().catch((error: unknown) => this.tell(error));
+      if (view !== undefined) return view;
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    }
+    return undefined;
   }
 }

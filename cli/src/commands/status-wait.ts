@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isOver, type ObserverStatus, type ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
@@ -14,9 +13,6 @@ interface WaitOptions {
   /** Called once for each, as soon as it is there. */
   onReached(observer: ObserverView): void;
 }
-
-/** Between two attempts to read what could not be read. */
-const PAUSE_MS = 500;
 
 /**
  * Waits until every one of these observers has had the status: reads each once, then follows the changes. Fails at once
@@ -38,7 +34,7 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     else waiting.set(observer.id, observer);
   };
   const lookUp = async (id: string): Promise<void> => {
-    const observer = await untilAnswered(() => api.getObserver(id), lost, ending.signal);
+    const observer = await lost.untilAnswered(() => api.getObserver(id), ending.signal);
     if (observer !== undefined) look(observer);
   };
   try {
@@ -55,20 +51,6 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     clearTimeout(timer);
     ending.abort();
   }
-}
-
-/** Undefined: the signal came first. What is refused fails. */
-async function untilAnswered<View>(
-  read: () => Promise<View>,
-  lost: LostConnection,
-  signal: AbortSignal,
-): Promise<View | undefined> {
-  while (!signal.aborted) {
-    const view = await read().catch((error: unknown) => lost.tell(error));
-    if (view !== undefined) return view;
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
-  }
-  return undefined;
 }
 
 function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverStatus): CliFailure {

@@ -9,6 +9,10 @@ import {
   PROCESSING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
 import {
+  DRAINED_SERVICE,
+  DRAINING_SERVICE,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
+import {
   COMPLETED,
   CREATED,
   TASK_ID,
@@ -83,15 +87,27 @@ it("A create of which a proxy gives no answer may have come through: the id to r
   expect(err).toContain(`Repeat it with --id ${TASK_ID}`);
 });
 
+/** Nothing changes by itself. */
+const stream: Answering = (response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write('event: ready\nid: 1\ndata: {"cursor":"1"}\n\n');
+};
+
 it("A wait for observers goes on over a manager that cannot be reached between its stream and what it is asked then", async () => {
-  const stream: Answering = (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write('event: ready\nid: 1\ndata: {"cursor":"1"}\n\n');
-  };
   const observers = [json(CREATED_OBSERVER), page(502), page(504), json(PROCESSING)];
   const { code, out, err } = await unacked(["wait", CREATED_OBSERVER.name, "--for", "Processing"], (path) =>
     path.includes("/observers/") ? observers.shift() : stream,
   );
   expect([code, out]).toEqual([EXIT_CODES.ok, `observer ${PROCESSING.name} is Processing\n`]);
   expect(err.match(/trying again/g)).toHaveLength(1);
+});
+
+it("A wait for a drain does, too", async () => {
+  const services = [page(502), json({ items: [DRAINED_SERVICE], total: 1 })];
+  const { code, err } = await unacked(["drain", DRAINED_SERVICE.name, "--wait"], (path) => {
+    if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+    return path.includes("/services") ? services.shift() : stream;
+  });
+  expect(code).toBe(EXIT_CODES.ok);
+  expect(err).toContain("trying again");
 });
