@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { holdOnLeash } from "../processes/leash.mjs";
@@ -30,11 +30,11 @@ export function containerOf(dir, settings, readiness) {
     await docker("docker", ["rm", "--force", container]).catch(() => undefined); // a leftover, which mostly is not there
     const data = join(dir, "data");
     mkdirSync(data, { recursive: true });
-    chmodSync(data, 0o777); // the image's user is none of ours
     await docker("docker", [
       "run",
       "--detach",
       "--rm",
+      ...asOwnerOf(data),
       "--name",
       container,
       "--hostname",
@@ -55,13 +55,16 @@ export function containerOf(dir, settings, readiness) {
     ]);
     pid = Number((await docker("docker", ["inspect", "--format", "{{.State.Pid}}", container])).stdout);
     outcome = null;
-    // Ends when the container ends, and ends the container when it is itself cut off from us.
-    const watch = spawn("/bin/sh", ["-c", `docker wait "$0"; docker kill "$0" 2>/dev/null`, container], {
-      detached: true,
-      stdio: "ignore",
-    });
+    const watch = spawn("docker", ["wait", container], { detached: true, stdio: "ignore" });
     holdOnLeash(watch);
-    exited = new Promise((resolve) => watch.once("exit", () => resolve((outcome = "the container ended"))));
+    const letGo = endWithUs(container);
+    exited = new Promise((resolve) => {
+      watch.once("error", (error) => resolve((outcome = error.message)));
+      watch.once("exit", (code) => {
+        if (code === 0) letGo(); // killed, to hurry, it tells nothing of the container
+        resolve((outcome = "the container ended"));
+      });
+    });
     await waitUntilReady(
       { pid, exited, outcome: () => outcome },
       readiness("RabbitMQ in Docker", join(dir, "container.log")),
@@ -88,4 +91,36 @@ export function containerOf(dir, settings, readiness) {
     stop: () => end(["stop", "--time", "20"]),
     kill: () => end(["kill"]),
   };
+}
+
+/**
+ * It runs as who owns its data. Begun as root, as it is otherwise, the image gives the folder to its own user (`chown` in its
+ * docker-entrypoint.sh), and then we could neither open it for a second start nor empty it. Where the engine is in a virtual machine,
+ * files are ours whoever writes them.
+ *
+ * @param {string} data
+ */
+function asOwnerOf(data) {
+  const { uid, gid } = statSync(data);
+  const isOurs = [0, uid].includes(process.getuid?.() ?? uid);
+  if (isOurs) chmodSync(data, 0o777); // an engine without root calls us by another number
+  return process.platform === "linux" ? ["--user", `${uid}:${gid}`] : [];
+}
+
+/**
+ * Kills the container when we are gone, whatever the cause: the kernel closes our end of its pipe then. Not on the leash, which would end
+ * it first. Not at the container's own end either, as that of the next start has the same name.
+ *
+ * @param {string} container
+ * @returns {() => void} leaves it alone
+ */
+function endWithUs(container) {
+  const guard = spawn("/bin/sh", ["-c", 'read -r _; docker kill "$0"', container], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  guard.unref();
+  /** @type {import("node:net").Socket} */ (guard.stdin).unref();
+  for (const each of [guard, guard.stdin]) each.on("error", () => undefined); // the next start removes what is left
+  return () => void guard.kill("SIGKILL");
 }
