@@ -46,6 +46,12 @@ describe.each(UNITS)("the unit $file", ({ file, program, instance }) => {
     expect(files.sort()).toEqual(credentials.sort());
   });
 
+  it("says from which version of systemd on it is understood", () => {
+    // `%d` came with 251 (systemd's NEWS), LoadCredential with 247.
+    expect(value("Environment")).toContain("%d/");
+    expect(readFileSync(join(ROOT, "docs/deploy.md"), "utf8")).toContain("systemd 251 or later");
+  });
+
   it("leaves it the time that it needs to end", () => {
     const { STOP_TIMEOUT_MS } = ServiceSettings.parse({ AMQP_URL: SECRETS.AMQP_URL });
     const least = program === "observer-service" ? STOP_TIMEOUT_MS + 10_000 : 10_000;
@@ -71,4 +77,12 @@ describe.each(UNITS)("the unit $file", ({ file, program, instance }) => {
       rmSync(dir, { recursive: true, force: true });
     }
   });
+});
+
+it("the service's unit lets the kernel end one slot, and gives each instance a folder", () => {
+  const text = readFileSync(join(ROOT, FOLDER, "unacked-service@.service"), "utf8");
+  // By default systemd ends the whole service with the slot.
+  expect(valuesIn(text, "OOMPolicy")).toEqual(["continue"]);
+  // Each has a user of its own (DynamicUser), and systemd gives the folder to the one that starts last.
+  expect(valuesIn(text, "StateDirectory")).toEqual(["unacked-%i"]);
 });
