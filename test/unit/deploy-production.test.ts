@@ -137,6 +137,16 @@ describe("the ingress", () => {
   });
 });
 
+it("the ingress is told of the longest wait and the largest body, as docs/deploy.md tells nginx", () => {
+  const { annotations } = ofKind(production, "Ingress")[0]?.metadata as { annotations?: Record<string, string> };
+  const [, longest, body] = /proxy_read_timeout (\d+)s;[^]*client_max_body_size (\w+);/.exec(read("docs/deploy.md")) ?? [];
+  expect(Number(longest)).toBeGreaterThan(60);
+  expect(annotations).toMatchObject({
+    "nginx.ingress.kubernetes.io/proxy-read-timeout": longest,
+    "nginx.ingress.kubernetes.io/proxy-body-size": body,
+  });
+});
+
 describe("the component of an identity provider", () => {
   const manifests = withIdentityProvider();
   const manager = manifests.find(({ kind }) => kind === "Deployment") as unknown as Workload;
