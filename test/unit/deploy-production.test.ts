@@ -43,6 +43,15 @@ describe("broker and database", () => {
     expect(configurationOf(manifests, "unacked-settings")).toMatchObject({ WORK_QUEUE_TYPE: "quorum", LOG_LEVEL: "info" });
   });
 
+  it("lose one node at a time where nodes of the cluster are drained; that of the database is its operator's", () => {
+    const { maxUnavailable, selector } = specOf("PodDisruptionBudget", "rabbitmq") as {
+      maxUnavailable: number;
+      selector: { matchLabels: object };
+    };
+    expect(maxUnavailable).toBe(1);
+    expect(selector.matchLabels).toEqual({ "app.kubernetes.io/name": "rabbitmq" }); // by the name of its RabbitmqCluster
+  });
+
   it("get users and addresses from Secrets whose making the guide shows", () => {
     interface Broker {
       rabbitmq: { additionalConfig: string };
