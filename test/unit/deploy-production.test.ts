@@ -175,6 +175,7 @@ describe("the autoscaler", () => {
     scaleTargetRef: { kind: string; name: string };
     minReplicaCount: number;
     maxReplicaCount: number;
+    fallback: { behavior: string };
     triggers: { metadata: { url: string; valueLocation: string; targetValue: string } }[];
   }
   const scaled = specOf("ScaledObject", "observer-service") as Scaled;
@@ -183,6 +184,12 @@ describe("the autoscaler", () => {
   const { WORKER_COUNT, POOL } = ownSettings(manifests, service);
   const settings = ServiceSettings.parse({ AMQP_URL: "amqp://x", WORKER_COUNT, POOL });
   const workers = Number(settings.WORKER_COUNT);
+
+  it("takes no service away while managers cannot be asked, which KEDA knows from 2.17 on, as is said", () => {
+    expect(scaled.fallback.behavior).toBe("currentReplicasIfHigher");
+    for (const file of ["k8s/components/autoscaling/kustomization.yaml", "docs/deploy.md"])
+      expect(read(file)).toContain("2.17 or later");
+  });
 
   it("scales the StatefulSet, whose number no manifest sets, by the desired workers of its pool", () => {
     expect(scaled.scaleTargetRef).toMatchObject({ kind: service.kind, name: service.metadata.name });
