@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AuditPage, BalanceView, ObserverView, ProblemDetails, ServiceView, TimelinePage } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
 import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
 import { compiled } from "../support/runs/observers-dir.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
@@ -205,6 +206,13 @@ describe("a service that is cordoned", () => {
         body: { cordoned: true, draining: false, free: 0 },
       });
       await eventually(async () => expect(await workQueue()).toMatchObject({ consumers: 0 }));
+      const health = String((await system.service("service-1").waitForEvent("listening")).url);
+      expect(await (await fetch(`${health}/readyz`)).json()).toMatchObject({
+        ready: false,
+        cordoned: true,
+        draining: false,
+      });
+      expect((await scrape(health)).value("unacked_service_cordoned")).toBe(1); // of which no alert is made
       await system.startService("service-2", { workers: 30 });
       const more = (await system.createMany("later", 6)).map(({ id }) => id);
       const placesOf = async (of: string[]) => new Set((await system.observers(of)).map(({ service }) => service?.name));

@@ -63,6 +63,7 @@ const WELL: Series = {
   [`unacked_manager_runs_ended_total{${manager},reason="stopped"}`]: growing(1),
   [`unacked_service_ready{${service}}`]: steady(1),
   [`unacked_service_draining{${service}}`]: steady(0),
+  [`unacked_service_cordoned{${service}}`]: steady(0),
   [`unacked_service_fences_total{${service},why="session-lost"}`]: steady(2),
   [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.101),
   [`unacked_service_slot_deaths_total{${service},reason="culprit"}`]: steady(3),
@@ -193,6 +194,7 @@ describe("the alert rules", { timeout: 60_000 }, () => {
     const outcome = tryRules([
       testOf("all is well", WELL, []),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
+      testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
       ...CASES.map(({ alert, series }) => testOf(alert, { ...WELL, ...series }, [alert])),
     ]);
     expect(outcome).toBe("");
@@ -203,6 +205,11 @@ describe("the alert rules", { timeout: 60_000 }, () => {
     expect(tryRules([testOf("wrong", { ...WELL, ...first?.series }, [])])).toContain("UnackedManagerDown");
   });
 });
+
+const IS_CORDONED: Series = {
+  [`unacked_service_ready{${service}}`]: steady(0),
+  [`unacked_service_cordoned{${service}}`]: steady(1),
+};
 
 const DRAINS: Series = {
   [`unacked_service_ready{${service}}`]: steady(0),

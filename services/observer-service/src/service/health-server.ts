@@ -15,6 +15,8 @@ export interface HealthView {
   readonly room: number;
   readonly leaseHeld: boolean;
   readonly draining: boolean;
+  /** It takes nothing more, and runs on what it runs, until it is uncordoned. */
+  readonly cordoned: boolean;
   readonly running: number;
   readonly workerCount: number;
   /** Events that the broker has not confirmed yet. */
@@ -53,8 +55,8 @@ export interface HealthOfPool {
 }
 
 function readinessOf(view: HealthView) {
-  const { consumer, publisher, consuming, isPaused: paused, leaseHeld, draining, ...counts } = view;
-  return { ready: isReady(view), draining, consuming, paused, leaseHeld, consumer, publisher, ...counts };
+  const { consumer, publisher, consuming, isPaused: paused, leaseHeld, draining, cordoned, ...counts } = view;
+  return { ready: isReady(view), draining, cordoned, consuming, paused, leaseHeld, consumer, publisher, ...counts };
 }
 
 /** Of several, each has to be ready. */

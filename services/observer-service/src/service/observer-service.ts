@@ -264,6 +264,7 @@ export class ObserverService {
       room: this.#work.room,
       leaseHeld: this.#lease.held,
       draining: this.#drain.begun,
+      cordoned: this.#drain.cordoned,
       running: this.#runner.slots.size,
       workerCount: this.#parts.identity.workerCount,
       eventsWaiting: this.#events.waiting + this.#tasks.sender.waiting,

@@ -197,6 +197,9 @@ function addStateOfService(metrics: MetricSet, { identity, health, phases, silen
   shown("unacked_service_draining", "1 once it takes nothing any more: it was told to drain, or to end.", (view) =>
     Number(view.draining),
   );
+  shown("unacked_service_cordoned", "1 while it takes nothing more, and runs on what it runs: it is cordoned.", (view) =>
+    Number(view.cordoned),
+  );
   shown(
     "unacked_service_events_waiting",
     "Events that the broker has not confirmed yet: the service's share of the state lag.",
