@@ -24,7 +24,8 @@ describe("npm create unacked", () => {
     const project = join(dir, "price-jobs");
     const textOf = (file: string) => readFileSync(join(project, file), "utf8");
     expect(JSON.parse(textOf("package.json")).name).toBe("price-jobs");
-    expect(existsSync(join(project, ".gitignore"))).toBe(true);
+    // Passwords of docker-compose.yml stand in a file of that name.
+    expect(textOf(".gitignore").split("\n")).toContain(".env");
     expect(existsSync(join(project, ".dockerignore"))).toBe(true);
     const files = readdirSync(project, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
