@@ -1,8 +1,17 @@
-import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
+import {
+  type CreateObserver,
+  LIVING_STATUSES,
+  type ObserverStatus,
+  type ObserverView,
+  type PutScheduleAnswer,
+  specOf,
+  traitsOf,
+} from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
+import { refuseAtRest } from "../input/observer-documents.ts";
 import { differencesOfSchedule } from "../input/schedule-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
@@ -52,15 +61,16 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
       "Without a label it could not be known what belongs to the files.",
     );
   }
-  const { observers, schedules } = readAll(session.io, options);
+  const { observers, atRest, schedules } = readAll(session.io, options);
   const wanted = observers.map((each) => (options.queue === true ? { ...each, whenFull: "queue" as const } : each));
   const existing = await findExisting(session, wanted);
   const surplus = options.prune === true ? await findSurplus(session, wanted, options.selector ?? []) : [];
-  const missing = wanted.filter(({ name }) => !existing.has(name));
+  const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
+  const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
   const differing = tellSame(session, wanted, existing);
   refuseOtherTypes(differing);
-  if (options.dryRun === true) return tellPlan(session, { missing, differing, surplus, schedules });
-  const refused: CliFailure[] = [];
+  if (options.dryRun === true) return tellPlan(session, { missing, refusedAtRest, differing, surplus, schedules });
+  const refused = refusedAtRest.length === 0 ? [] : [refuseAtRest(refusedAtRest)];
   const attempt = (part: Promise<void>) => part.catch((error: unknown) => void refused.push(asFailure(error)));
   await attempt(createMissing(session, missing));
   await attempt(changeDiffering(session, differing));
@@ -143,20 +153,26 @@ function refuseOtherTypes(differing: Differing[]): void {
 
 interface Plan {
   missing: CreateObserver[];
+  refusedAtRest: [name: string, status: ObserverStatus][];
   differing: Differing[];
   surplus: ObserverView[];
   schedules: ScheduleDocument[];
 }
 
 /** Of a dry run. Fails where there is anything to do. */
-async function tellPlan({ api, io }: Session, { missing, differing, surplus, schedules }: Plan): Promise<void> {
+async function tellPlan(
+  { api, io }: Session,
+  { missing, refusedAtRest, differing, surplus, schedules }: Plan,
+): Promise<void> {
   for (const { name } of missing) io.out(plainLine(`observer ${name} would be created`));
+  for (const [name, status] of refusedAtRest)
+    io.out(plainLine(`observer ${name} would be refused: it would run, and was ${status} when it was written down`));
   for (const { wanted, observer, differences } of differing) {
     const what = isEnding(observer) ? "is being stopped, and would be refused until it is Deleted" : "would be changed";
     io.out(plainLines([`observer ${wanted.name} ${what}`, ...differenceLines(differences)]));
   }
   for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
-  let toDo = missing.length + differing.length + surplus.length;
+  let toDo = missing.length + refusedAtRest.length + differing.length + surplus.length;
   for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
 }
@@ -211,15 +227,16 @@ const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
 /** A schedule is replaced where it differs: what it does from then on. One that is refused costs the others nothing. */
 async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[]): Promise<void> {
   const refused: CliFailure[] = [];
-  for (const { id, body } of schedules) {
-    const put = await api.putSchedule(id, body).catch(asFailure);
+  for (const schedule of schedules) {
+    const { id } = schedule;
+    const put = await putSchedule(api, schedule).catch(asFailure);
     if (put instanceof CliFailure) {
       refused.push(put);
       if (schedules.length > 1) io.err(failureText(put));
       continue;
     }
     const { outcome, nextAt, status } = put;
-    const next = nextAt === null ? "" : `, next at ${nextAt}`;
+    const next = status === "Paused" ? ", and is Paused" : nextAt === null ? "" : `, next at ${nextAt}`;
     io.out(
       plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`),
     );
@@ -228,6 +245,12 @@ async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[])
   throw schedules.length === 1
     ? refused[0]
     : new CliFailure("failed", `${refused.length} of ${schedules.length} schedules were refused`);
+}
+
+/** One that was Paused when it was written down is so again, and not due. */
+async function putSchedule(api: Session["api"], { id, body, isPaused }: ScheduleDocument): Promise<PutScheduleAnswer> {
+  const put = await api.putSchedule(id, body);
+  return isPaused === true && put.outcome === "created" ? { ...put, ...(await api.pauseSchedule(id)) } : put;
 }
 
 async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {

@@ -1,29 +1,37 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CreateObserver } from "@unacked/contracts";
+import type { CreateObserver, ObserverStatus } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
 import { parseAssignment } from "../input/assignments.ts";
 import { parseDocuments, type ReadDocument } from "../input/document-text.ts";
-import { toObservers } from "../input/observer-documents.ts";
+import { atRestIn, refuseAtRest, toObservers } from "../input/observer-documents.ts";
 import { isScheduleDocument, type ScheduleDocument, toSchedules } from "../input/schedule-documents.ts";
 import type { Io } from "../io.ts";
 import type { FileOptions } from "./option-sets.ts";
 
-/** The observers that `-f` names, with `--set` applied and checked. Nothing has been sent if this throws. */
+/** The observers that `-f` names, to be created, with `--set` applied and checked. Nothing has been sent if this throws. */
 export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
   const { documents, assignments } = readAssigned(io, options);
+  const atRest = [...atRestIn(documents)];
+  if (atRest.length > 0) throw refuseAtRest(atRest);
   return toObservers(documents, assignments);
 }
 
-/** The same, and the schedules beside them. */
-export function readAll(io: Io, options: FileOptions): { observers: CreateObserver[]; schedules: ScheduleDocument[] } {
+interface AllRead {
+  observers: CreateObserver[];
+  /** Of these, those that must not be created: they would run. */
+  atRest: Map<string, ObserverStatus>;
+  schedules: ScheduleDocument[];
+}
+
+/** The same, to be compared with what is there, and the schedules beside them. */
+export function readAll(io: Io, options: FileOptions): AllRead {
   const { documents, assignments } = readAssigned(io, options);
   const isSchedule = ({ value }: ReadDocument): boolean => isScheduleDocument(value);
+  const ofObservers = documents.filter((one) => !isSchedule(one));
   return {
-    observers: toObservers(
-      documents.filter((one) => !isSchedule(one)),
-      assignments,
-    ),
+    observers: toObservers(ofObservers, assignments),
+    atRest: atRestIn(ofObservers),
     schedules: toSchedules(documents.filter(isSchedule), assignments),
   };
 }

@@ -1,4 +1,4 @@
-import { CreateObserver } from "@unacked/contracts";
+import { CreateObserver, OBSERVER_STATUSES, type ObserverStatus, traitsOf } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { type Assignment, withAssignments, writePath } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
@@ -44,6 +44,27 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
   refuseDoubles(observers, documents);
   return observers;
 }
+
+/** By name, those that were Paused or over as `get` wrote them: who creates them from that has them run. */
+export function atRestIn(documents: ReadDocument[]): Map<string, ObserverStatus> {
+  return new Map(
+    documents.flatMap(({ value }) => {
+      if (typeof value !== "object" || value === null || !isView(value)) return [];
+      const { name, status } = value as { name?: unknown; status?: unknown };
+      const known = OBSERVER_STATUSES.find((each) => each === status);
+      const isAtRest = known !== undefined && ["none", "on-hold"].includes(traitsOf(known).run);
+      return isAtRest && typeof name === "string" ? [[name, known] as const] : [];
+    }),
+  );
+}
+
+/** What is said of them, and what is to be done to have them all the same. */
+export const refuseAtRest = (atRest: readonly (readonly [name: string, status: ObserverStatus])[]): CliFailure =>
+  new CliFailure("failed", "Not created, as they would run, and did not when they were written down", {
+    code: "at-rest",
+    details: atRest.map(([name, status]) => `observer ${name}: ${status}`),
+    remedy: "Take `status` out of the document of each that shall run.",
+  });
 
 export function refuseFlaws(flaws: string[]): void {
   if (flaws.length === 0) return;

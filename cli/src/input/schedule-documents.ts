@@ -8,6 +8,8 @@ import { refuseFlaws, whereIn } from "./observer-documents.ts";
 export interface ScheduleDocument {
   id: string;
   body: BodyOf<"putSchedule">;
+  /** As `get schedules` wrote it: what PUT takes says nothing of it. */
+  isPaused?: boolean;
 }
 
 /** No observer has these keys. */
@@ -28,6 +30,9 @@ function asDefinition(value: unknown): unknown {
   return Object.fromEntries(Object.entries(all).filter(([, field]) => field !== null));
 }
 
+const wasPaused = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && isView(value) && value.status === "Paused";
+
 /** Checked by the contract's schema; whether its expression is one, the manager says. All that is wrong is told at once, with its place. */
 export function toSchedules(documents: ReadDocument[], assignments: Assignment[]): ScheduleDocument[] {
   const flaws: string[] = [];
@@ -45,7 +50,7 @@ export function toSchedules(documents: ReadDocument[], assignments: Assignment[]
     const earlier = places.get(id.data);
     if (earlier !== undefined) flaws.push(`${place}: ${id.data} is defined in ${earlier} already`);
     places.set(id.data, place);
-    return [{ id: id.data, body: body as ScheduleDocument["body"] }];
+    return [{ id: id.data, body: body as ScheduleDocument["body"], ...(wasPaused(value) && { isPaused: true }) }];
   });
   refuseFlaws(flaws);
   return schedules;

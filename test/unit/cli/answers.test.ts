@@ -273,3 +273,30 @@ it("figures without a row say so, where somebody reads them", async () => {
   });
   expect((await unacked("figures -o json", nothing)).err).toBe("");
 });
+
+it("apply creates none that was Paused or over when get wrote it down, and has a schedule Paused again", async () => {
+  const file = join(folder, "backup.json");
+  const views = [observerView({ name: "runs" }), observerView({ name: "held", status: "Paused" })];
+  writeFileSync(file, JSON.stringify({ items: [...views, { ...NIGHTLY_VIEW, status: "Paused" }] }));
+  const missing = { status: 404, body: problemExample("observer-not-found") };
+  const known = {
+    "GET observers/runs": missing,
+    "GET observers/held": missing,
+    "POST observers/batch": { body: { results: [{ status: 201, observer: views[0] }], accepted: 1 } },
+    [`PUT schedules/${NIGHTLY_VIEW.id}`]: { status: 201, body: { ...NIGHTLY_VIEW, outcome: "created" } },
+    [`POST schedules/${NIGHTLY_VIEW.id}/pause`]: { body: { ...NIGHTLY_VIEW, status: "Paused" } },
+  };
+  const { code, out, err } = await unacked(`apply -f ${file}`, known);
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: `observer runs created\nschedule ${NIGHTLY_VIEW.id} created, and is Paused\n`,
+  });
+  expect(err).toContain("observer held: Paused");
+
+  const there = { ...known, "GET observers/held": { body: views[1] as object } };
+  expect((await unacked(`apply -f ${file}`, there)).out).toContain("observer held unchanged (Paused)");
+
+  writeFileSync(file, JSON.stringify({ items: views }));
+  expect(await unacked(`create -f ${file}`, known)).toMatchObject({ code: 1, out: "" });
+  expect(asked).toEqual([]);
+});
