@@ -107,7 +107,7 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
         ports: { targetPort: string }[];
       };
       expect(service.ports.map(({ targetPort }) => targetPort)).toEqual(ports);
-      const probes = [container.readinessProbe, container.livenessProbe];
+      const probes = [container.startupProbe ?? container.readinessProbe, container.readinessProbe, container.livenessProbe];
       for (const probe of probes) if (probe?.httpGet) expect(ports).toContain(probe.httpGet.port);
       expect(probes.every((probe) => probe?.httpGet ?? probe?.exec)).toBe(true);
     });
@@ -154,7 +154,7 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
 
     it("listens at the port that is asked for /readyz and /healthz, and runs on a read-only disk", () => {
       expect(container.ports).toEqual([expect.objectContaining({ containerPort: Number(given.PORT) })]);
-      expect(container.readinessProbe?.httpGet?.path).toBe("/readyz");
+      expect((container.startupProbe ?? container.readinessProbe)?.httpGet?.path).toBe("/readyz");
       expect(container.livenessProbe?.httpGet?.path).toBe("/healthz");
       expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
       expect(container.image).toMatch(new RegExp(`^unacked/${name}:\\d+\\.\\d+\\.\\d+(-[\\w.]+)?$`));
@@ -166,6 +166,14 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
       expect(workload.spec.replicas ?? autoscaled[0]?.minReplicaCount).toBeGreaterThanOrEqual(2);
       expect(ofKind(overlay, "PodDisruptionBudget").filter(({ metadata }) => metadata.name === name)).toHaveLength(1);
     });
+  });
+
+  it("leads to managers that have been ready once also while what they share is away: they say so", () => {
+    const manager = programs.find((each) => nameOf(each) === "observer-manager") ?? expect.fail("no observer-manager");
+    const { startupProbe, readinessProbe } = manager.spec.template.spec.containers[0] ?? expect.fail("no container");
+    expect([startupProbe?.httpGet?.path, readinessProbe?.httpGet?.path]).toEqual(["/readyz", "/healthz"]);
+    const { periodSeconds = 10, failureThreshold = 3 } = startupProbe ?? {};
+    expect(periodSeconds * failureThreshold, "seconds that a migration may take").toBe(86_400);
   });
 
   it("gives an observer service its pod's name and time to drain, and makes it process 1 to nobody's orphans", () => {
@@ -194,8 +202,10 @@ describe("below a path", () => {
     const secrets = mountedSecrets([...manifests, ...production.brought], manager);
     expect(environmentFlaws("observer-manager", given, secrets)).toEqual([]);
     const [container = expect.fail("no container")] = manager.spec.template.spec.containers;
-    const asked = [container.readinessProbe, container.livenessProbe].map((probe) => probe?.httpGet?.path);
-    expect(asked).toEqual(["/readyz", "/healthz"]);
+    const asked = [container.startupProbe, container.readinessProbe, container.livenessProbe].map(
+      (probe) => probe?.httpGet?.path,
+    );
+    expect(asked).toEqual(["/readyz", "/healthz", "/healthz"]);
   });
 
   it("is nothing of its own accord", () => {

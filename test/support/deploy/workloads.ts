@@ -5,6 +5,8 @@ export const WORKLOAD_KINDS = ["Deployment", "StatefulSet"];
 interface Probe {
   httpGet?: { path: string; port: string };
   exec?: { command: string[] };
+  periodSeconds?: number;
+  failureThreshold?: number;
 }
 
 interface Variable {
@@ -21,6 +23,7 @@ interface Container {
   env?: Variable[];
   envFrom?: { configMapRef: { name: string } }[];
   ports?: { name: string; containerPort: number }[];
+  startupProbe?: Probe;
   readinessProbe?: Probe;
   livenessProbe?: Probe;
   resources?: unknown;
