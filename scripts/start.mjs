@@ -24,15 +24,27 @@ const SAME_SIGNAL_MS = 1_000;
 async function main(args) {
   const options = parseStartOptions(args);
   if (options === "help") return say(HELP);
-  await checkBeforeAnythingStarts(options);
-  await setUp(root);
-
+  options.recording = whereTyped(options.recording, "recording");
+  options.observers = whereTyped(options.observers, "folder");
+  // Before the port, which it has taken itself, and before anything is built under what runs.
   const lock = takeLock(join(dataDir, "run", "start.lock"));
   if ("ownerPid" in lock) {
     throw new PlainError(
       `Unacked runs in this folder already (process ${lock.ownerPid}). Stop it with: kill ${lock.ownerPid}`,
     );
   }
+  try {
+    await checkPort(options.port);
+    await setUp(root);
+    await runUntilStopped(options);
+  } finally {
+    lock.release();
+  }
+  say("Stopped.");
+}
+
+/** @param {import("./start/options.mjs").StartOptions} options */
+async function runUntilStopped(options) {
   const stopping = new AbortController();
   const launch = launchOf({ root, dataDir, options, signal: stopping.signal });
   const stopped = new Promise((resolveStopped) => stopping.signal.addEventListener("abort", resolveStopped));
@@ -46,23 +58,18 @@ async function main(args) {
   } finally {
     stopping.abort();
     await launch.stop();
-    lock.release();
   }
-  say("Stopped.");
 }
 
-/** @param {import("./start/options.mjs").StartOptions} options */
-async function checkBeforeAnythingStarts(options) {
-  const taken = options.port === 0 ? null : await whyPortIsTaken(options.port);
-  if (taken === "EACCES")
-    throw new PlainError(`Port ${options.port} needs root. Choose one from 1024 on: npm start -- --port 8080`);
+/** @param {number} port */
+async function checkPort(port) {
+  const taken = port === 0 ? null : await whyPortIsTaken(port);
+  if (taken === "EACCES") throw new PlainError(`Port ${port} needs root. Choose one from 1024 on: npm start -- --port 8080`);
   if (taken !== null) {
     throw new PlainError(
-      `Port ${options.port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${options.port + 1}, or --port 0 for any free one.`,
+      `Port ${port} on 127.0.0.1 is in use. Choose another: npm start -- --port ${port + 1}, or --port 0 for any free one.`,
     );
   }
-  options.recording = whereTyped(options.recording, "recording");
-  options.observers = whereTyped(options.observers, "folder");
 }
 
 /**

@@ -35,7 +35,7 @@ export async function dev({ dir, port, fresh, only }) {
   const programs = findPrograms(projectDir);
   const missing = await whatIsMissing(process.env);
   if (missing !== null) throw new PlainError(missing);
-  await checkPort(port);
+  // Before the port, which the other one has taken itself.
   const lock = takeLock(join(dataDir, "run", "dev.lock"));
   if ("ownerPid" in lock)
     throw new PlainError(
@@ -48,6 +48,7 @@ export async function dev({ dir, port, fresh, only }) {
   /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
   const ranks = [];
   try {
+    await checkPort(port);
     await endLeftovers(dataDir);
     if (fresh) emptyData(dataDir);
     await run();

@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { takeLock } from "../../scripts/processes/lock.mjs";
 import { ROOT } from "../support/processes/processes.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -51,4 +55,17 @@ test.runIf(isTurnOf(2))("a mistake in a file of observers/ is told when all else
   expect(output).toContain("observers/mine.ts");
   expect(output).toContain("What can be loaded of observers/ runs all the same.");
   expect(code).toBe(0);
+});
+
+test("a second start in one folder hears that it runs there already, and not that another port would help", async () => {
+  const clone = freshClone();
+  takeLock(join(clone, ".unacked/run/start.lock"));
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const { code, output } = await start(clone, "--port", String(port));
+  server.close();
+  expect(output).toContain(`runs in this folder already (process ${process.pid}). Stop it with: kill ${process.pid}`);
+  expect(output).not.toContain("in use");
+  expect(code).toBe(1);
 });
