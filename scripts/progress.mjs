@@ -23,13 +23,15 @@ export function complain(text) {
  * @template T
  * @param {string} what
  * @param {() => Promise<T>} work
+ * @param {() => readonly string[]} [waitsFor] why it takes long, as far as is known
  * @returns {Promise<T>}
  */
-export async function step(what, work) {
+export async function step(what, work, waitsFor = () => []) {
   const startedAt = performance.now();
   const seconds = () => `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
   say(`${what} ...`);
-  const reminder = setInterval(() => say(`${what} ... still at it after ${seconds()}`), 10_000);
+  const remind = () => say([`${what} ... still at it after ${seconds()}`, ...waitsFor()].join("\n  "));
+  const reminder = setInterval(remind, 10_000);
   try {
     const result = await work();
     say(`${what}: done in ${seconds()}`);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { say, step } from "../progress.mjs";
@@ -13,8 +14,8 @@ import { programOf } from "./program.mjs";
  * The whole system on one machine, in the order of who needs whom: database and broker, manager, services, demonstration.
  *
  * @param {{ root: string, dataDir: string, options: import("./options.mjs").StartOptions, signal: AbortSignal }} input
- * @returns {{ run: () => Promise<void>, stop: () => Promise<void> }} `run` resolves when all runs; `stop`, at any time, when
- *   nothing does any more, and in the opposite order.
+ * @returns {{ run: () => Promise<unknown>, stop: () => Promise<void> }} `run` resolves when all runs, or is to be stopped; `stop`,
+ *   at any time, when nothing does any more, and in the opposite order.
  */
 export function launchOf({ root, dataDir, options, signal }) {
   /** @typedef {{ name: string, pid: number, exited: Promise<string>, start: () => Promise<void>, stop: () => Promise<void> }} Part */
@@ -26,7 +27,10 @@ export function launchOf({ root, dataDir, options, signal }) {
   /** Of the broker that we started. @type {string | null} */
   let brokerPage = null;
 
-  async function run() {
+  /** A program that finds no database is waited for, for a minute; who has pressed Ctrl-C does not wait for it. */
+  const run = () => Promise.race([startAll(), once(signal, "abort")]);
+
+  async function startAll() {
     if (options.fresh) emptyData(dataDir);
     const [databaseUrl, amqpUrl] = await startServers();
     const managerUrl = await startManager(databaseUrl, amqpUrl);
@@ -136,7 +140,8 @@ export function launchOf({ root, dataDir, options, signal }) {
   async function startRank(what, rank) {
     signal.throwIfAborted();
     ranks.push(rank);
-    await step(what, () => Promise.all(rank.map((part) => part.start())));
+    const complaints = () => rank.flatMap(({ complaint }) => complaint ?? []);
+    await step(what, () => Promise.all(rank.map((part) => part.start())), complaints);
   }
 
   /**

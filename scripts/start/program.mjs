@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { holdOnLeash } from "../processes/leash.mjs";
 import { removePidFile, sendSignal, writePidFile } from "../processes/pid-file.mjs";
 import { PlainError } from "../progress.mjs";
-import { decodeLogLine, meaningfulLines } from "./log-lines.mjs";
+import { decodeLogLine, isSerious, meaningfulLines } from "./log-lines.mjs";
 import { openRotatingLog } from "./rotating-log.mjs";
 
 const START_TIMEOUT_MS = 60_000;
@@ -18,6 +18,7 @@ const STOP_GRACE_MS = 30_000;
  * @property {string} name
  * @property {number} pid of the process itself, in its present life
  * @property {string} url where it listens, as it says itself
+ * @property {string | undefined} [complaint] its last warning or error, in words, while it is not ready yet
  * @property {Promise<string>} exited of the present life: resolves when it ended, to how
  * @property {() => Promise<void>} start resolves when it is ready; rejects when it ended before, with what it said last
  * @property {() => Promise<void>} stop by SIGTERM
@@ -37,6 +38,8 @@ export function programOf(options) {
   /** @type {string | null} */
   let outcome = "never started";
   let exited = Promise.resolve(outcome);
+  /** @type {string | undefined} */
+  let complaint;
 
   async function start() {
     // In a session of its own: Ctrl-C in a terminal goes to the whole group, and the order of stopping is ours.
@@ -45,6 +48,7 @@ export function programOf(options) {
     holdOnLeash(child);
     outcome = null;
     url = "";
+    complaint = undefined;
     pid = child.pid ?? -1;
     exited = new Promise((resolve) => {
       child.once("error", (error) => resolve((outcome = error.message)));
@@ -62,6 +66,7 @@ export function programOf(options) {
         if (lastLines.length > 50) lastLines.shift();
         onLine?.(line);
         const entry = decodeLogLine(line);
+        if (isSerious(entry)) [complaint] = meaningfulLines([line]);
         if (entry?.event === "listening" && typeof entry.url === "string") url = entry.url;
       });
     }
@@ -112,6 +117,9 @@ export function programOf(options) {
     },
     get url() {
       return url;
+    },
+    get complaint() {
+      return complaint;
     },
     get exited() {
       return exited;

@@ -4,8 +4,11 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { takeLock } from "../../scripts/processes/lock.mjs";
+import { launchOf } from "../../scripts/start/launch.mjs";
+import { parseStartOptions } from "../../scripts/start/options.mjs";
+import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -68,4 +71,35 @@ test("a second start in one folder hears that it runs there already, and not tha
   expect(output).toContain(`runs in this folder already (process ${process.pid}). Stop it with: kill ${process.pid}`);
   expect(output).not.toContain("in use");
   expect(code).toBe(1);
+});
+
+/** A manager that finds no database: it listens nowhere, and says why. */
+const WAITING_MANAGER = `
+console.log(JSON.stringify({ level: "warn", msg: "PostgreSQL cannot be reached; trying again", remedy: "Start it." }));
+setInterval(() => {}, 1_000);
+`;
+
+test("a start that waits for a program tells why, and ends at once when it is to stop", async () => {
+  const root = freshClone();
+  mkdirSync(join(root, "services/observer-manager/bundle"), { recursive: true });
+  writeFileSync(join(root, "services/observer-manager/bundle/main.js"), WAITING_MANAGER);
+  for (const name of ["DATABASE_URL", "AMQP_URL"]) vi.stubEnv(name, "nowhere");
+  const said = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const output = () => said.mock.calls.map(([text]) => text).join("");
+  const stopping = new AbortController();
+  const options = parseStartOptions(["--port", "0", "--no-demo"]);
+  if (options === "help") expect.fail();
+  const launch = launchOf({ root, dataDir: join(root, ".unacked"), options, signal: stopping.signal });
+  try {
+    const run = launch.run();
+    await eventually(() => expect(output()).toContain("still at it after 10"), { timeoutMs: 20_000 });
+    stopping.abort();
+    await run;
+    await launch.stop();
+    expect(output()).toContain("Stopping observer-manager ...");
+    expect(output()).toMatch(/still at it after 10.\d s\n {2}PostgreSQL cannot be reached; trying again: Start it.\n/);
+  } finally {
+    said.mockRestore();
+    vi.unstubAllEnvs();
+  }
 });
