@@ -1,4 +1,4 @@
-import { ChangeTaskType, PutSchedule } from "@unacked/contracts";
+import { ChangeTaskType, issueWords, PutSchedule, TaskId, TimerId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 
@@ -51,4 +51,11 @@ it("a limit of 0 is refused with what lets none start", () => {
       "must be 1 or more; `paused` lets none start, null takes the limit away",
     ]);
   expect(flawsOf(ChangeTaskType, { minRunning: 0, maxRunning: null })).toBeUndefined();
+});
+
+it.each([
+  ["task", TaskId],
+  ["timer", TimerId],
+])("what is no id of a %s is refused with what one looks like", (_kind, schema) => {
+  expect(flawsOf(schema, "nope")?.map(issueWords)).toEqual(["must be a UUID, such as 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"]);
 });
