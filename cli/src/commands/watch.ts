@@ -1,5 +1,6 @@
 import type { ObserverView, ServiceView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
+import { CliFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
@@ -75,13 +76,20 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
 
 const MAX_STANDING = 1_000;
 
-/** How those that are asked for stand as the watch begins, as far as they are few: a restart shows in what was before. */
-async function standing({ api }: Session, names: string[], filter: ParsedFilter): Promise<ObserverView[]> {
+/**
+ * How those that are asked for stand as the watch begins, as far as they are few: a restart shows in what was before. A name that
+ * nothing has may be one that is created while it is watched for, or a mistyped one.
+ */
+async function standing({ api, io }: Session, names: string[], filter: ParsedFilter): Promise<ObserverView[]> {
   const views: ObserverView[] = [];
   if (names.length === 0) for await (const page of api.observerPages(filter, { limit: MAX_STANDING })) views.push(...page);
   await inParallel(names.slice(0, MAX_STANDING), async (name) => {
-    const view = await api.getObserver(name).catch(() => undefined); // it may be created while it is watched for
-    if (view !== undefined) views.push(view);
+    try {
+      views.push(await api.getObserver(name));
+    } catch (error) {
+      if (error instanceof CliFailure && error.code === "observer-not-found")
+        io.err(plainLine(`There is no observer ${name} now. It is told of once it is created.`));
+    }
   });
   return views;
 }

@@ -263,6 +263,17 @@ describe("what to do about a problem", () => {
   });
 });
 
+it("watch says of a name that nothing has, as it may be mistyped", async () => {
+  const known = {
+    "GET observers/w1": { body: observerView({ name: "w1" }) },
+    "GET observers/w2": { status: 404, body: problemExample("observer-not-found") },
+    "GET observers/w3": { status: 503, body: problemExample("not-ready") },
+  };
+  expect((await unacked("watch w1 w2 w3", known)).err).toBe(
+    "There is no observer w2 now. It is told of once it is created.\n",
+  );
+});
+
 it("figures without a row say so, where somebody reads them", async () => {
   const AT = "2026-01-01T00:00:00.000Z";
   const nothing = { "GET stats/runs": { body: { since: AT, at: AT, items: [], byType: [], byService: [] } } };
