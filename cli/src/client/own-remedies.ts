@@ -25,6 +25,7 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   "schedule-not-found": () => "See: unacked get schedules. A schedule that was deleted is forgotten.",
   "key-taken": ({ taskId }) =>
     `${taskId === undefined ? "" : `See: unacked describe task ${taskId}. `}Wait for its end, or say as you create what is to become of it: unacked run --on-conflict.`,
+  "flow-not-rerunnable": () => "Begin with what has no result, or name no task: all that did not complete runs again.",
   "not-activated": () => "Wait until it is Processing, or stop it with --force.",
   "already-deleting": () => "Wait; if nobody answers, stop it with --force.",
   scheduled: () => "unacked describe says when. Stop it and create it again to have it start now.",

@@ -245,7 +245,7 @@ describe("what to do about a problem", () => {
     "of %s names no member that is not printed, and no option of REST",
     (code) => {
       const unseen =
-        /`(errors|neededRole|taskId|differs|knownTypes|knownPools|startAt|follow)`|whenFull|onConflict|\?force|ETag/;
+        /`(errors|neededRole|taskId|differs|knownTypes|knownPools|startAt|follow|from)`|whenFull|onConflict|\?force|ETag/;
       expect(remedyOf(code)).not.toMatch(unseen);
       expect(remedyOf(code, {})).not.toMatch(unseen);
     },

@@ -116,6 +116,7 @@ it("describe names what is missing", async () => {
 it.each([
   ["describe flow f1", "unacked flow show f1"],
   ["timer tea.ready --in 3s --id nope", '"nope" is no UUID'],
+  ["get obs --limit 0", '"0" is no count. It is a whole number from 1 on.'],
   ["run resize --on-conflict return", "--on-conflict needs a --key"],
   ["create ticker t1 --start-at 2027-01-31", "startAt: must be a time with its offset, such as 2027-01-31T09:00:00+01:00"],
   ["create ticker t1 --set retry.delaysMs=5", "retry.delaysMs: must be a list of delays in ms, such as [1000, 5000], or {"],
