@@ -1,3 +1,6 @@
+/** What a program that cannot start for a {@link SettingsError} says beside it. */
+export const LISTED_BY_HELP = "--help lists each setting, with what it takes and its default.";
+
 /** Some settings are wrong; `problems` names each in one line, without its value where it could be a secret. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";

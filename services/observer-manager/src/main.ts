@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { BrokerSettingsError } from "@unacked/broker";
-import { isAnswered, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import { isAnswered, LISTED_BY_HELP, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
@@ -75,6 +75,7 @@ main().catch((error: unknown) => {
   const log = createLog("info", {});
   const isKnown = error instanceof SettingsError || error instanceof BrokerSettingsError;
   const message = isKnown ? error.message : (listenFlaw(error) ?? describeDatabaseError(error).fields["message"]);
-  log.fatal({ event: "cannot-start", err: error }, `observer-manager cannot start: ${message ?? String(error)}`);
+  const remedy = error instanceof SettingsError ? LISTED_BY_HELP : undefined;
+  log.fatal({ event: "cannot-start", err: error, remedy }, `observer-manager cannot start: ${message ?? String(error)}`);
   process.exit(EXIT_CANNOT_START);
 });

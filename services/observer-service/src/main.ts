@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
-import { isAnswered, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import { isAnswered, LISTED_BY_HELP, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import { errorText } from "./error-text.ts";
 import { installIsolation } from "./isolation.ts";
@@ -173,13 +173,22 @@ function ownVersion(): string {
   return version;
 }
 
+/** Of what somebody has to change: what would be right. */
+function whyNot(error: unknown): { code: string; remedy: string } | { err: unknown } {
+  if (error instanceof SettingsError) return { code: error.code, remedy: LISTED_BY_HELP };
+  if (error instanceof LoadObserversError || error instanceof SlotsNotLoadedError)
+    return {
+      code: error.code,
+      remedy:
+        "OBSERVERS_DIR has to have a file that loads, and whose default export is defineObserver({ … }) or defineTask({ … }).",
+    };
+  return { err: error };
+}
+
 main().catch((error: unknown) => {
   const log = createLog("info");
-  const known =
-    error instanceof SettingsError || error instanceof LoadObserversError || error instanceof SlotsNotLoadedError;
-  const fields = known ? { code: error.code } : { err: error };
   log.fatal(
-    { event: "cannot-start", ...fields },
+    { event: "cannot-start", ...whyNot(error) },
     `observer-service cannot start: ${listenFlaw(error) ?? errorText(error).message}`,
   );
   process.exit(EXIT_CANNOT_START);
