@@ -52,6 +52,7 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   const task = await api.createTask(body).catch(orRepeat(body.id));
   const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
   const line = plainLine(`task ${task.id} is ${task.status}${how}`);
+  if (task.waitsFor === "service") io.err(plainLine(unserved(task)));
   if (wait !== true) return io.out(line);
   io.err(line); // by this it is found again, whatever ends the wait
   const over = await untilOver<TaskView>(session, task, {
@@ -59,10 +60,14 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
     isOver: ({ status }) => isTaskOver(status),
     within: {
       timeoutMs,
-      notOver: ({ id, status }) =>
-        new CliFailure("timedOut", `task ${id} is still ${status}`, {
-          remedy: `It goes on; see: unacked describe task ${id}`,
-        }),
+      notOver: ({ id, status, waitsFor }) =>
+        new CliFailure(
+          "timedOut",
+          `task ${id} is still ${status}${waitsFor === null ? "" : `, and waits for: ${waitsFor}`}`,
+          {
+            remedy: `It goes on; see: unacked describe task ${id}`,
+          },
+        ),
     },
   });
   if (over.status === "Completed") return io.out(`${jsonText(over.output, 2)}\n`);
@@ -71,6 +76,10 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
     remedy: `See: unacked describe task ${over.id}`,
   });
 }
+
+/** Accepted, as one may come; but the name may be mistyped, or its file not be loaded yet. */
+const unserved = ({ type, pool }: TaskView): string =>
+  `No living service of the pool ${pool} has the task type ${type}: it waits for one. Those that there are: unacked get task-types. To have a new file loaded: unacked reload --pool ${pool}.`;
 
 /** Under an id in any case: where nobody answers, it can be repeated. */
 function toTask(type: string, params: string[], options: RunOptions): NewTask & { id: string } {

@@ -82,7 +82,7 @@ describe("what was waited for in vain is no failure of it: exit code 4", () => {
   it("a task", async () => {
     const known = { "POST tasks": { status: 201, body: CREATED }, [`GET tasks/${TASK_ID}`]: { body: READY } };
     const { code, err } = await unacked("run resize --wait --timeout 2s", known);
-    expect(err).toContain(`task ${TASK_ID} is still Ready. It goes on`);
+    expect(err).toContain(`task ${TASK_ID} is still Ready, and waits for: turn. It goes on`);
     expect(code).toBe(EXIT_CODES.timedOut);
   });
 
@@ -261,6 +261,14 @@ describe("what to do about a problem", () => {
   ])("of %s says %s", (code, said) => {
     expect(failureText(problemFailure({ ...problemExample(code), ...ALL }))).toContain(said);
   });
+});
+
+it("run says of a task that no living service has its type: it may be mistyped", async () => {
+  const created = (more: object) => ({ "POST tasks": { status: 201, body: { ...CREATED, ...more } } });
+  const { code, out, err } = await unacked("run resize", created({ waitsFor: "service" }));
+  expect({ code, out }).toEqual({ code: 0, out: `task ${TASK_ID} is Ready\n` });
+  expect(err).toContain("No living service of the pool default has the task type resize: it waits for one.");
+  expect((await unacked("run resize", created({}))).err).toBe("");
 });
 
 it("watch says of a name that nothing has, as it may be mistyped", async () => {
