@@ -17,6 +17,7 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   // They are told above already.
   "invalid-body": () => "",
   "invalid-query": () => "",
+  "not-found": () => "Check the address: unacked config view. Are manager and command line of one version?",
   "error-not-found": () => "See: unacked get errors. Entries are removed when they are deleted, or after the retention.",
   "service-not-found": () => "See: unacked get services.",
   "pool-not-found": () => "See the pools that have one: unacked get services.",

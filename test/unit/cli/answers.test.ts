@@ -271,6 +271,11 @@ it("run says of a task that no living service has its type: it may be mistyped",
   expect((await unacked("run resize", created({}))).err).toBe("");
 });
 
+it("a path that the manager does not have is told with the address, which may be wrong", async () => {
+  const { err } = await unacked("get obs", { "GET observers": { status: 404, body: problemExample("not-found") } });
+  expect(err).toContain("Check the address: unacked config view.");
+});
+
 it("watch says of a name that nothing has, as it may be mistyped", async () => {
   const known = {
     "GET observers/w1": { body: observerView({ name: "w1" }) },
