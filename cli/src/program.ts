@@ -55,7 +55,6 @@ export function buildProgram(io: Io): Command {
     .addOption(new Option("--no-color", "no colours on a terminal either (as NO_COLOR)"))
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({ writeOut: io.out, writeErr: io.err })
-    .showHelpAfterError("(unacked --help tells more)")
     .helpCommand("help [command]", "show what a command does")
     .hook("preAction", (_program, command) => refuseEmpty(command))
     .exitOverride();
@@ -101,7 +100,14 @@ export function buildProgram(io: Io): Command {
     addCompletion,
   ];
   for (const add of adders) add(program, io);
+  nameOwnHelp(program, program.name());
   return program;
+}
+
+/** What was mistyped of a command is told by the help of that command. */
+function nameOwnHelp(command: Command, words: string): void {
+  command.showHelpAfterError(`(${words} --help tells more)`);
+  for (const each of command.commands) nameOwnHelp(each, `${words} ${each.name()}`);
 }
 
 /** Runs one command line and gives its exit code; everything that is to be told has been told. */

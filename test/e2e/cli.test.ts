@@ -259,7 +259,7 @@ describe.concurrent("unacked", () => {
   it("tells what was mistyped, and where to read more", async () => {
     expect(await unacked("get obs --frob", { code: EXIT_CODES.usage })).toMatchObject({
       out: "",
-      err: "error: unknown option '--frob'\n(unacked --help tells more)\n",
+      err: "error: unknown option '--frob'\n(unacked get --help tells more)\n",
     });
   });
 

@@ -124,6 +124,14 @@ it.each([
   expect((await runLine(line)).err).toContain(said);
 });
 
+it.each([
+  ["relod --all", "unacked"],
+  ["reload --al", "unacked reload"],
+  ["flow create a --pool b", "unacked flow create"],
+])("%s: the help that tells more is that of %s", async (line, command) => {
+  expect((await runLine(line)).err).toContain(`\n(${command} --help tells more)\n`);
+});
+
 it.each(["--max-running", "--rate"])("limit %s 0 says how none is started", async (option) => {
   expect((await runLine(`limit resize ${option} 0`)).err).toBe(
     `error: ${option} is 1 or more, or none. To let none start: unacked limit TYPE --pause.\n`,
