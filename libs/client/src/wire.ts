@@ -2,7 +2,7 @@ import type { Method } from "@unacked/contracts";
 import { CallError } from "./call-error.ts";
 
 export interface WireOptions {
-  /** Without a slash at its end. May have a path, as behind a proxy; "" in a browser: where the page came from. */
+  /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "" in a browser: where the page came from. */
   url: string;
   token?: string | undefined;
   /** How long an answer may take, and the head of a stream. Default 20 s. */
@@ -34,18 +34,22 @@ export interface RawAnswer {
 /** Longer than a manager itself waits for its database (12 s). */
 const TIMEOUT_MS = 20_000;
 
+/** A path alone, or nothing, is of where a browser's page came from. */
+const isAddress = (url: string): boolean => url === "" || url.startsWith("/") || (/^https?:/.test(url) && URL.canParse(url));
+
 /** HTTP to one manager. Every failure to get an answer is a CallError, or the reason of the caller's signal. */
 export class Wire {
   readonly #options: WireOptions;
+  readonly url: string;
   readonly timeoutMs: number;
 
+  /** @throws TypeError where `url` is no address: no try would find a manager there */
   constructor(options: WireOptions) {
     this.#options = options;
+    this.url = options.url.replace(/\/+$/, ""); // paths begin with one
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  }
-
-  get url(): string {
-    return this.#options.url;
+    if (!isAddress(this.url))
+      throw new TypeError(`"${options.url}" is no address of a manager: write it as http://127.0.0.1:8080`);
   }
 
   async send(request: Request): Promise<RawAnswer> {

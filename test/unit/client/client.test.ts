@@ -264,3 +264,21 @@ test("a page of its manager's own version takes answers as they are, and problem
   const trusting = new Client({ wire: new Wire({ url: client.url }), decoder: trustingDecoder });
   await expect(trusting.call("getObserver", { path: { ref: "x" } })).rejects.toMatchObject({ code: "observer-not-found" });
 });
+
+describe("a manager's address", () => {
+  test.each([
+    ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
+    ["https://unacked.example/below/", "https://unacked.example/below"],
+    ["", ""],
+    ["/below", "/below"],
+  ])("%j is %j", (url, told) => {
+    expect(new Wire({ url }).url).toBe(told);
+  });
+
+  test.each(["127.0.0.1:8080", "localhost:8080", "http//127.0.0.1", "amqp://127.0.0.1"])(
+    "is not %j, which is told at once",
+    (url) => {
+      expect(() => new Wire({ url })).toThrow(`"${url}" is no address of a manager: write it as http://127.0.0.1:8080`);
+    },
+  );
+});
