@@ -1,4 +1,4 @@
-import type { ObserverView } from "@unacked/contracts";
+import { type ObserverView, traitsOf } from "@unacked/contracts";
 import type { Command } from "commander";
 import { usageFailure } from "../failure.ts";
 import { findKind } from "../input/kinds.ts";
@@ -40,7 +40,9 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
 
 async function ofObserver({ api, io, paint }: Session, name: string): Promise<string> {
   const observer = await api.getObserver(name);
-  return describeObserver(observer, await api.listRuns(observer.id), { paint, nowMs: io.nowMs() });
+  const isAwaited = traitsOf(observer.status).run === "awaited";
+  const [runs, services] = await Promise.all([api.listRuns(observer.id), isAwaited ? api.listServices({ all: false }) : []]);
+  return describeObserver({ observer, runs, services }, { paint, nowMs: io.nowMs() });
 }
 
 async function ofService({ api, io, paint }: Session, name: string): Promise<string> {

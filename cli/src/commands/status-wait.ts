@@ -1,4 +1,4 @@
-import { isOver, type ObserverStatus, type ObserverView } from "@unacked/contracts";
+import { awaitedWorker, isOver, type ObserverStatus, type ObserverView, type ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -46,7 +46,9 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
       }
       if (waiting.size === 0) return;
     }
-    throw timedOut([...waiting.values()], options);
+    // Best effort: why, where that can be had.
+    const services = await api.listServices({ all: false }).catch(() => []);
+    throw timedOut([...waiting.values()], services, options);
   } finally {
     clearTimeout(timer);
     ending.abort();
@@ -62,8 +64,17 @@ function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverS
 }
 
 /** Of those that were not looked at yet, only the name is known. */
-function timedOut(waiting: (Waited | ObserverView)[], { wanted, timeoutMs }: WaitOptions): CliFailure {
-  const [first, ...others] = waiting.map((one) => ("status" in one ? `${one.name} is ${one.status}` : one.name));
+function timedOut(
+  waiting: (Waited | ObserverView)[],
+  services: ServiceView[],
+  { wanted, timeoutMs }: WaitOptions,
+): CliFailure {
+  const [first, ...others] = waiting.map((one) => ("status" in one ? standingOf(one, services) : one.name));
   const rest = others.length === 0 ? "" : ` and ${others.length} more are not there either`;
   return new CliFailure("timedOut", `Not ${wanted} within ${timeoutMs} ms: ${first}${rest}`);
+}
+
+function standingOf(observer: ObserverView, services: ServiceView[]): string {
+  const worker = awaitedWorker(observer, services);
+  return `${observer.name} is ${observer.status}${worker === undefined ? "" : `, and waits for ${worker}`}`;
 }

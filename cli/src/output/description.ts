@@ -1,4 +1,11 @@
-import type { ObserverView, RetryPolicy, RunView, ServiceView, TaskView } from "@unacked/contracts";
+import {
+  awaitedWorker,
+  type ObserverView,
+  type RetryPolicy,
+  type RunView,
+  type ServiceView,
+  type TaskView,
+} from "@unacked/contracts";
 import { type Paint, stateColour } from "./colours.ts";
 import { jsonText, yamlText } from "./document-text.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
@@ -18,8 +25,15 @@ const MAX_RUNS = 10;
 /** A cell is painted, and what stands behind it is not. */
 type Field = [label: string, value: string | Cell, behind?: string];
 
+interface OfObserver {
+  observer: ObserverView;
+  runs: RunView[];
+  /** Those that live. */
+  services: ServiceView[];
+}
+
 /** All that is known of one observer, for people. */
-export function describeObserver(observer: ObserverView, runs: RunView[], look: Look): string {
+export function describeObserver({ observer, runs, services }: OfObserver, look: Look): string {
   const { lastError, nextAttemptAt, startAt, startProblem, waitsFor, fencingToken, rejectedUpdate } = observer;
   const fields: Field[] = [
     ["Name", observer.name],
@@ -42,6 +56,8 @@ export function describeObserver(observer: ObserverView, runs: RunView[], look: 
   if (rejectedUpdate) fields.push(["Rejected", red(rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
   if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, and there is none"]);
+  const worker = awaitedWorker(observer, services);
+  if (worker !== undefined) fields.push(["Waits for", worker]);
   if (waitsFor !== null) fields.push(["Waits for", "the manager's admission: a service has it, and has asked"]);
   if (fencingToken !== null) fields.push(["Fencing token", String(fencingToken)]);
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);

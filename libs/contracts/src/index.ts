@@ -1,5 +1,6 @@
 export * from "./access.ts";
 export * from "./audited-actions.ts";
+export * from "./awaited-worker.ts";
 export * from "./backoff.ts";
 export { END_OF_TIMES_MS, withoutHoles } from "./bounds.ts";
 export * from "./broken-file.ts";

@@ -12,6 +12,9 @@ import { Table } from "../../../cli/src/output/table.ts";
 import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
 
+/** Of one that has had no run, and waits for nobody. */
+const NOTHING = { runs: [], services: [] };
+
 const look = { paint: unpainted, nowMs: NOW_MS };
 
 describe("durations and sizes", () => {
@@ -168,11 +171,21 @@ describe("a list", () => {
     );
   });
 
+  it("says what an observer without a run waits for", () => {
+    const observer = observerView({ status: "Created", service: null, currentRunId: null });
+    const text = describeObserver({ observer, runs: [], services: [serviceView({ free: 0 })] }, look);
+    expect(text).toContain("Waits for:      a free worker of pool default\n");
+  });
+
   it("says beside the status that an observer is being paused", () => {
     const shown = printOne(OBSERVER_LISTING, observerView({ pending: "pause" }), { format: "table", ...look });
     expect(shown).toContain("  Processing,Pausing  ");
-    expect(describeObserver(observerView({ pending: "pause" }), [], look)).toContain("Status:         Processing,Pausing\n");
-    expect(describeObserver(observerView({ status: "Paused" }), [], look)).toContain("Status:         Paused\n");
+    expect(describeObserver({ observer: observerView({ pending: "pause" }), ...NOTHING }, look)).toContain(
+      "Status:         Processing,Pausing\n",
+    );
+    expect(describeObserver({ observer: observerView({ status: "Paused" }), ...NOTHING }, look)).toContain(
+      "Status:         Paused\n",
+    );
   });
 
   it("say what a run has rejected, why, and what it runs by", () => {
@@ -182,7 +195,8 @@ describe("a list", () => {
       at: "2026-11-20T17:30:00.000Z",
       keeps: { specVersion: 2, params: {} },
     };
-    const text = describeObserver(observerView({ specVersion: 3, observedSpecVersion: 2, rejectedUpdate }), [], look);
+    const observer = observerView({ specVersion: 3, observedSpecVersion: 2, rejectedUpdate });
+    const text = describeObserver({ observer, ...NOTHING }, look);
     expect(text).toMatch(
       /Rejected: .*version 3, at .*: a feed of 900 symbols is too much; it runs by version 2 until other params are wanted, or it is restarted\n/,
     );
@@ -215,7 +229,7 @@ describe("a description", () => {
     const lastError = { name: "Error", message: "no\u001b[2J route", group: "no route", at: "2026-01-01T23:59:50.000Z" };
     const observer = observerView({ status: "Retrying", attempts: 2, lastError, nextAttemptAt: "2026-01-02T00:00:04.000Z" });
     const ended = runView({ runNumber: 1, state: "Ended", endedAt: "2026-01-01T23:10:00.000Z", endReason: "service-gone" });
-    const text = describeObserver(observer, [runView({ runNumber: 2 }), ended], look);
+    const text = describeObserver({ observer, runs: [runView({ runNumber: 2 }), ended], services: [] }, look);
     expect(text).toContain("Status:         Retrying\n");
     expect(text).toContain("Last error:     Error: no\\u001b[2J route (2026-01-01T23:59:50.000Z (10s ago))\n");
     expect(text).toContain("Next attempt:   2026-01-02T00:00:04.000Z\n");
@@ -227,7 +241,9 @@ describe("a description", () => {
 
   it("of an observer shows the ten newest runs and where the others are", () => {
     const runs = Array.from({ length: 12 }, (_, index) => runView({ runNumber: 12 - index }));
-    expect(describeObserver(observerView(), runs, look)).toMatch(/… and older ones: unacked get runs my-ticker\n$/);
+    expect(describeObserver({ observer: observerView(), runs, services: [] }, look)).toMatch(
+      /… and older ones: unacked get runs my-ticker\n$/,
+    );
   });
 
   it("of a service tells what it runs", () => {
@@ -291,7 +307,9 @@ describe("a description", () => {
   it("of an observer says who began its run again", () => {
     const interruption = "its slot ended (SIGKILL): spin did it: Error: x";
     const runs = [runView({ state: "Ended", endReason: "restarted", interruption })];
-    expect(describeObserver(observerView(), runs, look)).toContain(`restarted: ${interruption}\n`);
+    expect(describeObserver({ observer: observerView(), runs, services: [] }, look)).toContain(
+      `restarted: ${interruption}\n`,
+    );
   });
 
   it("says a retry policy in words", () => {

@@ -92,7 +92,7 @@ describe("a text of others that would steer the terminal", () => {
       lastError: { name: HOSTILE, message: HOSTILE, stack: HOSTILE, group: "g", at: null },
     });
     const runs = [runView({ endReason: "failed" as never, interruption: HOSTILE })];
-    expectPlain(describeObserver(observer, runs, { paint, nowMs: NOW_MS }));
+    expectPlain(describeObserver({ observer, runs, services: [] }, { paint, nowMs: NOW_MS }));
   });
 
   it("is plain in a list of every format", () => {

@@ -102,7 +102,19 @@ it("A wait for observers goes on over a manager that cannot be reached between i
   expect(err.match(/trying again/g)).toHaveLength(1);
 });
 
-it("A wait for a drain does, too", async () => {
+it("A wait for an observer that no worker is free for says so when its time is up", async () => {
+  const { code, err } = await unacked(
+    ["wait", CREATED_OBSERVER.name, "--for", "Processing", "--timeout", "300ms"],
+    (path) => {
+      if (path.includes("/observers/")) return json(CREATED_OBSERVER);
+      return path.includes("/services") ? json({ items: [], total: 0 }) : stream;
+    },
+  );
+  expect(code).toBe(EXIT_CODES.timedOut);
+  expect(err).toContain(`is Created, and waits for a service of pool ${CREATED_OBSERVER.pool}: none is alive`);
+});
+
+it("A wait for a drain goes on over such a manager, too", async () => {
   const services = [page(502), json({ items: [DRAINED_SERVICE], total: 1 })];
   const { code, err } = await unacked(["drain", DRAINED_SERVICE.name, "--wait"], (path) => {
     if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);

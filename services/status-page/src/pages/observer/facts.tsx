@@ -1,4 +1,5 @@
-import type { ObserverView, RejectedUpdate } from "@unacked/contracts";
+import { awaitedWorker, type ObserverView, type RejectedUpdate } from "@unacked/contracts";
+import { useLive, useSignal } from "../../live/use-live.ts";
 import { AgeOf } from "../../parts/age-of.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
@@ -8,17 +9,19 @@ import { PENDING_LOOKS, STATUS_LOOKS } from "../../store/statuses.ts";
 import css from "./facts.module.css";
 
 export function ObserverFacts({ observer }: { observer: ObserverView }) {
+  const { services } = useLive();
+  useSignal(services.changed);
   return (
     <section aria-labelledby="facts-title" className={css.section}>
       <h2 id="facts-title" className={css.title}>
         What it is
       </h2>
-      <Facts facts={factsOf(observer)} />
+      <Facts facts={factsOf(observer, services.isRead ? awaitedWorker(observer, services.living()) : undefined)} />
     </section>
   );
 }
 
-function factsOf(observer: ObserverView): Fact[] {
+function factsOf(observer: ObserverView, worker: string | undefined): Fact[] {
   const {
     status,
     pending,
@@ -62,6 +65,7 @@ function factsOf(observer: ObserverView): Fact[] {
         ]),
     ...(startAt === null ? [] : [["Starts at", <Time key="start" at={startAt} mayCome />] satisfies Fact]),
     ...(startProblem === null ? [] : [["Waits for", "a free worker: its time has come, and there is none"] satisfies Fact]),
+    ...(worker === undefined ? [] : [["Waits for", worker] satisfies Fact]),
     ...(waitsFor === null ? [] : [["Requested", "waits for the manager's admission"] satisfies Fact]),
     ["Runs on", runsOn],
     ["Type", type],

@@ -1,0 +1,25 @@
+// Without zod: the status page is made of this too, and is not to carry it.
+import { traitsOf } from "./observer-status.ts";
+import type { ObserverView, ServiceView } from "./rest.ts";
+
+type Waiting = Pick<ObserverView, "status" | "pool" | "type" | "waitsFor">;
+type Taker = Pick<ServiceView, "pool" | "state" | "draining" | "cordoned" | "types" | "free" | "notConsuming">;
+
+/**
+ * What an observer without a run waits for, in words that go on from "waits for". Undefined: it waits for no worker, or there is one, and the
+ * broker is about to give it out.
+ *
+ * @param services those that live
+ */
+export function awaitedWorker({ status, pool, type, waitsFor }: Waiting, services: readonly Taker[]): string | undefined {
+  if (traitsOf(status).run !== "awaited" || waitsFor !== null) return undefined;
+  const alive = services.filter((one) => one.pool === pool && one.state === "Alive");
+  if (alive.length === 0) return `a service of pool ${pool}: none is alive`;
+  const open = alive.filter((one) => !one.draining && !one.cordoned);
+  if (open.length === 0) return `a service of pool ${pool} that takes observers: all drain, or are cordoned`;
+  const able = open.filter(({ types }) => types.includes(type));
+  if (able.length === 0) return `a service of pool ${pool} that has the type ${type}: none has it`;
+  if (able.some(({ free }) => free > 0)) return undefined;
+  const [why] = able.flatMap(({ notConsuming }) => notConsuming ?? []);
+  return `a free worker of pool ${pool}${why === undefined ? "" : `: ${why}`}`;
+}
