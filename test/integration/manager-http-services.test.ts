@@ -153,6 +153,23 @@ describe("a cordon", () => {
     expect(await kinds()).toEqual(["uncordon"]);
   });
 
+  test("takes from those that are free the service's free workers, and not those of others for what it runs on", async () => {
+    const types = [{ type: "ticker", paramsSchema: {} }];
+    const id = await putService(books.dataSource, { name: "service-1", worker_count: 3, types, ...balances });
+    await putService(books.dataSource, { name: "service-2", worker_count: 2, types, ...balances });
+    for (const name of ["one", "two"]) await putRunning(books.dataSource, { name, type: "ticker", current_service_id: id });
+    const pool = async () => (await manager.call("GET", "/api/v1/stats")).body.workers.byPool[0];
+    expect(await pool()).toMatchObject({ workers: 5, occupied: 2, free: 3 });
+    await order("service-1", "cordon");
+    expect(await pool()).toMatchObject({ workers: 4, occupied: 2, free: 2, desired: 4, survivesLargestService: true });
+    const create = (name: string) => manager.call("POST", "/api/v1/observers", { json: { name, type: "ticker" } });
+    expect((await create("three")).status).toBe(201);
+    expect((await create("four")).status).toBe(201);
+    expect((await create("five")).body).toMatchObject({ status: 503, code: "no-free-worker" });
+    await order("service-1", "drain"); // what it gives back needs workers
+    expect(await pool()).toMatchObject({ workers: 2, occupied: 4, free: 0 });
+  });
+
   test("that was never there is not taken back: no command", async () => {
     await putService(books.dataSource, { name: "service-1", ...balances });
     expect((await order("service-1", "uncordon")).status).toBe(202);

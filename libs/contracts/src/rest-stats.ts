@@ -12,8 +12,12 @@ export const noneOfEachStatus = () =>
 export const PoolStats = z.object({
   pool: z.string(),
   services: z.int().describe("living ones"),
-  draining: z.int().describe("how many of these drain: their workers do not count"),
-  workers: z.int(),
+  draining: z.int().describe("how many of these drain, or are cordoned"),
+  workers: z
+    .int()
+    .describe(
+      "of those that take work, and as many as are busy on cordoned ones; those of services that drain do not count",
+    ),
   occupied: z.int().describe("observers that take, or are about to take, a worker; more than `workers` when some wait"),
   desired: z
     .int()

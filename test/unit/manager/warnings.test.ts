@@ -233,6 +233,14 @@ describe("warnings", () => {
     ]);
   });
 
+  it("do not say of what runs on a cordoned service that it waits", () => {
+    const cordoned = { ...pool, services: 1, draining: 1, workers: 4, occupied: 4, free: 0 };
+    const [running] = warningsOf({ ...well, pools: [cordoned] });
+    expect(running).toMatchObject({ code: "all-draining", message: expect.stringMatching(/nobody takes its work\.$/) });
+    const [waiting] = warningsOf({ ...well, pools: [{ ...cordoned, occupied: 5 }] });
+    expect(waiting).toMatchObject({ message: expect.stringMatching(/nobody takes its work: 1 observer waits\.$/) });
+  });
+
   it("name what stands in the way, and nothing else", () => {
     expect(codes({ ...well, stateQueueLag: null })).toEqual(["broker-away"]);
     expect(codes({ ...well, stateQueueLag: 5_000 })).toEqual(["state-queue-behind"]);

@@ -158,7 +158,10 @@ function poolGauges(metrics: MetricSet) {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels: POOL });
   return {
     services: gauge("unacked_services", "Living services."),
-    workers: gauge("unacked_workers", "Workers of living services that do not drain."),
+    workers: gauge(
+      "unacked_workers",
+      "Workers of living services that take work, and as many as are busy on cordoned ones.",
+    ),
     occupied: gauge("unacked_workers_occupied", "Observers that take or await a worker; more than workers when some wait."),
     free: gauge("unacked_workers_free", "Workers that no observer takes or awaits."),
     silent: gauge(

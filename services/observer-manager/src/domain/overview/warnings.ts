@@ -245,6 +245,7 @@ function lossOf({ name, brokerLoss }: Facts["services"][number]): Warning[] {
 }
 
 function poolWarnings({ pool, services, draining, free, occupied, workers }: PoolStats): Warning[] {
+  const waiting = occupied - workers;
   if (services === 0 && occupied > 0)
     return [
       {
@@ -259,18 +260,16 @@ function poolWarnings({ pool, services, draining, free, occupied, workers }: Poo
       {
         code: "all-draining",
         subject: pool,
-        message: `Every service of pool ${pool} drains or is cordoned, and nobody takes its work${occupied === 0 ? "" : `: ${counted(occupied)} ${occupied === 1 ? "waits" : "wait"}`}.`,
+        message: `Every service of pool ${pool} drains or is cordoned, and nobody takes its work${waiting <= 0 ? "" : `: ${counted(waiting)} ${waiting === 1 ? "waits" : "wait"}`}.`,
         remedy: `Let one take work again (unacked uncordon NAME), end a drained service's process so that a new one is started, or start another with POOL=${pool}.`,
       },
     ];
   if (services === 0 || free > 0) return [];
-  const waiting =
-    occupied > workers ? `; ${counted(occupied - workers)} ${occupied - workers === 1 ? "waits" : "wait"}` : "";
   return [
     {
       code: "no-free-worker",
       subject: pool,
-      message: `All ${workers} workers of pool ${pool} are taken${waiting}.`,
+      message: `All ${workers} workers of pool ${pool} are taken${waiting <= 0 ? "" : `; ${counted(waiting)} ${waiting === 1 ? "waits" : "wait"}`}.`,
       remedy: "Add a service, or raise WORKER_COUNT.",
     },
   ];

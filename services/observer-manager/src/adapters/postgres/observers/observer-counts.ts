@@ -1,5 +1,6 @@
 import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import type { DrainState } from "../../../domain/books/books.ts";
 import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
 import { prepared } from "../connection/prepared.ts";
 import { literals } from "../connection/sql-conditions.ts";
@@ -15,12 +16,21 @@ export const OCCUPIED_BY_POOL = `
   SELECT pool, sum(count)::int AS occupied FROM observer_counts WHERE status IN (${OCCUPYING})
   GROUP BY pool HAVING sum(count) <> 0`;
 
-/** Index: services_living. `rows`: how many counts there are, all pools together. */
+/** Of services that take nothing, and keep what they run: that needs no worker of others. */
+export const KEEPING = literals(["cordon-asked", "cordoned", "lift-asked"] satisfies DrainState[]);
+
+/** Indexes: services_living, observers_on_service. `rows`: how many counts there are, all pools together. */
 const FREE_WORKERS = prepared(`
   WITH living AS MATERIALIZED (
     SELECT worker_count, types FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
+  ), kept AS MATERIALIZED (
+    SELECT o.type, o.count FROM services s CROSS JOIN LATERAL (
+      SELECT type, count(*) AS count FROM observers WHERE current_service_id = s.id AND pool = $1 GROUP BY type) o
+    WHERE s.pool = $1 AND s.state IN (${LIVING_STATES}) AND s.drain IN (${KEEPING})
   ), taken AS MATERIALIZED (
-    SELECT type, sum(count) AS count FROM observer_counts WHERE pool = $1 AND status IN (${OCCUPYING}) GROUP BY type
+    SELECT type, sum(count) AS count FROM (
+      SELECT type, count FROM observer_counts WHERE pool = $1 AND status IN (${OCCUPYING})
+      UNION ALL SELECT type, -count FROM kept) counted GROUP BY type
   )
   SELECT (SELECT coalesce(sum(worker_count), 0) FROM living) - (SELECT coalesce(sum(count), 0) FROM taken) AS free,
          (SELECT count(*)::int FROM observer_counts) AS rows,

@@ -16,7 +16,7 @@ import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
 import { intSum } from "../connection/int-sum.ts";
 import { literals } from "../connection/sql-conditions.ts";
-import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { KEEPING, OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { restartedObservers } from "../observers/restarts.ts";
 import { silentObservers } from "../observers/silent-observers.ts";
 import { listServices } from "../services/service-reads.ts";
@@ -30,14 +30,21 @@ import { unservedTypes } from "./unserved-types.ts";
 const COUNTS = `
   SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
 
-/** Index: services_living. A pool is known by its living services or by its observers. */
+/**
+ * Indexes: services_living, observers_on_service. A pool is known by its living services or by its observers. A cordoned service counts with as many
+ * workers as are busy there.
+ */
 const POOLS = `
   SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
          coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
   FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
-               ${intSum("worker_count", "drain = 'none'")} AS workers,
-               max(worker_count) FILTER (WHERE drain = 'none') AS largest
-        FROM services WHERE state IN (${LIVING_STATES}) GROUP BY pool) s
+               ${intSum("counting")} AS workers, max(counting) AS largest
+        FROM (SELECT pool, drain, CASE
+                WHEN drain = 'none' THEN worker_count
+                WHEN drain IN (${KEEPING}) THEN
+                  (SELECT count(*)::int FROM observers o WHERE o.current_service_id = services.id AND o.pool = services.pool)
+                ELSE 0 END AS counting
+              FROM services WHERE state IN (${LIVING_STATES})) living GROUP BY pool) s
   FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)
   ORDER BY pool`;
 
