@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ControlMessage, type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ASIDE_MS } from "../../services/observer-service/src/keeper/intake/shed.ts";
 import { readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
@@ -95,6 +96,17 @@ describe("a service that is told to shed runs", () => {
     expect(readStamps(file).filter(({ kind }) => kind === "stop")).toHaveLength(3);
     // It consumes again.
     await eventually(async () => expect(await manager.management.queue(WORK)).toMatchObject({ consumers: 2, ready: 0 }));
+  });
+
+  test.runIf(isTurnOf(1))("stays aside until they have settled, however long they take to stop", async () => {
+    const shedder = await pool();
+    const { manager } = shedder;
+    await shedder.start("giver");
+    const all = await running(shedder, 6, { stopDelayMs: ASIDE_MS + 1_500 });
+    await shedder.start("taker");
+    await shedder.tell("giver", shedding(all));
+    await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(12));
+    expect(startedBy(manager, "taker")).toHaveLength(6);
   });
 
   test.runIf(isTurnOf(0))(

@@ -174,7 +174,7 @@ export class ObserverService {
     this.#work = work;
     const drain = new Drain({ intake, runner, tasks, work, tell: tellAlive, log });
     this.#drain = drain;
-    const shed = new Shed({ work, runner, look: () => this.#generations.lookAtWork(), log });
+    const shed = new Shed({ work, runner, look: () => this.#generations.lookAtWork(), stopTimeoutMs, log });
 
     const voice = new ServiceVoice({
       ...parts,

@@ -9,6 +9,8 @@ export interface ShedParts {
   readonly runner: Pick<Runner, "stop">;
   /** How the work queue stands. Rejects when the session is lost. */
   readonly look: () => Promise<{ messageCount: number; consumerCount: number }>;
+  /** So long a handler may take to settle. */
+  readonly stopTimeoutMs: number;
   readonly log: Log;
 }
 
@@ -17,6 +19,7 @@ export const ASIDE_MS = 5_000;
 const LOOK_MS = 50;
 /** Of messages that nobody takes: those who could are full, or gone. */
 const UNTAKEN_MS = 300;
+const NONE = { runs: [], untilMs: 0 };
 
 /**
  * Gives runs to others: takes nothing for a moment, lets them settle, gives their messages back. A failover does not wait for that: as soon as
@@ -26,6 +29,8 @@ export class Shed {
   readonly #parts: ShedParts;
   #asideUntilMs = 0;
   #isAside = false;
+  /** What others are to have, and until when it is waited for. */
+  #leaving: { runs: readonly LiveRun[]; untilMs: number } = NONE;
 
   constructor(parts: ShedParts) {
     this.#parts = parts;
@@ -33,9 +38,10 @@ export class Shed {
 
   /** Safe to repeat: what is ending is left to it. */
   async give(runs: readonly LiveRun[]): Promise<void> {
-    const { runner, log } = this.#parts;
+    const { runner, log, stopTimeoutMs } = this.#parts;
     log.info({ event: "shedding", observers: runs.length }, "these are given to others, and nothing is taken meanwhile");
     const aside = this.stepAside();
+    this.#leaving = { runs: [...this.#leaving.runs, ...runs], untilMs: performance.now() + stopTimeoutMs };
     for (const run of runs) runner.stop(run, { kind: "shed" });
     await aside;
   }
@@ -51,14 +57,22 @@ export class Shed {
       await this.#untilTaken();
     } finally {
       this.#isAside = false;
+      this.#leaving = NONE;
       await work.open("shed");
     }
+  }
+
+  /** A message is given back when its handler has settled, and others are to have the time from then on: at once it might come back here. */
+  #isYetAside(nowMs: number): boolean {
+    const { runs, untilMs } = this.#leaving;
+    if (nowMs < untilMs && runs.some(({ state }) => state.phase !== "over")) this.#asideUntilMs = nowMs + ASIDE_MS;
+    return nowMs < this.#asideUntilMs;
   }
 
   async #untilTaken(): Promise<void> {
     let least = 0;
     let sinceMs = performance.now();
-    while (performance.now() < this.#asideUntilMs) {
+    while (this.#isYetAside(performance.now())) {
       const { messageCount, consumerCount } = await this.#parts.look();
       const nowMs = performance.now();
       if (consumerCount === 0 && messageCount > 0) return;
