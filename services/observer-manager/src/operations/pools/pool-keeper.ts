@@ -42,6 +42,8 @@ export class PoolKeeper {
   /** Leftover pools, and when this manager saw first that they are. */
   readonly #leftSinceMs = new Map<string, number>();
   readonly #notBeforeMs = new Map<string, number>();
+  /** In the order of their last looks: of more than a round has room for each is to have its turn, those that stay among them. */
+  readonly #lookedAt = new Set<string>();
   readonly #unwanted = new Map<string, QueueCounts>();
   #wanted: string[] = [];
   readonly #loop = new Loop({
@@ -82,17 +84,20 @@ export class PoolKeeper {
   async #clear(leftover: string[]): Promise<void> {
     const nowMs = performance.now();
     const isLeft = new Set(leftover);
-    for (const map of [this.#leftSinceMs, this.#notBeforeMs, this.#unwanted])
-      for (const pool of [...map.keys()]) if (!isLeft.has(pool)) map.delete(pool);
+    for (const known of [this.#leftSinceMs, this.#notBeforeMs, this.#unwanted, this.#lookedAt])
+      for (const pool of [...known.keys()]) if (!isLeft.has(pool)) known.delete(pool);
     for (const pool of leftover) if (!this.#leftSinceMs.has(pool)) this.#leftSinceMs.set(pool, nowMs);
     const isDue = (pool: string) =>
       nowMs - (this.#leftSinceMs.get(pool) ?? nowMs) >= UNWANTED_FOR_MS && nowMs >= (this.#notBeforeMs.get(pool) ?? 0);
-    for (const pool of leftover.filter(isDue).slice(0, MAX_A_ROUND)) await this.#clearOne(pool, nowMs);
+    const inTurn = [...leftover.filter((pool) => !this.#lookedAt.has(pool)), ...this.#lookedAt];
+    for (const pool of inTurn.filter(isDue).slice(0, MAX_A_ROUND)) await this.#clearOne(pool, nowMs);
     this.#parts.queues.showUnwanted([...this.#unwanted].map(([pool, seen]) => ({ pool, ...seen })));
   }
 
   async #clearOne(pool: string, nowMs: number): Promise<void> {
     const { queues, log } = this.#parts;
+    this.#lookedAt.delete(pool);
+    this.#lookedAt.add(pool);
     this.#unwanted.delete(pool);
     try {
       const seen = await queues.look(pool);
