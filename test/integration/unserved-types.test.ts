@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { readStandings } from "../../services/observer-manager/src/adapters/postgres/balance/pool-standings.ts";
 import { unservedTypes } from "../../services/observer-manager/src/adapters/postgres/overview/unserved-types.ts";
 import { viewOf } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { useBooks } from "../support/servers/books.ts";
+import { putService, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();
 const query = (sql: string, parameters: unknown[] = []) => books.dataSource.query(sql, parameters);
@@ -14,6 +15,9 @@ const named = async () =>
 
 const types = (...names: string[]) => JSON.stringify(names.map((type) => ({ type })));
 
+const wait = (pool: string, type: string, status: string, count: number) =>
+  query("INSERT INTO observer_counts (pool, type, status, count) VALUES ($1, $2, $3, $4)", [pool, type, status, count]);
+
 const startService = (pool: string, ...names: string[]) =>
   query(
     `INSERT INTO services (id, name, pool, state, generation, last_seq, worker_count, types) VALUES ($1, 's', $2, 'Alive', 1, 1, 1, $3)`,
@@ -21,8 +25,6 @@ const startService = (pool: string, ...names: string[]) =>
   );
 
 test("Observers that wait are named where their pool has services, and none of them has the type", async () => {
-  const wait = (pool: string, type: string, status: string, count: number) =>
-    query("INSERT INTO observer_counts (pool, type, status, count) VALUES ($1, $2, $3, $4)", [pool, type, status, count]);
   await wait("default", "kraken", "Created", 2);
   await wait("default", "kraken", "Redistributing", 3);
   await wait("default", "kraken", "Processing", 7);
@@ -36,6 +38,22 @@ test("Observers that wait are named where their pool has services, and none of t
   expect(await named()).toEqual(["5 observer kraken in default, elsewhere eu"]);
   await startService("default", "kraken");
   expect(await named()).toEqual([]);
+});
+
+test("Observers that wait are named where only services that drain or are cordoned have the type, with these; no rebalance waits for them", async () => {
+  await wait("mixed", "gpu", "Redistributing", 2);
+  const start = (name: string, drain: string, type: string) =>
+    putService(books.dataSource, { name, pool: "mixed", drain, types: [{ type }] });
+  await start("gpu-1", "cordoned", "gpu");
+  const ofPool = async () => (await unservedTypes(books.dataSource)).filter(({ pool }) => pool === "mixed");
+  const awaited = async () => (await readStandings(books.dataSource, "mixed")).get("mixed")?.awaiting;
+  expect(await ofPool()).toEqual([]); // nobody there takes any work, which has a warning of its own
+  await start("cpu-1", "none", "cpu");
+  expect(await ofPool()).toMatchObject([{ type: "gpu", count: 2, resting: ["gpu-1"], elsewhere: [] }]);
+  expect(await awaited()).toBe(0);
+  await start("gpu-2", "none", "gpu");
+  expect(await ofPool()).toEqual([]);
+  expect(await awaited()).toBe(2);
 });
 
 test("Tasks that wait are named where nobody in their pool works them off, unless they are paused or worked outside", async () => {

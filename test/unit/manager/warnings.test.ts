@@ -72,9 +72,10 @@ describe("warnings", () => {
       type: "kraken",
       count: 1,
       isExact: true,
+      resting: [],
       elsewhere: ["eu"],
     } as const;
-    const resize = { kind: "task", pool: "default", type: "resize", count: 1_000, isExact: false, elsewhere: [] } as const;
+    const resize = { ...kraken, kind: "task", type: "resize", count: 1_000, isExact: false, elsewhere: [] } as const;
     expect(warningsOf({ ...well, unservedTypes: [kraken, resize] })).toEqual([
       {
         code: "type-not-served",
@@ -88,6 +89,19 @@ describe("warnings", () => {
         message:
           "1000 and more tasks of type resize wait in pool default: no service there has the type. No service at all has it.",
         remedy: expect.stringMatching(/ TASK_WORKERS above 0 .*unacked limit resize --outside\)\.$/),
+      },
+    ]);
+  });
+
+  it("name who has a type and takes nothing just now", () => {
+    const gpu = { kind: "observer", pool: "default", type: "gpu", count: 2, isExact: true, elsewhere: [] } as const;
+    expect(warningsOf({ ...well, unservedTypes: [{ ...gpu, resting: ["gpu-1", "gpu-2"] }] })).toMatchObject([
+      {
+        message:
+          "2 observers of type gpu wait in pool default: of the services there gpu-1, gpu-2 alone have the type, and drain or are cordoned.",
+        remedy: expect.stringMatching(
+          /^Let one take work again \(unacked uncordon NAME\), or start a service with POOL=default/,
+        ),
       },
     ]);
   });

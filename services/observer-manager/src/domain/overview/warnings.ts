@@ -42,7 +42,7 @@ export interface BooksBlocker extends DatabaseSession {
   waiting: number;
 }
 
-/** What waits because no living service of its pool has its type. */
+/** What waits because no living service of its pool has its type, or none that takes work. */
 export interface UnservedType {
   kind: "observer" | "task";
   pool: string;
@@ -50,7 +50,9 @@ export interface UnservedType {
   count: number;
   /** False: there are more. */
   isExact: boolean;
-  /** The pools whose services have it. */
+  /** Services of its pool that have it, and drain or are cordoned. */
+  resting: readonly string[];
+  /** Other pools whose services have it. */
   elsewhere: readonly string[];
 }
 
@@ -275,14 +277,22 @@ function poolWarnings({ pool, services, draining, free, occupied, workers }: Poo
   ];
 }
 
-function typeNotServed({ kind, pool, type, count, isExact, elsewhere }: UnservedType): Warning {
+function typeNotServed({ kind, pool, type, count, isExact, resting, elsewhere }: UnservedType): Warning {
   const [all, wait] = [
     `${count}${isExact ? "" : " and more"} ${kind}${count === 1 ? "" : "s"}`,
     count === 1 ? "waits" : "wait",
   ];
   const start = kind === "observer" ? `a service with POOL=${pool}` : `a service with POOL=${pool} and TASK_WORKERS above 0`;
+  const none = resting.length === 0;
+  const has = none
+    ? "no service there has the type."
+    : `of the services there ${resting.slice(0, 3).join(", ")}${resting.length > 3 ? ", …" : ""} alone ${resting.length === 1 ? "has the type, and drains or is" : "have the type, and drain or are"} cordoned.`;
   const others =
-    elsewhere.length === 0 ? "No service at all has it" : `Those of pool ${elsewhere.slice(0, 3).join(", ")} have it`;
+    elsewhere.length > 0
+      ? ` Those of pool ${elsewhere.slice(0, 3).join(", ")} have it.`
+      : none
+        ? " No service at all has it."
+        : "";
   const instead =
     kind === "observer"
       ? "move them to a pool that has it (PATCH with its pool)"
@@ -290,8 +300,8 @@ function typeNotServed({ kind, pool, type, count, isExact, elsewhere }: Unserved
   return {
     code: "type-not-served",
     subject: type,
-    message: `${all} of type ${type} ${wait} in pool ${pool}: no service there has the type. ${others}.`,
-    remedy: `Start ${start} whose folder has the type, or mend its file and unacked reload NAME; or ${instead.replace("TYPE", type)}.`,
+    message: `${all} of type ${type} ${wait} in pool ${pool}: ${has}${others}`,
+    remedy: `${none ? "Start" : "Let one take work again (unacked uncordon NAME), or start"} ${start} whose folder has the type, or mend its file and unacked reload NAME; or ${instead.replace("TYPE", type)}.`,
   };
 }
 

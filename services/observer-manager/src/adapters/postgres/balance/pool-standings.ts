@@ -44,7 +44,7 @@ type PoolCount = { pool: string; count: number };
 const isServedBy =
   (services: readonly ServiceRow[]) =>
   ({ pool, type }: { pool: string; type: string }): boolean =>
-    services.some((service) => service.pool === pool && service.types.includes(type));
+    services.some((service) => service.pool === pool && service.drain === "none" && service.types.includes(type));
 
 /** How each pool stands that has a living service. @param pool only this one; null: all */
 export async function readStandings(

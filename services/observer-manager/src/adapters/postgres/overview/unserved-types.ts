@@ -6,16 +6,19 @@ import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { MAY_LIVE, mayBeServed } from "../tasks/unheard-services.ts";
 
+const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;
 const HAS = (type: string): string => `s.types @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
 
-/** Index: services_living. A pool without any service is another matter. */
+/** Index: services_living. A pool in which no service takes work is another matter. */
 const OBSERVERS = `
   SELECT 'observer' AS kind, o.pool, o.type, o.count, true AS "isExact",
-         ARRAY(SELECT DISTINCT s.pool FROM services s WHERE s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS elsewhere
+         ARRAY(SELECT s.name FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS resting,
+         ARRAY(SELECT DISTINCT s.pool FROM services s
+               WHERE s.pool <> o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS elsewhere
   FROM (SELECT pool, type, sum(count)::int AS count FROM ${OBSERVER_COUNTS}
         WHERE status IN (${literals(AWAITING_STATUSES)}) GROUP BY pool, type HAVING sum(count) > 0) o
-  WHERE EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}))
-    AND NOT EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")})
+  WHERE EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND ${TAKES_WORK})
+    AND NOT EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND ${TAKES_WORK} AND ${HAS("o.type")})
   ORDER BY o.count DESC, o.pool, o.type LIMIT $1`;
 
 /** Index: tasks_ready_of_type, alone: a probe for each type that waits, and some entries of those that nobody has. What is paused waits for that. */
@@ -26,8 +29,10 @@ const TASKS = `
     SELECT next.pool, next.type FROM kinds k CROSS JOIN LATERAL (
       SELECT pool, type FROM tasks WHERE status = 'Ready' AND (pool, type) > (k.pool, k.type) ORDER BY pool, type LIMIT 1) next)
   SELECT 'task' AS kind, k.pool, k.type, w.count, w.count < $2 AS "isExact",
+         ARRAY(SELECT s.name FROM task_services s
+               WHERE s.pool = k.pool AND s.workers > 0 AND ${HAS("k.type")} AND ${MAY_LIVE} ORDER BY 1) AS resting,
          ARRAY(SELECT DISTINCT s.pool FROM task_services s
-               WHERE s.workers > 0 AND ${HAS("k.type")} AND ${MAY_LIVE} ORDER BY 1) AS elsewhere
+               WHERE s.pool <> k.pool AND s.workers > 0 AND ${HAS("k.type")} AND ${MAY_LIVE} ORDER BY 1) AS elsewhere
   FROM kinds k LEFT JOIN task_types l USING (type) CROSS JOIN LATERAL (
     SELECT count(*)::int AS count FROM (
       SELECT FROM tasks t WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type LIMIT $2) counted) w
@@ -38,7 +43,7 @@ const TASKS = `
 const MOST_NAMED = 10;
 const MOST_COUNTED = 1_000;
 
-/** What waits because no service of its pool has the type. */
+/** What waits because no service of its pool has the type, or none that takes work. */
 export async function unservedTypes(dataSource: DataSource): Promise<UnservedType[]> {
   const [observers, tasks] = await Promise.all([
     dataSource.query<UnservedType[]>(OBSERVERS, [MOST_NAMED]),
