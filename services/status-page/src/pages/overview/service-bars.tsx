@@ -41,7 +41,8 @@ export function ServiceBars({ stats }: { stats: Stats | null }) {
 
 function ServiceBar({ service }: { service: ServiceView }) {
   const used = useUsedOf()(service);
-  const isPlain = service.state === "Alive" && !service.draining;
+  const isClosed = service.draining || service.cordoned;
+  const isPlain = service.state === "Alive" && !isClosed;
   return (
     <div className={css.service}>
       <Link href={`/observers?service=${encodeURIComponent(service.name)}`} className={css.name}>
@@ -52,7 +53,7 @@ function ServiceBar({ service }: { service: ServiceView }) {
         {used} / {service.workerCount}
       </span>
       <div className={css.bar}>
-        <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={service.draining} />
+        <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={isClosed} />
       </div>
     </div>
   );

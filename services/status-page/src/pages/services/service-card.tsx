@@ -32,7 +32,12 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
           </Link>
           {service.free > 0 && <>, room for {service.free} more</>}
         </p>
-        <WorkersBar used={used} total={service.workerCount} label={service.name} isClosed={service.draining} />
+        <WorkersBar
+          used={used}
+          total={service.workerCount}
+          label={service.name}
+          isClosed={service.draining || service.cordoned}
+        />
       </div>
       <dl className={css.facts}>
         {factsOf(service, nowMs).map(([name, value]) => (
