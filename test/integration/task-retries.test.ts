@@ -83,6 +83,17 @@ test("A retry of what is Failed leaves alone what somebody has retried and cance
   expect(await bulk.retryMany([id], { statuses: ["Cancelled"] }, retrying())).toBe(1);
 });
 
+test("A retry of all that match is not filled by those whose key another has, which stay as they are", async () => {
+  const bulk = new PostgresTaskBulkStore(books.dataSource);
+  const keyed = [await failed({ key: "wall" }), await failed({ key: "wall" })];
+  const keyless = await failed();
+  const target = { type: "paint" };
+  expect((await bulk.find("retry", target, 100)).toSorted()).toEqual([...keyed, keyless].toSorted());
+  await takers.create({ key: "wall" });
+  expect(await bulk.find("retry", target, 2)).toEqual([keyless]);
+  expect(await bulk.find("retry", { ids: keyed }, 100)).toHaveLength(2); // who names them is told that they do not run again
+});
+
 test("A retry of many goes on beside a key that somebody's open transaction keeps, and one alone is told of it", {
   timeout: 60_000,
 }, async () => {

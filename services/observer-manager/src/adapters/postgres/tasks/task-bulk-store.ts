@@ -34,10 +34,9 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
       `(SELECT id FROM ${table} ${conditions.whereAlso(which)} LIMIT ${mark})`;
     // What would begin next is cancelled first, and what runs last: else a worker that becomes free would begin it.
     const ofCancel = [["Sent"], WAITING, ["Running"]].map((statuses) => part("tasks", `status IN (${literals(statuses)})`));
-    // Those of flows stay where they are, and would fill each call.
     const over = revivable(target);
     const ofRetry = [
-      ...(over.length > 0 ? [part("ended_tasks", `status IN (${literals(over)}) AND flow_id IS NULL`)] : []),
+      ...(over.length > 0 ? [part("ended_tasks", `status IN (${literals(over)}) AND ${mayRunAgain(target)}`)] : []),
       ...(wantsScheduled(target) ? [part("tasks", "status = 'Scheduled'")] : []),
     ];
     const parts = kind === "cancel" ? ofCancel : ofRetry;
@@ -113,6 +112,10 @@ function matching(target: TaskTarget): SqlConditions {
 }
 
 const wantsScheduled = (target: TaskTarget): boolean => "ids" in target || target.statuses?.includes("Scheduled") === true;
+
+/** What stays where it is would fill each call: those of flows, and those whose key another has, unless somebody names them. Index: tasks_key. */
+const mayRunAgain = (target: TaskTarget): string =>
+  `flow_id IS NULL${"ids" in target ? "" : ` AND (key IS NULL OR NOT EXISTS (SELECT FROM tasks t WHERE t.type = ended_tasks.type AND t.key = ended_tasks.key))`}`;
 
 /** Of what is over; without a word what is Failed. */
 const revivable = (target: TaskTarget): readonly TaskStatus[] =>
