@@ -83,6 +83,28 @@ describe("a save goes behind what was emitted before it", () => {
   });
 });
 
+describe("what the next run could not start with", () => {
+  const saves = (schema: z.ZodType) => ({ schema, everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() });
+  const contextOf = (schema: z.ZodType) => {
+    const parts = { params: {}, observer: {}, runId: "r", epoch: 1, stopTimeoutMs: 40, writeLog: () => undefined };
+    return createRunContext({ ...parts, saves: saves(schema) } as never).context as unknown as {
+      saveCheckpoint(value: unknown): Promise<void>;
+    };
+  };
+
+  it("is not saved: a Date is a text by then, which a schema of Dates alone does not take", async () => {
+    const { saveCheckpoint } = contextOf(z.strictObject({ until: z.date() }));
+    await expect(saveCheckpoint({ until: new Date() })).rejects.toMatchObject({
+      code: "invalid-checkpoint",
+      message: expect.stringContaining("when it has been JSON"),
+    });
+  });
+
+  it("is told from what it can: a schema that takes both", async () => {
+    await contextOf(z.strictObject({ until: z.coerce.date() })).saveCheckpoint({ until: new Date() });
+  });
+});
+
 describe("a stop while the broker takes nothing", () => {
   it("gives up what was emitted and what is saved behind it, so that the run can end", async () => {
     const { context, stop, end, saved } = run();

@@ -125,13 +125,22 @@ export async function allConfirmed(all: readonly Promise<void>[]): Promise<void>
   if (failed !== undefined) throw failed.reason;
 }
 
-/** What is stored of a value. Throws `invalid-checkpoint` or `checkpoint-too-large`. */
+/**
+ * What is stored of a value. Throws `invalid-checkpoint` or `checkpoint-too-large`. Checked as JSON brings it, too: the next run could not start
+ * with a Date that its schema takes as a Date alone, and nobody would know before.
+ */
 export function checkpointJson(schema: z.ZodType, value: unknown): string {
   const checked = schema.safeParse(value);
   if (!checked.success)
     throw new SdkError("invalid-checkpoint", `the checkpoint does not fit its schema: ${checked.error.message}`);
   const json = JSON.stringify(value) as string | undefined;
   if (json === undefined) throw new SdkError("invalid-checkpoint", `a checkpoint of type ${typeof value} has no JSON`);
+  const asGiven = schema.safeParse(JSON.parse(json));
+  if (!asGiven.success)
+    throw new SdkError(
+      "invalid-checkpoint",
+      `the checkpoint does not fit its schema any more when it has been JSON, as which the next run is given it: ${asGiven.error.message}`,
+    );
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_CHECKPOINT_BYTES)
     throw new SdkError(
