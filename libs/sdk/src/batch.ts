@@ -1,3 +1,4 @@
+import { errorOf } from "./error-of.ts";
 import type { MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -65,5 +66,5 @@ export function batchOutcomes(
 
 const leftOut = () => new SdkError("no-result", "runBatch returned no result for this task");
 
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(typeof error === "string" ? error : JSON.stringify(error));
+/** Whatever it is, also what has no JSON: it is of this task alone. */
+const asError = (error: unknown): Error => (typeof error === "string" ? new Error(error) : errorOf(error));

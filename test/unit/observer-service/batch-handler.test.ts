@@ -92,3 +92,26 @@ it("What became of a hundred is told together, but for long results: no frame is
   expect(told.map(({ length }) => length)).toEqual([55, 2]);
   expect(told.flat().map(({ taskId }) => taskId)).toEqual(members.map(({ taskId }) => taskId));
 });
+
+it("What one task has failed of costs no other, whatever it is: also what has no JSON", async () => {
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  const errors: Record<string, unknown> = { circular, bigint: 7n, text: "no such page" };
+  const definition = defineTask({
+    type: "some-fail",
+    params: z.strictObject({}),
+    batch: { size: 4 },
+    runBatch: async (tasks) =>
+      tasks.map(({ taskId }) => (taskId in errors ? { taskId, error: errors[taskId] } : { taskId, output: 1 })),
+  });
+  const told: { taskId: string; output?: string; error?: { message: string } }[] = [];
+  const members = [...Object.keys(errors), "fine"].map((taskId) => ({ taskId, params: {}, attempt: 1 }));
+  const handler = new BatchHandler({ definition, members, tell: (results: never[]) => told.push(...results) } as never);
+  await handler.definition.run({ signal: new AbortController().signal, log: console } as never);
+  expect(told.map(({ taskId, output, error }) => [taskId, output ?? error?.message])).toEqual([
+    ["circular", expect.stringContaining("[Circular *1]")],
+    ["bigint", expect.stringContaining("7n")],
+    ["text", "no such page"],
+    ["fine", "1"],
+  ]);
+});
