@@ -12,6 +12,12 @@ const owners = new AsyncLocalStorage<Owner>();
 /** Whatever `act` starts (timers, sockets, promises) belongs to `owner` from now on. */
 export const runAs = <T>(owner: Owner, act: () => T): T => owners.run(owner, act);
 
+/**
+ * Code of a run's author that looks at something for it: a schema, or what stands in what was thrown. What it blocks is that run's
+ * doing; what it throws later (a check that is asynchronous, which no schema here may be) fails nobody.
+ */
+export const lookAs = <T>(runId: string, look: () => T): T => runAs({ runId, uncaught: () => undefined }, look);
+
 /** Whose code runs now, as far as it can be told. */
 export const currentOwner = (): Owner | undefined => owners.getStore();
 

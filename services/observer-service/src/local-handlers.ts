@@ -8,6 +8,7 @@ import {
   type TaskDefinition,
 } from "@unacked/sdk";
 import { sendableText } from "./error-text.ts";
+import { lookAs } from "./isolation.ts";
 import type { HandledRun, HandlerHost, Handlers, Reload } from "./keeper/runs/handlers.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "./keeper/slots/slot-history.ts";
 import { checkpointFlaw, startAttempt, stopReason } from "./slot/attempt.ts";
@@ -44,7 +45,9 @@ export class LocalHandlers implements Handlers, SlotsView {
     this.#checked.set(run, parsed);
     const definition = this.#types.get(run.start.type);
     if (parsed.ok)
-      return definition && !isTaskDefinition(definition) ? checkpointFlaw(definition, run.checkpoint) : undefined;
+      return definition && !isTaskDefinition(definition)
+        ? lookAs(run.runId, () => checkpointFlaw(definition, run.checkpoint))
+        : undefined;
     return { name: "InvalidParams", message: sendableText(paramsIssuesText(parsed.issues), 16_384) };
   }
 
@@ -130,11 +133,11 @@ export class LocalHandlers implements Handlers, SlotsView {
     // They end with the process.
   }
 
-  #parse({ start }: HandledRun): ParamsResult<unknown> {
+  #parse({ start, runId }: HandledRun): ParamsResult<unknown> {
     const definition = this.#types.get(start.type);
     return definition === undefined
       ? { ok: false, issues: [{ pointer: "", message: `there is no type ${start.type} here` }] }
-      : parseParams(definition, start.params);
+      : lookAs(runId, () => parseParams(definition, start.params));
   }
 }
 

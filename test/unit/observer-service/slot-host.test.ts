@@ -80,3 +80,32 @@ it("a call for many of a type whose code here takes no batches fails, but not fo
   expect(written).toContain("takes no batches");
   expect(written).not.toContain('"isFinal":true');
 });
+
+it("a type's schemas are looked at as the run that they are asked for: what they block, and what a check throws later, is no slot's", async () => {
+  const lookers: [string, string | undefined][] = [];
+  const seen = (what: string) => () => void lookers.push([what, currentOwner()?.runId]);
+  const checked = (what: string) =>
+    z.unknown().superRefine(() => {
+      seen(what)();
+      queueMicrotask(seen(`${what}, later`));
+    });
+  const type = defineObserver({
+    type: "checks",
+    params: checked("params"),
+    checkpoint: checked("checkpoint"),
+    onUpdate: () => "applied",
+    run: ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+  });
+  const written: string[] = [];
+  const host = new SlotHost({
+    ...{ types: new Map([["checks", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
+    wire: new FrameWriter<FromSlot>({ writable: true, write: (text: string) => written.push(text) > 0 } as never),
+    ...{ logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "checks", labels: {}, params: 1, epoch: 1, checkpoint: "1" };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  host.take({ kind: "update", attempt: 1, specVersion: 2, silence: undefined, params: { value: 2 } });
+  await eventually(() => expect(written.join("")).toContain('"updated"'));
+  expect(new Set(lookers.map(([, runId]) => runId))).toEqual(new Set(["run-1"]));
+  expect(new Set(lookers.map(([what]) => what)).size).toBe(4);
+});

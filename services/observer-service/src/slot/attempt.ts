@@ -22,7 +22,7 @@ import {
 } from "@unacked/sdk";
 import type { TraceIds } from "@unacked/tracing";
 import { errorText, stackOf, thrownText } from "../error-text.ts";
-import { type Owner, runAs } from "../isolation.ts";
+import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
 import { type StopCause, stopCodeOf } from "../wire/stop-cause.ts";
@@ -86,7 +86,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     this.saves = schema &&
       saving && {
         schema,
-        checkpoint: readCheckpoint(schema, run.checkpoint),
+        checkpoint: lookAs(run.runId, () => readCheckpoint(schema, run.checkpoint)),
         everyMs: saving.everyMs,
         save: (json) => saving.save(run, json),
       };
@@ -144,7 +144,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
 
   async #offer(specVersion: number, value: unknown): Promise<void> {
     const definition = this.#definition;
-    const parsed = parseParams(definition, value);
+    const parsed = lookAs(this.runId, () => parseParams(definition, value));
     const { context } = this.#running;
     const outcome: UpdateOutcome = parsed.ok
       ? await this.enter(() => settleUpdate(definition, parsed.params, context))

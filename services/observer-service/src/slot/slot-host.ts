@@ -3,7 +3,7 @@ import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contract
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
-import { runAs } from "../isolation.ts";
+import { lookAs } from "../isolation.ts";
 import type { AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
@@ -136,9 +136,11 @@ export class SlotHost {
       checkpoint,
     };
     if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
-    const parsed = parseParams(definition, params);
+    const parsed = lookAs(runId, () => parseParams(definition, params));
     if (!parsed.ok) return this.#refuse(begin, paramsIssuesText(parsed.issues));
-    const unreadable = isTaskDefinition(definition) ? undefined : checkpointFlaw(definition, checkpoint);
+    const unreadable = isTaskDefinition(definition)
+      ? undefined
+      : lookAs(runId, () => checkpointFlaw(definition, checkpoint));
     if (unreadable !== undefined) return this.#send({ kind: "bad-params", attempt, error: unreadable });
     const keep = (word: TaskWord) => void (run.word = word);
     const typeOf = (name: string) => this.#tasks.get(name);
@@ -220,12 +222,10 @@ export class SlotHost {
     // Now: lines of one that has settled are dropped.
     if (events > 0)
       run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
-    // To look at what was thrown may be the author's code too: should that not end, it is this run that holds up the slot.
-    const owner = { runId: run.runId, uncaught: () => undefined };
     const error =
       outcome.outcome === "completed" || outcome.error === undefined
         ? undefined
-        : runAs(owner, () => thrownText(outcome.error));
+        : lookAs(run.runId, () => thrownText(outcome.error));
     const word = wordOf(outcome, run.word);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
