@@ -1,5 +1,5 @@
 import { defineObserver, defineTask } from "@unacked/sdk";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { currentOwner } from "../../../services/observer-service/src/isolation.ts";
 import { SlotHost } from "../../../services/observer-service/src/slot/slot-host.ts";
@@ -108,4 +108,37 @@ it("a type's schemas are looked at as the run that they are asked for: what they
   await eventually(() => expect(written.join("")).toContain('"updated"'));
   expect(new Set(lookers.map(([, runId]) => runId))).toEqual(new Set(["run-1"]));
   expect(new Set(lookers.map(([what]) => what)).size).toBe(4);
+});
+
+it("what a handler throws again and again, also when it is over, is told once a second, with how often", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let owner: ReturnType<typeof currentOwner>;
+  const type = defineObserver({
+    type: "throws",
+    params: z.object({}),
+    run: async ({ signal }) => {
+      owner = currentOwner();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map([["throws", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "warn", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const toldOf = (kind: FromSlot["kind"]) => written.split(`{"kind":"${kind}"`).length - 1;
+  const who = { observerId: "o", name: "n", type: "throws", labels: {}, params: {} };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  for (let i = 1; i <= 1_000; i += 1) owner?.uncaught(new Error(`no ${i}`));
+  await eventually(() => expect(toldOf("uncaught")).toBe(1));
+  expect([toldOf("thrown"), toldOf("log")]).toEqual([1, 1]);
+  const cause = { kind: "uncaught", error: { name: "Error", message: "no 1" } } as const;
+  host.take({ kind: "abort", attempt: 1, cause });
+  await eventually(() => expect(toldOf("settled")).toBe(1));
+  for (let i = 1; i <= 1_000; i += 1) owner?.uncaught(new Error(`late ${i}`));
+  vi.advanceTimersByTime(5_000);
+  await eventually(() => expect(written).toContain("(1999 in a second)"));
+  expect([toldOf("thrown"), toldOf("log"), toldOf("uncaught")]).toEqual([2, 2, 1]);
 });

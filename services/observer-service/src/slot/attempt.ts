@@ -26,6 +26,7 @@ import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
 import { type StopCause, stopCodeOf } from "../wire/stop-cause.ts";
+import { RepeatedErrors } from "./repeated-errors.ts";
 
 /** A handler that runs in this process. */
 export interface StartedAttempt extends Attempt {
@@ -73,8 +74,10 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   #hasBeat = false;
   limits: Silence = NO_LIMITS;
   #complaint: NodeJS.Timeout | undefined;
-  /** Told when it came; the handler then fails of it once more. */
+  /** The first: told when it came, and the handler then fails of it once more. */
   #uncaught: unknown;
+  /** Made when there is one, and tells of them all. */
+  #repeated: RepeatedErrors | undefined;
 
   constructor(host: AttemptHost<Run>, run: Run, definition: ObserverDefinition, params: unknown) {
     this.#host = host;
@@ -177,7 +180,9 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   }
 
   onTooLong(forMs: number): void {
-    this.#failOf(silentError(forMs), "it was silent for as long as it may: this attempt fails");
+    const error = silentError(forMs);
+    this.#tellTrouble(error, "it was silent for as long as it may: this attempt fails");
+    this.#failOf(error);
   }
 
   abort(cause: StopCause, error?: unknown): void {
@@ -198,15 +203,18 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
 
   uncaught(thrown: unknown): void {
     const error = errorOf(thrown); // as it would be told if the handler itself had thrown it
-    const isOver = this.#settled;
-    const what = isOver
-      ? "a run that had ended threw; nothing depends on it"
-      : "an error that nobody caught fails this attempt";
-    this.#failOf(error, what);
+    this.#repeated ??= new RepeatedErrors((last, times) => {
+      const what = this.#settled
+        ? "a run that had ended threw; nothing depends on it"
+        : "an error that nobody caught fails this attempt";
+      this.#tellTrouble(last, what, times);
+    });
+    this.#repeated.note(error);
+    this.#failOf(error);
   }
 
-  #failOf(error: unknown, what: string): void {
-    this.#tellTrouble(error, what);
+  #failOf(error: unknown): void {
+    if (this.#uncaught !== undefined) return;
     this.#uncaught = error;
     if (!this.#settled) this.#host.onUncaught(this.#run, error);
   }
@@ -235,11 +243,11 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   }
 
   /** In the service's log, and among what the run itself has said. */
-  #tellTrouble(thrown: unknown, what: string): void {
+  #tellTrouble(thrown: unknown, what: string, times = 1): void {
     // As this run: to look at what was thrown may be the author's code too (getters), and may not end.
     runAs(this, () => {
-      logTrouble(this.#run, thrown, what);
-      this.#host.tailOf(this.#run).thrown(what, thrownText(thrown));
+      logTrouble(this.#run, thrown, what, times);
+      this.#host.tailOf(this.#run).thrown(times === 1 ? what : `${what} (${times} in a second)`, thrownText(thrown));
     });
   }
 
@@ -276,9 +284,9 @@ export function stopReason(cause: StopCause, error: unknown): ObserverStopped {
   }
 }
 
-function logTrouble(run: AttemptedRun, thrown: unknown, message: string): void {
-  const { log } = run;
-  log.warn({ event: "observer-error", error: errorText(thrown), stack: stackOf(thrown), ...traceIdsOf(run) }, message);
+function logTrouble(run: AttemptedRun, thrown: unknown, message: string, times: number): void {
+  const about = { event: "observer-error", error: errorText(thrown), stack: stackOf(thrown), ...traceIdsOf(run) };
+  run.log.warn({ ...about, ...(times > 1 && { times }) }, message);
 }
 
 function writeLine(

@@ -1,9 +1,7 @@
 import type { ErrorText } from "@unacked/contracts";
 import { thrownText } from "../error-text.ts";
 import { type Owner, runAs } from "../isolation.ts";
-
-/** A timer that throws a thousand times a second is not a thousand lines of log. */
-const TELL_EVERY_MS = 1_000;
+import { RepeatedErrors } from "./repeated-errors.ts";
 
 /** So often since it was told last: `times`. */
 export type TellFileError = (file: string, error: ErrorText, times: number) => void;
@@ -13,15 +11,10 @@ export type TellFileError = (file: string, error: ErrorText, times: number) => v
  * every slot that has loaded the file does it too: it is told with the file's name, and costs nobody anything.
  */
 export class FileOwner implements Owner {
-  readonly #file: string;
-  readonly #tell: TellFileError;
-  #last: unknown;
-  #times = 0;
-  #pause: NodeJS.Timeout | undefined;
+  readonly #errors: RepeatedErrors;
 
   constructor(file: string, tell: TellFileError) {
-    this.#file = file;
-    this.#tell = tell;
+    this.#errors = new RepeatedErrors((error, times) => tell(file, thrownText(error), times));
   }
 
   /** What `load` starts is this file's from now on. */
@@ -30,23 +23,6 @@ export class FileOwner implements Owner {
   }
 
   uncaught(error: unknown): void {
-    if (error === this.#last && typeof error === "object") return; // refused, and thrown on: process-guard.ts
-    this.#last = error;
-    this.#times += 1;
-    if (this.#pause !== undefined) return;
-    this.#tellNow();
-    this.#pause = setInterval(() => this.#tellNow(), TELL_EVERY_MS).unref();
-  }
-
-  #tellNow(): void {
-    if (this.#times === 0) {
-      clearInterval(this.#pause);
-      this.#pause = undefined;
-      this.#last = undefined;
-      return;
-    }
-    const times = this.#times;
-    this.#times = 0;
-    this.#tell(this.#file, thrownText(this.#last), times);
+    this.#errors.note(error);
   }
 }
