@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const NO_PID = 2 ** 30;
 
 const slotThatTold = (kind: "shared" | "spare", toldMib: number): Slot =>
-  Object.assign(newSlot({ pid: NO_PID, isKilled: false } as SlotProcess, { kind }), {
+  Object.assign(newSlot({ pid: NO_PID, isKilled: false } as SlotProcess, { kind }, Number.POSITIVE_INFINITY), {
     isLoaded: true,
     toldMemoryBytes: toldMib * MIB,
   });

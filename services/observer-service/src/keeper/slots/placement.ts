@@ -104,7 +104,7 @@ export class Placement {
     const purpose = this.#purposeOf(start);
     if (purpose === undefined) return { isReady: pool.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
     const existing = pool.roster.existing(purpose, (slot) => this.#isFull(slot));
-    return { isReady: existing?.isLoaded ?? pool.roster.hasWarmSpare, isApart: true };
+    return { isReady: existing?.isLoaded ?? pool.roster.hasWarmSpareFor(purpose), isApart: true };
   }
 
   /** Starts the slots that these will need. @returns whether they have all loaded */
@@ -146,7 +146,7 @@ export class Placement {
   noRoomFor(start: StartedAs): string | undefined {
     const { pool } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined || purpose.kind === "suspects" || pool.roster.hasRoomForOne) return undefined;
+    if (purpose === undefined || purpose.kind === "suspects" || pool.roster.hasRoomFor(purpose)) return undefined;
     if (pool.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
     this.#makeRoom();
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";

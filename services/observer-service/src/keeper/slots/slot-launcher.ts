@@ -1,12 +1,17 @@
 import type { Log } from "../../log.ts";
 import type { FromSlot, LeaseWord, Load, Stuck } from "../../wire/messages.ts";
 import { GroupSweeper } from "./group-sweeper.ts";
-import { newSlot, type Purpose, type Slot } from "./slot.ts";
+import { memoryWishOf, newSlot, type Purpose, type Slot } from "./slot.ts";
+import { heapLimitMib } from "./slot-memory.ts";
 import { deathLeash, type SlotEnd, SlotProcess } from "./slot-process.ts";
 
 export interface LaunchSettings extends Omit<Load, "kind"> {
   /** Of Node: its options, and the file that a slot runs. */
   readonly args: readonly string[];
+  /** What one of them may take that was started for nobody who asks for more. */
+  readonly memoryBytes: number;
+  /** Whether V8 is told how large its heap may get. Default: not. */
+  readonly isHeapLimited?: boolean;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -35,8 +40,9 @@ export class SlotLauncher {
   }
 
   launch(purpose: Purpose): Slot {
-    const { args, env, dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service } = this.#settings;
+    const { env, dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service } = this.#settings;
     const { onMessage, onAlive, onStuck, onGone } = this.#hooks;
+    const { args, heapForBytes } = this.#heapFor(purpose);
     const process = new SlotProcess({
       leash: this.#leash,
       args,
@@ -60,11 +66,19 @@ export class SlotLauncher {
       },
     });
     this.#sweeper.watch(process.pid);
-    const slot = newSlot(process, purpose);
+    const slot = newSlot(process, purpose, heapForBytes);
     process.tellLease(this.#lease);
     process.send({ kind: "load", dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service });
     process.send({ kind: "hold-silence", isHeld: this.#isSilenceHeld });
     return slot;
+  }
+
+  /** No less than any may take: whom it was started for may leave it to others. */
+  #heapFor(purpose: Purpose): { args: readonly string[]; heapForBytes: number } {
+    const { args, memoryBytes, isHeapLimited = false } = this.#settings;
+    if (!isHeapLimited) return { args, heapForBytes: Number.POSITIVE_INFINITY };
+    const heapForBytes = Math.max(memoryBytes, memoryWishOf(purpose) ?? 0);
+    return { args: [`--max-old-space-size=${heapLimitMib(heapForBytes)}`, ...args], heapForBytes };
   }
 
   /** To every slot's watchdog, and to those that come; `null`: nothing runs that a lease would have to hold for. */

@@ -2,7 +2,7 @@ import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { endText, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
+import { endText, hasHeapFor, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
@@ -15,8 +15,6 @@ export interface SlotSettings extends LaunchSettings {
   readonly count: number;
   /** All of them: shared, of suspects, of guilty ones, and the warm spare. */
   readonly max: number;
-  /** What one of them may take. */
-  readonly memoryBytes: number;
 }
 
 export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onFrozen"> {
@@ -138,14 +136,17 @@ export class SlotPool {
   slotFor(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
     const existing = this.roster.existing(purpose, isFull);
     if (existing !== undefined) return existing;
-    const spare = this.roster.spare;
-    if (spare !== undefined) {
+    const { spare } = this.roster;
+    if (spare !== undefined && hasHeapFor(spare, purpose)) {
       spare.purpose = purpose;
       spare.sinceMs = performance.now();
       this.#fill();
       return spare;
     }
-    return this.roster.mayStart(purpose) ? this.#spawn(purpose) : undefined;
+    if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
+    // Its place is needed. When it is gone this is asked again.
+    if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
+    return undefined;
   }
 
   /** It has no one special any more: everybody may use it, if one more is needed; else it goes. */

@@ -1,5 +1,5 @@
 import type { LoadedFolder } from "../../wire/messages.ts";
-import { isOfUse, isSame, isShared, type OwnPurpose, type Slot } from "./slot.ts";
+import { hasHeapFor, isOfUse, isSame, isShared, type OwnPurpose, type Slot } from "./slot.ts";
 
 /** Guilty ones may not take the last slots: suspects are halved over two. */
 const KEPT_FOR_SUSPECTS = 2;
@@ -37,14 +37,16 @@ export class SlotRoster {
     return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
   }
 
-  /** One that is warm, and nobody's yet. */
-  get hasWarmSpare(): boolean {
-    return this.spare?.isLoaded === true;
+  /** One that is warm, nobody's yet, and large enough. */
+  hasWarmSpareFor(purpose: OwnPurpose): boolean {
+    return this.spare?.isLoaded === true && hasHeapFor(this.spare, purpose);
   }
 
-  /** Whether one more slot could be had for a guilty observer: a new one, or the spare. */
-  get hasRoomForOne(): boolean {
-    return this.spare !== undefined || this.mayStart({ kind: "alone" });
+  /** Whether one more slot could be had for one that needs its own: a new one, the spare, or a new one in its place. */
+  hasRoomFor(purpose: OwnPurpose): boolean {
+    const { spare } = this;
+    if (spare !== undefined && hasHeapFor(spare, purpose)) return true;
+    return this.#mayStart(purpose, this.slots.size - (spare === undefined ? 0 : 1));
   }
 
   /** Whether there will be when one that lives now is gone: it is made a spare. */
@@ -53,8 +55,12 @@ export class SlotRoster {
   }
 
   /** Whether one more of this purpose may be started. */
-  mayStart({ kind }: Pick<OwnPurpose, "kind">): boolean {
-    return this.slots.size < this.#limits.max - (kind === "suspects" ? 0 : KEPT_FOR_SUSPECTS);
+  mayStart(purpose: OwnPurpose): boolean {
+    return this.#mayStart(purpose, this.slots.size);
+  }
+
+  #mayStart({ kind }: OwnPurpose, living: number): boolean {
+    return living < this.#limits.max - (kind === "suspects" ? 0 : KEPT_FOR_SUSPECTS);
   }
 
   existing(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Capacity } from "../../machine/capacity.ts";
 import { permissionsOf } from "../../permissions.ts";
 import { SETTING_NAMES, type ServiceSettings } from "../../settings.ts";
-import { autoSlotMemoryBytes, heapLimitMib } from "./slot-memory.ts";
+import { autoSlotMemoryBytes } from "./slot-memory.ts";
 import type { SlotSettings } from "./slot-pool.ts";
 
 const MIB = 2 ** 20;
@@ -43,15 +43,13 @@ export function slotSettingsOf(
   const memoryBytes =
     settings.SLOT_MEMORY_MB === "auto" ? autoSlotMemoryBytes(capacity, count) : settings.SLOT_MEMORY_MB * 2 ** 20;
   const nodeOptions = settings.SLOT_NODE_OPTIONS ?? env["NODE_OPTIONS"] ?? "";
-  // Given as an argument it would win over theirs.
-  const heapLimit = /max[-_]old[-_]space[-_]size/.test(nodeOptions)
-    ? []
-    : [`--max-old-space-size=${heapLimitMib(memoryBytes)}`];
   return {
     count,
     max: Math.max(settings.MAX_SLOTS ?? 0, settings.MAX_SLOTS === undefined ? count + MORE_SLOTS : count + 1),
     memoryBytes,
-    args: [...heapLimit, program],
+    args: [program],
+    // Given as an argument it would win over theirs.
+    isHeapLimited: !/max[-_]old[-_]space[-_]size/.test(nodeOptions),
     dir: resolve(settings.OBSERVERS_DIR),
     permissions: permissionsOf(settings),
     logLevel: settings.LOG_LEVEL,

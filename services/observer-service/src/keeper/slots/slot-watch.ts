@@ -1,4 +1,4 @@
-import { memoryOf, type Slot } from "./slot.ts";
+import { memoryOf, memoryWishOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { memoryBoundBytes, type OverLimit, overLimit } from "./slot-memory.ts";
 import { Silence } from "./slot-silence.ts";
@@ -73,7 +73,7 @@ export class SlotWatch {
 
   #weigh(slot: Slot, isFullLook: boolean): void {
     const { purpose, process } = slot;
-    const limitBytes = ("memoryBytes" in purpose && purpose.memoryBytes) || this.#parts.memoryBytes;
+    const limitBytes = memoryWishOf(purpose) ?? this.#parts.memoryBytes;
     if (!isFullLook && memoryBoundBytes(process.pid) <= limitBytes) return;
     slot.seenMemoryBytes = memoryOf(slot);
     const over = overLimit(slot.seenMemoryBytes, limitBytes);

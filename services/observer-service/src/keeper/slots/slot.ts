@@ -17,6 +17,8 @@ export type OwnPurpose =
 /** A slot's process with what it is for, and what is known of it. */
 export interface Slot {
   readonly process: SlotProcess;
+  /** V8 lets its heap grow as far as who may take so much needs; it was told so when it was started, and cannot be told more. */
+  readonly heapForBytes: number;
   purpose: Purpose;
   /** When it got that, by performance.now(). */
   sinceMs: number;
@@ -43,8 +45,9 @@ export interface Slot {
   seenMemoryBytes: number;
 }
 
-export const newSlot = (process: SlotProcess, purpose: Purpose): Slot => ({
+export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: number): Slot => ({
   process,
+  heapForBytes,
   purpose,
   isLoaded: false,
   prints: new Map(),
@@ -59,6 +62,14 @@ export const newSlot = (process: SlotProcess, purpose: Purpose): Slot => ({
   toldMemoryBytes: 0,
   seenMemoryBytes: 0,
 });
+
+/** What it may take, where that is not what all may. */
+export const memoryWishOf = (purpose: Purpose): number | undefined =>
+  "memoryBytes" in purpose ? purpose.memoryBytes : undefined;
+
+/** Who has that purpose may take there what it asks for. */
+export const hasHeapFor = ({ heapForBytes }: Slot, purpose: Purpose): boolean =>
+  (memoryWishOf(purpose) ?? 0) <= heapForBytes;
 
 /** It may be given handlers, now or when it has loaded. */
 export const isOfUse = ({ process, isRetired, isOld, isOnTrial }: Slot): boolean =>

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ROOT } from "../../support/processes/processes.ts";
+
+/* How far V8 lets the heap of a slot grow: beyond what its observers may take, or it ends them before that is looked at. */
+
+const log = createLog("silent");
+const MIB = 2 ** 20;
+let dir: string;
+let handlers: SlotHandlers;
+let placed: string[];
+
+beforeEach(() => {
+  placed = [];
+  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
+  const isolation = [
+    { type: "large", runsPerSlot: 1, memoryMb: 512 },
+    { type: "small", runsPerSlot: 1, memoryMb: 64 },
+  ];
+  const code = ["large", "small"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+});
+afterEach(async () => {
+  await handlers.close(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function open(max: number): Promise<void> {
+  handlers = new SlotHandlers(
+    {
+      ...{ count: 1, max, memoryBytes: 100 * MIB, isHeapLimited: true, dir, stuckMs: 0, stopTimeoutMs: 60_000 },
+      ...{ saveEveryMs: 1_000, args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
+      permissions: {} as never,
+      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+    },
+    log,
+  );
+  await handlers.open();
+  await eventually(() => expect(purposes()).toEqual(["shared", "spare"]));
+}
+const purposes = () => handlers.slots().map(({ purpose }) => purpose);
+
+function start(type: string): void {
+  const about = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
+  const run = { start: about, runId: newRunId(), log } as never;
+  expect(handlers.noRoomFor(run)).toBeUndefined();
+  handlers.start({ onPlaced: () => void placed.push(type) } as never, run);
+}
+/** As each was started with, in MiB. */
+const heapsOf = (wanted: string) =>
+  handlers
+    .slots()
+    .filter(({ purpose }) => purpose === wanted)
+    .map(({ pid }) => /--max-old-space-size=(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "latin1"))?.[1]);
+
+test.each([
+  [9, "beside the spare one"],
+  [4, "in the place of the spare one"],
+])("A type that may take more than all others gets a slot whose heap may grow that far: of %i slots, %s", async (max) => {
+  await open(max);
+  start("large");
+  await eventually(() => expect(placed).toEqual(["large"]));
+  expect(heapsOf("own")).toEqual(["768"]);
+  await eventually(() => expect(heapsOf("spare")).toEqual(["150"]));
+  expect(heapsOf("shared")).toEqual(["150"]);
+});
+
+test("A type that may take less is given the spare slot, which is warm", async () => {
+  await open(9);
+  const [, spare] = handlers.slots();
+  start("small");
+  await eventually(() => expect(placed).toEqual(["small"]));
+  expect(handlers.slots().find(({ purpose }) => purpose === "own")?.pid).toBe(spare?.pid);
+});
