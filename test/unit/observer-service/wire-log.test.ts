@@ -32,6 +32,17 @@ it("values that are not JSON are written all the same: BigInt, and what leads ba
   });
 });
 
+it("an error among the fields, which is what one logs most, is written with its name, message and cause, at any depth", () => {
+  const error = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
+  const told = { name: "TypeError", message: "fetch failed: connect ECONNREFUSED" };
+  says({ error, all: [{ status: "rejected", reason: error }] });
+  says({ error, big: 1n });
+  expect(sent.map(fieldsOf)).toEqual([
+    { error: told, all: [{ status: "rejected", reason: told }] },
+    { error: told, big: 1 },
+  ]);
+});
+
 it("lines that cannot be written take no credit: what is logged after thousands of them is sent", () => {
   const hostile = {
     get boom(): never {

@@ -1,4 +1,5 @@
 import { cutPart, cutParts, MAX_LINE } from "../bounded-line.ts";
+import { errorText } from "../error-text.ts";
 
 interface Line {
   readonly message: string;
@@ -20,20 +21,23 @@ export function lineJson(line: Line): string {
 
 /**
  * As JSON. What has none is written as the service's own logger has it: a BigInt as a number (as text, where a number would lose
- * digits), and what leads back to itself as "[Circular]".
+ * digits), and what leads back to itself as "[Circular]". An error, of which JSON has `{}`, is what is told of one that is thrown.
  */
 function asJson(line: object): string {
   try {
-    return JSON.stringify(line);
+    return JSON.stringify(line, told);
   } catch {
     return JSON.stringify(line, writable());
   }
 }
 
+const told = (_key: string, value: unknown): unknown => (value instanceof Error ? errorText(value) : value);
+
 function writable(): (this: unknown, key: string, value: unknown) => unknown {
   /** From the line down to the one that is being written. */
   const ancestors: unknown[] = [];
-  return function (_key, value) {
+  return function (key, given) {
+    const value = told(key, given);
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     if (typeof value !== "object" || value === null) return value;
     while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
