@@ -53,6 +53,14 @@ it("is given of what cannot be found, too", () => {
   expect(print("no-such-file.ts")).toBe(print("nor-this.ts"));
 });
 
+it("is that of the TypeScript, where JavaScript that was made of it once lies beside it", () => {
+  save("lib/a.js", `export * from "./b.js";\n`);
+  save("lib/b.js", `export const b = 1;\n`);
+  const before = print();
+  save("lib/b.ts", `export const b = 2;\n`);
+  expect(print()).not.toBe(before);
+});
+
 it("takes no more than a moment, whatever stands in the file", () => {
   save("blank.ts", `import(${" ".repeat(100_000)}x); import${" ".repeat(100_000)}x`);
   const beganMs = performance.now();

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 
 /** What it names by relative path: more than the language would find (comments, types), never less of what is written out. */
 const NAMED = /\b(?:from|import|require)\s*(?:\(\s*)?["'`](\.{1,2}\/[^"'`\n]*)["'`]/g;
-/** `./x.js` may be the TypeScript beside it, and `./x` either. */
+/** `./x.js` may be the TypeScript beside it, and `./x` either: all that there are count, as an old `x.js` beside `x.ts` is not what is loaded. */
 const ENDINGS = ["", ".ts", ".js", ".mjs", ".tsx", ".json", "/index.ts", "/index.js"];
 
 /**
@@ -20,17 +20,13 @@ export function codePrint(file: string): string {
   return hash.digest("base64url");
 }
 
-/** @returns whether there is such a file */
-function collect(file: string, texts: Map<string, string>): boolean {
-  if (texts.has(file)) return true;
+function collect(file: string, texts: Map<string, string>): void {
+  if (texts.has(file)) return;
   const text = textOf(file);
-  if (text === undefined) return false;
+  if (text === undefined) return;
   texts.set(file, text);
-  for (const [, named = ""] of text.matchAll(NAMED)) {
-    const path = resolve(dirname(file), named);
-    candidatesOf(path).some((candidate) => collect(candidate, texts));
-  }
-  return true;
+  for (const [, named = ""] of text.matchAll(NAMED))
+    for (const candidate of candidatesOf(resolve(dirname(file), named))) collect(candidate, texts);
 }
 
 const candidatesOf = (path: string): string[] => [
