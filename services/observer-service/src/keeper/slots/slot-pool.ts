@@ -59,6 +59,8 @@ export class SlotPool {
   #isClosed = false;
   /** The last one could not be started, and it is not yet time for the next. */
   #isShort = false;
+  /** One has ended before it had loaded anything: the next is not started as soon as somebody asks for one, or they all would. */
+  #isResting = false;
   #look: { slot: Slot; answer(look: Look): void } | undefined;
   /** By type: the print of the newest code. */
   #prints: ReadonlyMap<string, string> = new Map();
@@ -118,6 +120,7 @@ export class SlotPool {
       if (!other.isLoaded || isEmpty(other)) other.process.kill();
     }
     slot.isOnTrial = false;
+    this.#isResting = false; // what there is now loads
     slot.sinceMs = performance.now();
     this.#fill();
     this.#hooks.onRoom();
@@ -143,6 +146,7 @@ export class SlotPool {
       this.#fill();
       return spare;
     }
+    if (this.#isResting) return undefined;
     if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
     // Its place is needed. When it is gone this is asked again.
     if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
@@ -324,14 +328,24 @@ export class SlotPool {
       this.#look.answer({ problem: `it ended while it loaded the files: ${lastWordsOf(slot, end)}` });
     if (!slot.isLoaded && this.#opening !== undefined)
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
+    const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
+    if (!isAsMeant) this.#rest(lastWordsOf(slot, end), slot.process.pid);
     this.#hooks.onGone(slot, end);
-    if (slot.isLoaded || slot.isOld || slot.isOnTrial) return this.#fill();
-    const fields = { event: "slot-ended-unloaded", slot: slot.process.pid, why: lastWordsOf(slot, end) };
+    if (isAsMeant) this.#fill();
+  }
+
+  #rest(why: string, pid: number): void {
+    const fields = { event: "slot-ended-unloaded", slot: pid, why, nextInMs: this.#pauseMs };
     this.#log.warn(
-      { ...fields, nextInMs: this.#pauseMs },
+      fields,
       "a slot ended before it had loaded anything: the next one is started after a pause that doubles each time",
     );
-    this.#later(() => this.#fill());
+    this.#isResting = true;
+    this.#later(() => {
+      this.#isResting = false;
+      this.#fill();
+      this.#hooks.onRoom();
+    });
   }
 }
 

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ROOT } from "../../support/processes/processes.ts";
+
+/* Who waits for a slot of their own, while new slots would be of no use to them: the folder is not what it was when it was loaded. */
+
+let loaded = 0;
+const silent = createLog("silent");
+const log = Object.assign(Object.create(silent) as typeof silent, {
+  debug: ({ event }: { event: string }) => void (loaded += event === "slot-loaded" ? 1 : 0),
+});
+let dir: string;
+let handlers: SlotHandlers;
+let placed: string[];
+/** Process ids of all that were seen. */
+let seen: Set<number>;
+let look: NodeJS.Timeout;
+
+beforeEach(async () => {
+  [placed, seen, loaded] = [[], new Set(), 0];
+  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+  save("own", "any");
+  handlers = new SlotHandlers(
+    {
+      ...{ count: 1, max: 9, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
+      ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
+      permissions: {} as never,
+      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+    },
+    log,
+  );
+  await handlers.open();
+  await eventually(() => expect(loaded).toBe(2)); // with the spare one
+  look = setInterval(() => {
+    for (const { pid } of handlers.slots()) seen.add(pid);
+  }, 5);
+});
+afterEach(async () => {
+  clearInterval(look);
+  await handlers.close(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function save(...types: string[]): void {
+  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
+  const isolation = types.includes("own") ? [{ type: "own", runsPerSlot: 1 }] : [];
+  const code = types.map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+}
+
+function start(type: string) {
+  const about = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
+  const host = { onPlaced: () => void placed.push(type), onSettled: () => undefined };
+  return handlers.start(host as never, { start: about, runId: newRunId(), log } as never);
+}
+
+/** The first has the spare slot, the other waits. */
+async function startTwo(): Promise<void> {
+  start("own");
+  start("own");
+  await eventually(() => expect(placed).toEqual(["own"]));
+}
+
+test("Slots that end before they have loaded are started at a pace that slows down, also where somebody waits for one", async () => {
+  rmSync(join(dir, "folder.json")); // a slot fails of that
+  await startTwo();
+  await sleep(2_500);
+  expect(seen.size).toBeLessThan(10);
+  save("own", "any");
+  await eventually(() => expect(placed).toEqual(["own", "own"]));
+});
