@@ -76,3 +76,15 @@ test("Slots that end before they have loaded are started at a pace that slows do
   save("own", "any");
   await eventually(() => expect(placed).toEqual(["own", "own"]));
 });
+
+test("Nor is one started for a type that is missing in the folder as it is, until that is loaded again with it", async () => {
+  save("any");
+  await startTwo();
+  await sleep(1_500);
+  expect(seen.size).toBeLessThan(6);
+  start("any");
+  await eventually(() => expect(placed).toEqual(["own", "any"]));
+  save("own", "any");
+  await handlers.reload();
+  await eventually(() => expect(placed).toEqual(["own", "any", "own"]));
+});

@@ -178,9 +178,7 @@ export class Placement {
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
       const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));
-      const lacksIt = own?.isLoaded === true && !mayTake(own, start);
-      if (lacksIt && purpose.kind !== "suspects") return undefined;
-      if (lacksIt) return this.#leastLoaded(start);
+      if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // of suspects: they do not wait
       if (own !== undefined || purpose.kind !== "suspects") return own;
       // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until those who were calm have gone.
       this.#dissolveCalm();
@@ -210,7 +208,7 @@ export class Placement {
     const { runsPerSlot, memoryMb } = this.#isolation.get(type) ?? {};
     const memoryBytes = memoryMb === undefined ? undefined : memoryMb * 2 ** 20;
     const apart = this.#parts.blame.apartOf(observerId);
-    if (apart !== undefined) return apart.kind === "alone" ? { ...apart, memoryBytes } : apart;
+    if (apart !== undefined) return apart.kind === "alone" ? { ...apart, type, memoryBytes } : apart;
     return runsPerSlot === undefined && memoryMb === undefined ? undefined : { kind: "own", type, memoryBytes };
   }
 

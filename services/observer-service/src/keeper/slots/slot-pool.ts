@@ -2,7 +2,7 @@ import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { endText, hasHeapFor, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot } from "./slot.ts";
+import { endText, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
@@ -64,6 +64,8 @@ export class SlotPool {
   #look: { slot: Slot; answer(look: Look): void } | undefined;
   /** By type: the print of the newest code. */
   #prints: ReadonlyMap<string, string> = new Map();
+  /** Types that the folder had when it was loaded for all, and has not as it was found last. */
+  #lacking: ReadonlySet<string> = new Set();
 
   constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
     this.#settings = settings;
@@ -121,6 +123,7 @@ export class SlotPool {
     }
     slot.isOnTrial = false;
     this.#isResting = false; // what there is now loads
+    this.#lacking = new Set();
     slot.sinceMs = performance.now();
     this.#fill();
     this.#hooks.onRoom();
@@ -140,17 +143,22 @@ export class SlotPool {
     const existing = this.roster.existing(purpose, isFull);
     if (existing !== undefined) return existing;
     const { spare } = this.roster;
-    if (spare !== undefined && hasHeapFor(spare, purpose)) {
+    if (spare !== undefined && suits(spare, purpose)) {
       spare.purpose = purpose;
       spare.sinceMs = performance.now();
       this.#fill();
       return spare;
     }
-    if (this.#isResting) return undefined;
+    if (this.#isResting || this.#isLacking(purpose)) return undefined;
     if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
     // Its place is needed. When it is gone this is asked again.
     if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
     return undefined;
+  }
+
+  /** A new one would not have it either. */
+  #isLacking(purpose: OwnPurpose): boolean {
+    return purpose.kind !== "suspects" && this.#lacking.has(purpose.type);
   }
 
   /** It has no one special any more: everybody may use it, if one more is needed; else it goes. */
@@ -280,6 +288,7 @@ export class SlotPool {
   #loaded(slot: Slot, { kind: _kind, ...folder }: LoadedFolder & { kind: "loaded" }): void {
     slot.isLoaded = true;
     slot.prints = printsOf(folder.code);
+    this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
     if (slot === this.#look?.slot) return this.#look.answer({ slot, folder });
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
@@ -288,15 +297,14 @@ export class SlotPool {
       this.#prints = printsOf(folder.code);
       this.#opening.resolve(folder);
       this.#opening = undefined;
-    } else this.#tellLacking(slot, folder);
+    } else if (this.#lacking.size > 0) this.#tellLacking(slot, folder);
     this.#fill();
     this.#hooks.onRoom();
   }
 
   /** A slot that was started since loads the folder as it is by then. */
-  #tellLacking({ process, prints }: Slot, { broken }: LoadedFolder): void {
-    const lacks = [...this.#prints.keys()].filter((type) => !prints.has(type));
-    if (lacks.length === 0) return;
+  #tellLacking({ process }: Slot, { broken }: LoadedFolder): void {
+    const lacks = [...this.#lacking];
     const why = broken.map(({ file, place, problem }) => `${place?.file ?? file}:${place?.line ?? 1}: ${problem}`);
     // With `unacked dev` too, which loads whatever is saved by itself.
     const until =

@@ -1,5 +1,5 @@
 import type { LoadedFolder } from "../../wire/messages.ts";
-import { hasHeapFor, isOfUse, isSame, isShared, type OwnPurpose, type Slot } from "./slot.ts";
+import { isOfUse, isSame, isShared, type OwnPurpose, type Slot, suits } from "./slot.ts";
 
 /** Guilty ones may not take the last slots: suspects are halved over two. */
 const KEPT_FOR_SUSPECTS = 2;
@@ -37,15 +37,15 @@ export class SlotRoster {
     return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
   }
 
-  /** One that is warm, nobody's yet, and large enough. */
+  /** One that is warm, nobody's yet, and suits. */
   hasWarmSpareFor(purpose: OwnPurpose): boolean {
-    return this.spare?.isLoaded === true && hasHeapFor(this.spare, purpose);
+    return this.spare?.isLoaded === true && suits(this.spare, purpose);
   }
 
   /** Whether one more slot could be had for one that needs its own: a new one, the spare, or a new one in its place. */
   hasRoomFor(purpose: OwnPurpose): boolean {
     const { spare } = this;
-    if (spare !== undefined && hasHeapFor(spare, purpose)) return true;
+    if (spare !== undefined && suits(spare, purpose)) return true;
     return this.#mayStart(purpose, this.slots.size - (spare === undefined ? 0 : 1));
   }
 
@@ -64,7 +64,9 @@ export class SlotRoster {
   }
 
   existing(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
-    return [...this.slots].find((slot) => isSame(slot.purpose, purpose) && isOfUse(slot) && !isFull(slot));
+    return [...this.slots].find(
+      (slot) => isSame(slot.purpose, purpose) && isOfUse(slot) && suits(slot, purpose) && !isFull(slot),
+    );
   }
 
   /** The oldest first. */

@@ -11,7 +11,7 @@ export type Purpose = { kind: "shared" | "spare" } | OwnPurpose;
 /** The suspects of one group · one observer that was found guilty · so many of a type that asks for it. */
 export type OwnPurpose =
   | { kind: "suspects"; group: SuspectGroup }
-  | { kind: "alone"; observerId: string; memoryBytes?: number | undefined }
+  | { kind: "alone"; observerId: string; type: string; memoryBytes?: number | undefined }
   | { kind: "own"; type: string; memoryBytes?: number | undefined };
 
 /** A slot's process with what it is for, and what is known of it. */
@@ -67,9 +67,11 @@ export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: nu
 export const memoryWishOf = (purpose: Purpose): number | undefined =>
   "memoryBytes" in purpose ? purpose.memoryBytes : undefined;
 
-/** Who has that purpose may take there what it asks for. */
-export const hasHeapFor = ({ heapForBytes }: Slot, purpose: Purpose): boolean =>
-  (memoryWishOf(purpose) ?? 0) <= heapForBytes;
+/** Who has that purpose may take there what it asks for, and finds its code, as far as that is known. */
+export function suits({ heapForBytes, isLoaded, prints }: Slot, purpose: OwnPurpose): boolean {
+  const lacksIt = isLoaded && purpose.kind !== "suspects" && !prints.has(purpose.type);
+  return !lacksIt && (memoryWishOf(purpose) ?? 0) <= heapForBytes;
+}
 
 /** It may be given handlers, now or when it has loaded. */
 export const isOfUse = ({ process, isRetired, isOld, isOnTrial }: Slot): boolean =>
