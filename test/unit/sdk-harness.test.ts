@@ -344,3 +344,14 @@ test("the spy waits for whatever a handler does, and says what it was that did n
   await expect(hopeless).rejects.toThrow("the run ended as stopped without such a checkpoint; 0 others came");
   await expect(run.spy.waitFor("event")).rejects.toThrow("without such an event");
 });
+
+test("a checkpoint that its type does not take ends the run as failed, as on a service", async () => {
+  const counting = defineObserver({
+    type: "counting",
+    params: z.object({}),
+    checkpoint: z.object({ n: z.int() }),
+    run: () => Promise.resolve(),
+  });
+  const { finished } = runObserver(counting, { checkpoint: { n: "ten" } });
+  expect(await finished).toMatchObject({ outcome: "failed", error: { code: "invalid-checkpoint" } });
+});

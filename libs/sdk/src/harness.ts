@@ -68,7 +68,7 @@ export type HarnessRun = {
    * could not begin.
    */
   update(params: unknown): Promise<UpdateOutcome>;
-  /** How the run ended; never rejects. Params that do not pass are `failed` with the schema's message. */
+  /** How the run ended; never rejects. Params, or a checkpoint, that do not pass are `failed` with the schema's message. */
   readonly finished: Promise<RunOutcome>;
   /**
    * The first event, of those emitted before as well, for which the predicate holds. Rejects with `event-not-seen` after
@@ -120,6 +120,12 @@ export function runObserver<P>(
       return { outcome: "failed", error: new SdkError("invalid-params", paramsIssuesText(parsed.issues)) };
     }
     const { checkpoint: schema } = definition;
+    let checkpoint: unknown;
+    try {
+      checkpoint = schema && readCheckpoint(schema, saved);
+    } catch (error) {
+      return { outcome: "failed", error: error as Error };
+    }
     const created = createRunContext({
       params: parsed.params,
       isUpdatable: definition.onUpdate !== undefined,
@@ -129,7 +135,7 @@ export function runObserver<P>(
       saves: schema && {
         schema,
         everyMs: 0,
-        checkpoint: readCheckpoint(schema, saved),
+        checkpoint,
         save: (json) => {
           saved = json;
           spy.note("checkpoint", readCheckpoint(schema, json));
