@@ -24,6 +24,11 @@ export const currentOwner = (): Owner | undefined => owners.getStore();
 /** For the service's own work that an observer's call sets off: its failures are not the observer's. */
 export const runAsService = <T>(act: () => T): T => owners.exit(act);
 
+let isTold = false;
+
+/** What nobody caught has just been told to its owner, and other listeners of the process hear of it: an author's, or a library's. */
+export const areOthersTold = (): boolean => isTold;
+
 /**
  * Takes every uncaught exception and unhandled rejection of the process. One that came out of an observer goes to its
  * owner, the others to `onUnattributed`.
@@ -37,6 +42,10 @@ export const runAsService = <T>(act: () => T): T => owners.exit(act);
 export function installIsolation(onUnattributed: (error: unknown) => void): void {
   const attribute = (error: unknown): void => {
     const owner = owners.getStore();
+    isTold = true;
+    setImmediate(() => {
+      isTold = false;
+    });
     if (owner === undefined) onUnattributed(error);
     else owner.uncaught(error);
   };

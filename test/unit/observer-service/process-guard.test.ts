@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { afterEach, expect, it, vi } from "vitest";
 import { guardProcess, ProcessGuardError } from "../../../services/observer-service/src/slot/process-guard.ts";
+import { ROOT } from "../../support/processes/processes.ts";
 
 const real = { ...process };
 afterEach(() => {
@@ -18,4 +20,31 @@ it("a handler ends neither its slot nor the service that its slot belongs to, no
   process.kill(ppid, 0); // asks whether it is there
   process.kill(2 ** 22 + 1, "SIGTERM");
   expect(killed).toHaveBeenCalledTimes(2);
+});
+
+it("a file that listens for what nobody caught, to end its program, ends nobody: the handler that threw fails, and no other", () => {
+  const program = `
+    const { installIsolation, runAs } = await import("./services/observer-service/src/isolation.ts");
+    const { exitSlot, guardProcess } = await import("./services/observer-service/src/slot/process-guard.ts");
+    guardProcess(() => false);
+    installIsolation(() => console.log("nobody's"));
+    const owner = { runId: "run-1", uncaught: ({ message }) => console.log("run-1", message) };
+    for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, () => process.exit(1));
+    runAs(owner, () => setTimeout(() => { throw new Error("in a timer"); }, 1));
+    runAs(owner, () => setTimeout(() => void Promise.reject(new Error("in a promise")), 10));
+    runAs(owner, () => setTimeout(() => { try { process.exit(0); } catch { console.log("refused"); } }, 100));
+    setTimeout(() => exitSlot(3), 150);`;
+  const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
+    encoding: "utf8",
+    cwd: ROOT,
+    timeout: 60_000,
+  });
+  expect(stdout.split("\n").map((line) => line.slice(0, 32))).toEqual([
+    "run-1 in a timer",
+    "run-1 in a promise",
+    "run-1 process.exit(0) would end ",
+    "refused",
+    "",
+  ]);
+  expect(status).toBe(3);
 });

@@ -1,4 +1,4 @@
-import { currentOwner } from "../isolation.ts";
+import { areOthersTold, currentOwner } from "../isolation.ts";
 
 /** What a handler may not do to the process that it shares with others: it is refused, and its attempt fails. */
 export class ProcessGuardError extends Error {
@@ -23,7 +23,8 @@ export function exitSlot(code: number): never {
 
 /**
  * Refuses, to handlers and to the files that they stand in, what ends or changes the whole process: `exit`, `reallyExit`,
- * `abort`, `chdir`, `kill` of itself, of its service, or of their groups. Node's own work, which belongs to no handler, passes.
+ * `abort`, `chdir`, `kill` of itself, of its service, or of their groups. Node's own work, which belongs to no handler, passes. A listener for
+ * what nobody caught, which many programs have to end themselves, is not thrown at: it has no effect.
  *
  * @param isLoading whether observer files are being loaded: until then nobody owns their code
  */
@@ -35,6 +36,8 @@ export function guardProcess(isLoading: () => boolean): void {
     guarded[name] = (...args: unknown[]) => {
       const owner = currentOwner();
       if (isExiting || (owner === undefined && !isLoading()) || !concerns(...args)) return original.apply(process, args);
+      // Its attempt has failed; what is thrown at Node here ends the process of all, with exit code 7.
+      if (areOthersTold()) return undefined;
       const error = new ProcessGuardError(`process.${name}(${args.map(String).join(", ")})`);
       owner?.uncaught(error); // also where the handler catches what is thrown here
       throw error;
