@@ -60,7 +60,7 @@ test("flows come and end while one looks, with how far they are and why they fai
   ]);
   const running = await create("nightly", [
     step("first", []),
-    step("endless", ["first"], { ms: 50_000 }),
+    step("endless", ["first"], { ms: 300_000 }),
     step("last", ["endless"]),
   ]);
   flows = { failed, running };
@@ -85,6 +85,14 @@ test("its picture shows each state, and leads to the task by the keyboard", asyn
   await picture().getByRole("link", { name: "parse-b, work: Failed" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("NonRetryableError: it will never do").first().waitFor();
+});
+
+test("a task that its flow has cancelled says why, and leads back to its flow", async () => {
+  await open(`/flows/${flows.failed}`);
+  await picture().getByRole("link", { name: "store, work: Cancelled" }).click();
+  await page.getByText("Cancelled: its flow has cancelled it: parse-b failed").waitFor();
+  await page.getByRole("definition").filter({ hasText: "store of" }).getByRole("link").click();
+  await picture().getByRole("link", { name: "store, work: Cancelled" }).waitFor();
 });
 
 test("tasks of a flow that is over, which could not be read, are read again", async () => {

@@ -7,6 +7,7 @@ import { sayTimes } from "../../../services/status-page/src/parts/say-times.ts";
 import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
 import { nextLink } from "../../../services/status-page/src/store/link.ts";
 import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
+import { meaningOf } from "../../../services/status-page/src/store/task-looks.ts";
 import { marksOf, timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
 
 describe("addresses", () => {
@@ -27,6 +28,13 @@ describe("addresses", () => {
 });
 
 describe("what is said", () => {
+  it("of a task that its flow has cancelled is why, and not that somebody did", () => {
+    const flow = { id: "f", ref: "store", reason: "parse-b failed" };
+    const task = { status: "Cancelled", completedBy: null, flow } as const;
+    expect(meaningOf(task)).toBe("its flow has cancelled it: parse-b failed");
+    expect(meaningOf({ ...task, flow: { ...flow, reason: null } })).toContain("somebody has cancelled it");
+  });
+
   it.each([
     [12.4, "12 ms"],
     [1_000, "1 s"],

@@ -15,7 +15,7 @@ import type {
 import { FLOW_LOOKS } from "../store/flow-looks.ts";
 import { looksOfOccurrence, SCHEDULE_LOOKS } from "../store/schedule-looks.ts";
 import { PENDING_LOOKS, SILENT_LOOK, STATUS_LOOKS, type Tone } from "../store/statuses.ts";
-import { TASK_LOOKS } from "../store/task-looks.ts";
+import { meaningOf, TASK_LOOKS } from "../store/task-looks.ts";
 import { looksOfEntry } from "../store/timeline-looks.ts";
 import { TIMER_LOOKS } from "../store/timer-looks.ts";
 import { WORK_LOOKS } from "../store/work-looks.ts";
@@ -39,9 +39,10 @@ export function StatusMark({ status, pending = null, isSilent = false }: StatusM
   );
 }
 
-export function TaskMark({ task: { status, cancelling } }: { task: TaskView }) {
-  if (cancelling) return <Mark tone="wait" sign="◌" text="Cancelling" title="its handler has been told to end" />;
-  return <PlainTaskMark status={status} />;
+export function TaskMark({ task }: { task: TaskView }) {
+  if (task.cancelling) return <Mark tone="wait" sign="◌" text="Cancelling" title="its handler has been told to end" />;
+  const { tone, sign } = TASK_LOOKS[task.status];
+  return <Mark tone={tone} sign={sign} text={task.status} title={meaningOf(task)} />;
 }
 
 export function PlainTaskMark({ status }: { status: TaskStatus }) {

@@ -9,11 +9,18 @@ export const TASK_LOOKS: Record<TaskStatus, { tone: Tone; sign: string; meaning:
   Blocked: { tone: "wait", sign: "◌", meaning: "waits for others of its flow" },
   Scheduled: { tone: "wait", sign: "◷", meaning: "is not due yet" },
   Failed: { tone: "bad", sign: "✕", meaning: "its attempts are used up, or nothing could mend it" },
-  Cancelled: { tone: "over", sign: "○", meaning: "somebody has cancelled it" },
+  Cancelled: { tone: "over", sign: "○", meaning: "somebody has cancelled it, or its flow or schedule" },
   Completed: { tone: "over", sign: "✓", meaning: "its handler returned" },
 };
 
 export const TASK_SHOWN = Object.keys(TASK_LOOKS) as TaskStatus[];
+
+/** How it stands, with why where that is known of it alone. */
+export function meaningOf({ status, completedBy, flow }: Pick<TaskView, "status" | "completedBy" | "flow">): string {
+  if (completedBy === "emergency") return "its emergency handler returned";
+  if (status === "Cancelled" && flow !== null && flow.reason !== null) return `its flow has cancelled it: ${flow.reason}`;
+  return TASK_LOOKS[status].meaning;
+}
 
 /** Its beginning is the time at which it was made, which others share. */
 export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`;

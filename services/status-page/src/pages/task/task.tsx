@@ -12,8 +12,8 @@ import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { addressOfTask } from "../../shell/route.ts";
-import { ranMs, shortId, TASK_LOOKS } from "../../store/task-looks.ts";
+import { addressOfFlow, addressOfTask } from "../../shell/route.ts";
+import { meaningOf, ranMs, shortId } from "../../store/task-looks.ts";
 import css from "./task.module.css";
 import { TaskActions } from "./task-actions.tsx";
 
@@ -68,6 +68,15 @@ const TaskLink = ({ id }: { id: string }) => (
   <Link href={addressOfTask(id)} title={id}>
     <code>{shortId(id)}</code>
   </Link>
+);
+
+const InFlow = ({ flow: { id, ref } }: { flow: NonNullable<TaskView["flow"]> }) => (
+  <>
+    {ref} of{" "}
+    <Link href={addressOfFlow(id)} title={id}>
+      <code>{shortId(id)}</code>
+    </Link>
+  </>
 );
 
 /** What its handler created, and what it could not. */
@@ -149,9 +158,6 @@ const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
 const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
   `${waitsFor === null ? "" : WAITS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
 
-const meaningOf = ({ status, completedBy }: TaskView): string =>
-  completedBy === "emergency" ? "its emergency handler returned" : TASK_LOOKS[status].meaning;
-
 function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
   const tookMs = ranMs(task, nowMs);
@@ -161,6 +167,7 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
     ["Runs on", task.taken === null ? (service?.name ?? "on no service yet") : <TakenBy key="taken" taken={task.taken} />],
+    ...(task.flow === null ? [] : [["Flow", <InFlow key="flow" flow={task.flow} />] satisfies Fact]),
     ["Pool", pool],
     ["Priority", sayCount(priority)],
     ...time("Created", createdAt),
