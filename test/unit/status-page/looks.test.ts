@@ -6,6 +6,7 @@ import { sayAgo, sayAway, sayBytes, sayDuration, sayMany } from "../../../servic
 import { sayTimes } from "../../../services/status-page/src/parts/say-times.ts";
 import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
 import { nextLink } from "../../../services/status-page/src/store/link.ts";
+import { noRunOf } from "../../../services/status-page/src/store/no-run.ts";
 import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
 import { meaningOf } from "../../../services/status-page/src/store/task-looks.ts";
 import { marksOf, timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
@@ -28,6 +29,14 @@ describe("addresses", () => {
 });
 
 describe("what is said", () => {
+  it("of an observer without a listed run is why it has none: it waits for a service only where it does", () => {
+    const waits = "It waits until a service takes it.";
+    expect(noRunOf({ status: "Created", runNumber: 0 })).toEqual({ title: "No run yet", text: waits });
+    const others = (["Paused", "Scheduled", "Deleted"] as const).map((status) => noRunOf({ status, runNumber: 0 }).text);
+    expect(new Set([waits, ...others]).size).toBe(4);
+    expect(noRunOf({ status: "Paused", runNumber: 12 }).title).toContain("forgotten");
+  });
+
   it("of a task that its flow has cancelled is why, and not that somebody did", () => {
     const flow = { id: "f", ref: "store", reason: "parse-b failed" };
     const task = { status: "Cancelled", completedBy: null, flow } as const;

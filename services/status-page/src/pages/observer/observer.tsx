@@ -52,7 +52,7 @@ export default function Observer({ reference }: { reference: string }) {
         </h2>
         {runs === null && runsFailure !== null && <Failure what="Its runs" failure={runsFailure} onRetry={reloadRuns} />}
         {runs === null && runsFailure === null && <Pending label="Reading its runs" height="10rem" />}
-        {runs !== null && <RunHistory id={observer.id} runs={runs.items} total={runs.total} version={version} />}
+        {runs !== null && <RunHistory observer={observer} runs={runs.items} total={runs.total} version={version} />}
       </section>
       <Timeline key={`timeline of ${observer.id}`} id={observer.id} version={version} />
     </>

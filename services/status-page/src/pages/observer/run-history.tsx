@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import type { RunView } from "@unacked/contracts";
+import type { ObserverView, RunView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useNow } from "../../live/use-now.ts";
@@ -9,6 +9,7 @@ import { sayAge, sayCount, sayMany } from "../../parts/say.ts";
 import { Stack } from "../../parts/stack.tsx";
 import { Time } from "../../parts/time.tsx";
 import { END_REASONS, INTERRUPTED } from "../../store/end-reasons.ts";
+import { noRunOf } from "../../store/no-run.ts";
 import type { Tone } from "../../store/statuses.ts";
 import { marksOf, timeLineOf } from "../../store/time-line.ts";
 import css from "./run-history.module.css";
@@ -19,8 +20,7 @@ const SHOWN_AT_FIRST = 20;
 const MARKED = 500;
 
 interface Props {
-  /** The observer's. */
-  id: string;
+  observer: ObserverView;
   runs: RunView[];
   total: number;
   /** Changes when something may have happened. */
@@ -28,15 +28,16 @@ interface Props {
 }
 
 /** Its runs, newest first: on which service, from when to when, why each ended. */
-export function RunHistory({ id, runs, total, version }: Props) {
+export function RunHistory({ observer, runs, total, version }: Props) {
   const nowMs = useNow(1_000);
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
-  const { data } = useAnswer("getTimeline", { path: { ref: id }, query: { limit: MARKED } }, version);
+  const { data } = useAnswer("getTimeline", { path: { ref: observer.id }, query: { limit: MARKED } }, version);
   if (runs.length === 0) {
+    const { title, text } = noRunOf(observer);
     return (
       <div className="panel">
-        <Blank title="No run yet">
-          <p>It waits until a service takes it.</p>
+        <Blank title={title}>
+          <p>{text}</p>
         </Blank>
       </div>
     );
