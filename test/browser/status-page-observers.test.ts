@@ -240,6 +240,9 @@ describe("the list of observers", () => {
     await search.fill("whole-b");
     await page.getByText("1 shown").waitFor();
     await page.getByText("2 observers chosen").waitFor();
+    // The one that is shown is not among them.
+    expect(await page.getByRole("button", { name: /that match/ }).count()).toBe(0);
+    expect(await page.getByRole("checkbox", { name: "Choose all that are shown" }).isChecked()).toBe(false);
     for (const name of names) await system.remove(name);
     await page.goto(`${system.url}/observers`);
     await untilLive(page);

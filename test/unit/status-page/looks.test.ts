@@ -7,7 +7,13 @@ import { sayTimes } from "../../../services/status-page/src/parts/say-times.ts";
 import { addressOfObserver, routeOf } from "../../../services/status-page/src/shell/route.ts";
 import { nextLink } from "../../../services/status-page/src/store/link.ts";
 import { noRunOf } from "../../../services/status-page/src/store/no-run.ts";
-import { allOf, extendedTo, NOTHING_CHOSEN, toggled } from "../../../services/status-page/src/store/selection.ts";
+import {
+  allOf,
+  areAllChosen,
+  extendedTo,
+  NOTHING_CHOSEN,
+  toggled,
+} from "../../../services/status-page/src/store/selection.ts";
 import { meaningOf } from "../../../services/status-page/src/store/task-looks.ts";
 import { marksOf, timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
 
@@ -25,6 +31,16 @@ describe("addresses", () => {
 
   it("of an observer lead back to it", () => {
     expect(routeOf(addressOfObserver("a/b:c"))).toEqual({ page: "observer", ref: "a/b:c" });
+  });
+});
+
+describe("what is chosen", () => {
+  it("is all that is shown only if each of these is, and not as many that were chosen under another filter", () => {
+    const shown = (...ids: string[]) => ({ length: ids.length, has: (id: string) => ids.includes(id) });
+    expect(areAllChosen(allOf(["a", "b"]), shown("a", "b"))).toBe(true);
+    expect(areAllChosen(allOf(["a", "b"]), shown("b"))).toBe(true);
+    expect(areAllChosen(allOf(["a", "b"]), shown("c"))).toBe(false);
+    expect(areAllChosen(allOf(["a", "b"]), shown())).toBe(false);
   });
 });
 

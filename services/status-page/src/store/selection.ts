@@ -20,4 +20,8 @@ export function extendedTo({ ids, anchor }: Selection, id: string, order: readon
   return { ids: new Set([...ids, ...order.slice(Math.min(from, to), Math.max(from, to) + 1)]), anchor: anchor ?? id };
 }
 
+/** Whether each row that is shown is chosen; what was chosen under another filter is chosen still, and none of them. */
+export const areAllChosen = ({ ids }: Selection, shown: { length: number; has(id: string): boolean }): boolean =>
+  shown.length > 0 && ids.size >= shown.length && [...ids].filter((id) => shown.has(id)).length === shown.length;
+
 export const allOf = (order: readonly string[]): Selection => ({ ids: new Set(order), anchor: null });

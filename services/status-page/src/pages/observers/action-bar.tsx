@@ -6,7 +6,8 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import type { ListFilter } from "../../store/list-filter.ts";
-import type { Selection } from "../../store/selection.ts";
+import type { OrderedRows } from "../../store/ordered-rows.ts";
+import { areAllChosen, type Selection } from "../../store/selection.ts";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { wishOf } from "../../store/work-looks.ts";
 import { type ActionReport, doToMany } from "../../wire/actions.ts";
@@ -49,21 +50,22 @@ const isDangerous = (action: Action): boolean => action === "stop" || action ===
 
 interface Props {
   selection: Selection;
-  /** How many the list shows. */
-  shown: number;
+  /** What the list shows. */
+  rows: OrderedRows;
   filter: ListFilter;
   onDone: () => void;
 }
 
 /** What can be done with the chosen ones; its place is kept while none is chosen, so that nothing moves. */
-export function ActionBar({ selection, shown, filter, onDone }: Props) {
+export function ActionBar({ selection, rows, filter, onDone }: Props) {
+  const shown = rows.length;
   const { observers } = useLive();
   useSignal(observers.changed);
   const [asked, setAsked] = useState<Action | null>(null);
   /** All that match, whoever that is by then, rather than those that were chosen; of this choice and this filter alone. */
   const [whole, setWhole] = useState<{ selection: Selection; filter: ListFilter } | null>(null);
   const wish = wishOf(filter);
-  const canBeWhole = shown > 0 && selection.ids.size >= shown && wish !== undefined;
+  const canBeWhole = wish !== undefined && areAllChosen(selection, rows);
   const isWhole = canBeWhole && whole?.selection === selection && whole.filter === filter;
   const { say } = useNotices();
   const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);

@@ -8,7 +8,7 @@ import { Blank } from "../../parts/blank.tsx";
 import { navigate } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { type ListFilter, NO_FILTER, narrows } from "../../store/list-filter.ts";
-import { allOf, extendedTo, NOTHING_CHOSEN, type Selection, toggled } from "../../store/selection.ts";
+import { allOf, areAllChosen, extendedTo, NOTHING_CHOSEN, type Selection, toggled } from "../../store/selection.ts";
 import { keyAction } from "./key-action.ts";
 import { KeyHints } from "./key-hints.tsx";
 import css from "./observer-table.module.css";
@@ -101,6 +101,7 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
           onFilter={onFilter}
           chosen={selection.ids.size}
           count={rows.length}
+          isAll={areAllChosen(selection, rows)}
           onChooseAll={(all) => onSelect(all ? allOf(rows.ids()) : NOTHING_CHOSEN)}
         />
         <div role="rowgroup" className={css.body} style={{ height: virtualizer.getTotalSize() }}>

@@ -42,12 +42,7 @@ export default function Observers() {
       {filter.group !== "" && <GroupTable view={view} filter={filter} />}
       {filter.group === "" && (
         <>
-          <ActionBar
-            selection={selection}
-            shown={view.rows.length}
-            filter={filter}
-            onDone={() => setSelection(NOTHING_CHOSEN)}
-          />
+          <ActionBar selection={selection} rows={view.rows} filter={filter} onDone={() => setSelection(NOTHING_CHOSEN)} />
           <ObserverTable
             view={view}
             filter={filter}

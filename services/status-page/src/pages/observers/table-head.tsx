@@ -7,6 +7,7 @@ interface Props {
   onFilter: (filter: ListFilter) => void;
   chosen: number;
   count: number;
+  isAll: boolean;
   onChooseAll: (all: boolean) => void;
 }
 
@@ -25,9 +26,8 @@ const COLUMNS: { of: Sort; text: string; title?: string }[] = [
 ];
 
 /** A column's button sorts by it, then the other way round, then as if nobody had asked: the newest first. */
-export function TableHead({ filter, onFilter, chosen, count, onChooseAll }: Props) {
+export function TableHead({ filter, onFilter, chosen, count, isAll, onChooseAll }: Props) {
   const box = useRef<HTMLInputElement>(null);
-  const isAll = count > 0 && chosen >= count;
   useEffect(() => {
     if (box.current !== null) box.current.indeterminate = chosen > 0 && !isAll;
   }, [chosen, isAll]);
