@@ -1,13 +1,18 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Role } from "@unacked/contracts";
 import type { Request, Response } from "express";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { KEPT_SERVICE } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
+import { setCaller } from "../../../services/observer-manager/src/adapters/http/server/caller.ts";
 import { eventStream } from "../../../services/observer-manager/src/adapters/http/server/change-events.ts";
 import {
   keepEventStream,
   sendEventStream,
 } from "../../../services/observer-manager/src/adapters/http/server/server-sent-events.ts";
+import { ANONYMOUS } from "../../../services/observer-manager/src/domain/access/identity.ts";
+import type { ChangeEvent, ChangeSink } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
 
 /** What is answered by `answer` to somebody who has gone by then, as while it was looked up who asks. */
 async function answeredTooLate(answer: (request: Request, response: Response) => unknown): Promise<void> {
@@ -66,4 +71,33 @@ test("A client to which much is sent just as its stream beats, after long calm, 
   await vi.advanceTimersByTimeAsync(90_000);
   expect(response.destroy).toHaveBeenCalled();
   response.emit("close");
+});
+
+/** What is written to a caller of this role who follows the changes. */
+function toldTo(role: Role, event: ChangeEvent): string {
+  const written: string[] = [];
+  const wire = { writeHead: () => undefined, write: (text: string) => written.push(text), writableLength: 0 };
+  const response = Object.assign(new EventEmitter(), { locals: {}, ...wire }) as unknown as Response;
+  setCaller(response, { identity: { ...ANONYMOUS, role }, isStillWelcome: async () => true });
+  const request = { query: {}, get: () => undefined, socket: { setNoDelay: () => undefined } } as unknown as Request;
+  const subscribe = (sink: ChangeSink) => {
+    sink.send(event);
+    return { resume: () => undefined, close: () => undefined };
+  };
+  eventStream({ subscribe } as unknown as Parameters<typeof eventStream>[0])(request, response, () => undefined);
+  response.emit("close");
+  return written.join("");
+}
+
+test("A change of a service shows an operator the lines of code around what does not load, and a viewer none", () => {
+  const event: ChangeEvent = {
+    kind: "service",
+    view: { ...KEPT_SERVICE, brokenFiles: KEPT_SERVICE.reload.answer.brokenFiles },
+  };
+  for (const role of ["operator", "viewer", "admin"] as const) {
+    const told = toldTo(role, event);
+    expect(told).toContain("it does not load: SyntaxError");
+    expect(told.includes("async run({ signal )"), role).toBe(role !== "viewer");
+    expect(told.includes("a file does not load"), role).toBe(role !== "viewer");
+  }
 });

@@ -1,9 +1,10 @@
-import { CALLS, ObserverView } from "@unacked/contracts";
+import { CALLS, ObserverView, type Role, ServiceView } from "@unacked/contracts";
 import type { Request, RequestHandler, Response } from "express";
 import { queryProblems } from "../../../domain/field-problems.ts";
 import type { ChangeEvent, ChangeSink } from "../../../operations/changes/change-stream.ts";
 import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { HttpProblem } from "../api/http-problem.ts";
+import { callerOf } from "./caller.ts";
 import { seenBy } from "./seen-by.ts";
 import { beginEventStream, frameOf, keepEventStream } from "./server-sent-events.ts";
 
@@ -24,33 +25,35 @@ export function eventStream(changes: ManagerApi["changes"]): RequestHandler {
 }
 
 function sinkOf(response: Response): ChangeSink {
+  const { role } = callerOf(response).identity;
   return {
     send(event) {
-      response.write(writtenOnce(event));
+      response.write(writtenOnce(event, role));
       return response.writableLength <= MAX_BUFFERED_BYTES;
     },
     end: () => response.end(),
   };
 }
 
-/** An event goes to many clients: written as text once. */
-const frames = new WeakMap<ChangeEvent, string>();
+/** An event goes to many clients: written as text once for each way in which it is seen. */
+const frames = new WeakMap<ChangeEvent, Partial<Record<Role, string>>>();
 
-function writtenOnce(event: ChangeEvent): string {
-  const known = frames.get(event);
-  if (known !== undefined) return known;
-  const frame = frameOf({ name: event.kind, id: event.cursor, data: dataOf(event) });
-  frames.set(event, frame);
-  return frame;
+function writtenOnce(event: ChangeEvent, asker: Role): string {
+  const role = roleOf(event, asker);
+  const known = frames.get(event) ?? {};
+  frames.set(event, known);
+  return (known[role] ??= frameOf({ name: event.kind, id: event.cursor, data: dataOf(event, role) }));
 }
 
-function dataOf(event: ChangeEvent): unknown {
+/** Observers change by the thousand, and all callers are told what viewers see; of the few services, the page shows operators more. */
+const roleOf = ({ kind }: ChangeEvent, asker: Role): Role => (kind === "service" ? asker : "viewer");
+
+function dataOf(event: ChangeEvent, role: Role): unknown {
   switch (event.kind) {
     case "observer":
-      // What is written once goes to callers of every role.
-      return seenBy("viewer", ObserverView).parse(event.view);
+      return seenBy(role, ObserverView).parse(event.view);
     case "service":
-      return event.view;
+      return seenBy(role, ServiceView).parse(event.view);
     case "ready":
       return { cursor: event.cursor };
     case "resync":
