@@ -51,6 +51,22 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
 const scrapeOf = async (metrics: ManagerMetrics): Promise<Scrape> => new Scrape(await metrics.render());
 
 describe("a manager's scrape", () => {
+  it("reads the books once for all who ask meanwhile, and anew for the next", async () => {
+    let reads = 0;
+    const metrics = metricsOf({
+      async stats() {
+        reads += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        return stats();
+      },
+    });
+    const texts = await Promise.all(Array.from({ length: 100 }, () => metrics.render()));
+    expect(reads).toBe(1);
+    expect(new Set(texts).size).toBe(1);
+    await metrics.render();
+    expect(reads).toBe(2);
+  });
+
   it("shows tasks by type, and by pool what they want; more than a hundred types and pools together", async () => {
     const byType = Array.from({ length: 102 }, (_, i) => ({ type: `t${i}`, status: "Ready" as const, count: 1_000 - i }));
     const pools = Array.from({ length: 102 }, (_, i) => ({ pool: `p${i}`, workers: 2, wanted: 5, oldestReadyS: i }));

@@ -53,6 +53,8 @@ export class ManagerMetrics {
   readonly #timers: TimerMetrics;
   readonly #schedules: ScheduleMetrics;
   readonly tally: Tally;
+  /** Under way. */
+  #scrape: Promise<string> | undefined;
 
   constructor(parts: ManagerMetricsParts) {
     this.#parts = parts;
@@ -97,8 +99,16 @@ export class ManagerMetrics {
     this.#http.answered(request);
   }
 
-  /** The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. */
-  async render(): Promise<string> {
+  /**
+   * The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. Who asks while
+   * they are read is given the same: anybody may (METRICS_ACCESS), and each reading takes as many of the database's connections as there are.
+   */
+  render(): Promise<string> {
+    this.#scrape ??= this.#read().finally(() => (this.#scrape = undefined));
+    return this.#scrape;
+  }
+
+  async #read(): Promise<string> {
     const { stats, commands, tasks, taskFigures, timers, schedules, flows, readWithinMs = READ_WITHIN_MS } = this.#parts;
     const limit = new AbortController();
     this.#requests.show(this.#parts.requestsWaiting());
