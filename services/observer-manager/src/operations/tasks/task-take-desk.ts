@@ -13,6 +13,7 @@ import {
   type TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
+import { fromJsonText } from "../../domain/json-text.ts";
 import { failedAttempt } from "../../domain/tasks/taken-attempt.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
@@ -119,7 +120,7 @@ const toTaken = ({ id, sendId, type, params, failures, leaseUntil, inputs }: Hel
 
 const toTakenInput = ({ output, ...rest }: TaskInput): NonNullable<TakenTask["inputs"]>[number] => ({
   ...rest,
-  ...(output !== undefined && { output: JSON.parse(output) as unknown }),
+  ...(output !== undefined && { output: fromJsonText(output) }),
 });
 
 function refusalOf(outcome: NotHeld): Refusal {

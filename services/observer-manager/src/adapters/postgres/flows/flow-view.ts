@@ -1,5 +1,6 @@
 import type { FlowStatusName, FlowTaskView, FlowView, ON_FAILURE, TaskStatus } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 
 export interface FlowRow {
@@ -95,6 +96,6 @@ export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
     lastError: status === "Completed" || error === null ? null : { name: error.name, message: error.message },
     startedAt: shownTimeOrNull(row.started_at),
     endedAt: shownTimeOrNull(row.ended_at),
-    ...(output !== null && { output: JSON.parse(output) as unknown }),
+    ...(output !== null && { output: fromJsonText(output) }),
   };
 }

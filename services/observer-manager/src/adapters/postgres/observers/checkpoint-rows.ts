@@ -1,5 +1,6 @@
 import type { CheckpointView, ObserverId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import { fromJsonText } from "../../../domain/json-text.ts";
 
 /** The one that counts. Index: checkpoints_of_observer. */
 const NEWEST = `
@@ -57,12 +58,4 @@ function toView({ runId, number, value, saved_at, ...before }: CheckpointRow): C
   };
 }
 
-/** As a service has told it: a text that is no JSON is shown as it is. */
-function valueOf(json: string | null): unknown {
-  if (json === null) return null;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
-}
+const valueOf = (json: string | null): unknown => (json === null ? null : fromJsonText(json));

@@ -1,4 +1,5 @@
 import { isTaskOver, TASK_STATUSES, type TaskView } from "@unacked/contracts";
+import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
 import { literals } from "../connection/sql-conditions.ts";
@@ -126,7 +127,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     taken: row.taken_by === null ? null : { by: row.taken_by, until: shownTimeOrNull(row.lease_until) },
     startedAt: shownTimeOrNull(row.started_at),
     endedAt: shownTimeOrNull(row.ended_at),
-    output: row.output === null ? null : fromJson(row.output),
+    output: row.output === null ? null : fromJsonText(row.output),
     completedBy: status === "Completed" ? completedBy : null,
     lastError: row.last_error,
     flow: row.flow_id === null ? null : { id: row.flow_id, ref: row.flow_ref ?? "", reason: flowReason },
@@ -136,13 +137,4 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     ...(edits !== undefined && { edits }),
     createdAt: shownTime(row.created_at),
   };
-}
-
-/** Everybody who may write the state queue may write what is none. */
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
