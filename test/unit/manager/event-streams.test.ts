@@ -101,3 +101,27 @@ test("A change of a service shows an operator the lines of code around what does
     expect(told.includes("a file does not load"), role).toBe(role !== "viewer");
   }
 });
+
+test("A client whose token was taken back is cut off also if it reads nothing of its stream any more", async () => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  client.on("error", () => undefined);
+  client.end();
+  const [incoming, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const own = Object.assign(response, { locals: {} }) as unknown as Response;
+  setCaller(own, { identity: ANONYMOUS, isStillWelcome: async () => false });
+  const isGone = vi.fn();
+  keepEventStream(incoming as unknown as Request, own, { isGone });
+  // More than the kernel's buffers take of a client that has not even read the head.
+  response.write("x".repeat(32 * 1_048_576));
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(isGone).toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(response.closed).toBe(false);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(response.destroyed).toBe(true);
+});

@@ -35,7 +35,9 @@ export function keepEventStream(request: Request, response: Response, told: { ha
   const heartbeat = setInterval(() => {
     void sendAwayIfUnwelcome();
     const nowMs = performance.now();
-    stalledSinceMs = response.writableNeedDrain ? (stalledSinceMs ?? nowMs) : undefined;
+    // Of one that was ended it is not said that it needs drain: while it is here, what was sent before is unread.
+    const isUnread = response.writableNeedDrain || response.writableEnded;
+    stalledSinceMs = isUnread ? (stalledSinceMs ?? nowMs) : undefined;
     if (stalledSinceMs === undefined) response.write(": still here\n\n");
     else if (nowMs - stalledSinceMs > MAX_STALLED_MS) response.destroy();
   }, HEARTBEAT_MS);
