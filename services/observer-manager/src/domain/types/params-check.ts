@@ -20,7 +20,7 @@ interface Check {
   isMet: ValidateFunction;
   /** What is wrong, in the words of whatever else reads a client's input. Undefined: it cannot be told in these. */
   inWords(params: unknown): FieldProblem[] | undefined;
-  /** It has something by which a short schema may take for ever. */
+  /** It is long, or has something by which a short schema may take for ever. */
   mayTakeLong: boolean;
   /** How often it was ended, as it took too long. */
   slow: number;
@@ -47,7 +47,7 @@ export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
   known.set(schema, check);
   if (check === null || check.slow >= MAX_SLOW) return [];
   try {
-    if (!check.mayTakeLong) return problemsBy(check, params);
+    if (!check.mayTakeLong && !hasManyValues(params)) return problemsBy(check, params);
     const done = inTime(CHECK_MS, () => problemsBy(check, params));
     if (done === undefined) check.slow += 1;
     return done?.result ?? [];
@@ -76,6 +76,24 @@ const stepTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceA
 /** Expressions; parts that name each other, so that what is written once is done 2^n times; and each item compared with each. */
 const LONG = /"(?:pattern|patternProperties|\$ref|\$dynamicRef|uniqueItems)":/;
 
+/** Each value may be held against each part of a schema, and each part that it breaks is an error: so many parts and values are soon done. */
+const SHORT_SCHEMA = 4_096;
+const FEW_VALUES = 500;
+
+/** Looks at no more of them than that. */
+function hasManyValues(params: unknown): boolean {
+  const left = [params];
+  for (let seen = 0; left.length > 0; seen += 1) {
+    if (seen + left.length > FEW_VALUES) return true;
+    const value = left.pop();
+    if (typeof value !== "object" || value === null) continue;
+    const inside = Object.values(value);
+    if (inside.length > FEW_VALUES) return true;
+    left.push(...inside);
+  }
+  return false;
+}
+
 /** A schema that does not compile, or not in time, accepts everything: the service will check. */
 function compile(schema: Schema): Check | null {
   const text = JSON.stringify(schema);
@@ -90,7 +108,10 @@ function compile(schema: Schema): Check | null {
     // An $id or $schema of its own could clash with another service's copy of the same type.
     const { $id: _id, $schema: _schema, ...rest } = schema;
     const isMet = compileInTime(rest);
-    check = isMet === undefined ? null : { isMet, inWords: wordsOf(rest), mayTakeLong: LONG.test(text), slow: 0 };
+    check =
+      isMet === undefined
+        ? null
+        : { isMet, inWords: wordsOf(rest), mayTakeLong: text.length > SHORT_SCHEMA || LONG.test(text), slow: 0 };
   } catch {
     check = null;
   }
