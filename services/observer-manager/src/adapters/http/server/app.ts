@@ -21,7 +21,7 @@ import { eventStream } from "./change-events.ts";
 import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
 import { messagesOf } from "./express-messages.ts";
 import { Gate } from "./gate.ts";
-import { sendJson } from "./json-body.ts";
+import { jsonText, sendJson, sendText } from "./json-body.ts";
 import { refuseForeignHosts } from "./known-hosts.ts";
 import { type DescribeError, problemOfError, sendProblem } from "./problem-of-error.ts";
 import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
@@ -142,12 +142,15 @@ const sendMetrics =
     response.type(metrics.contentType).send(await metrics.render());
   };
 
-/** Made when it is asked for: that takes a good part of what a manager's start would cost. */
+/**
+ * Made when it is asked for: that takes a good part of what a manager's start would cost. Written once: it is 800 KB, and anybody may ask, as often
+ * as they like.
+ */
 function sendDocument(make: () => object): RequestHandler {
-  let document: object | undefined;
+  let text: string | undefined;
   return (_request, response) => {
-    document ??= make();
-    sendJson(response, 200, document);
+    text ??= jsonText(make());
+    sendText(response, 200, text);
   };
 }
 

@@ -21,12 +21,17 @@ const requireJson: RequestHandler = (request, _response, next) => {
   next();
 };
 
+/** Ended by a newline, as in a terminal the prompt would stand behind it. */
+export const jsonText = (body: unknown): string => `${JSON.stringify(body)}\n`;
+
+export const sendJson = (response: Response, status: number, body: unknown, type?: string): void =>
+  sendText(response, status, jsonText(body), type);
+
 /**
- * Every JSON that is answered goes out here: ended by a newline, as in a terminal the prompt would stand behind it. Not by express's `send`: that
- * answers `If-None-Match` by 304, and the ETag of an observer is of what is wanted of it alone, however else it has changed.
+ * Every JSON that is answered goes out here. Not by express's `send`: that answers `If-None-Match` by 304, and the ETag of an observer is of what
+ * is wanted of it alone, however else it has changed.
  */
-export function sendJson(response: Response, status: number, body: unknown, type = "application/json"): void {
-  const text = `${JSON.stringify(body)}\n`;
+export function sendText(response: Response, status: number, text: string, type = "application/json"): void {
   response
     .status(status)
     .set({ "Content-Type": `${type}; charset=utf-8`, "Content-Length": String(Buffer.byteLength(text)) })
