@@ -4,16 +4,23 @@ import type { z } from "zod";
 type Issue = z.core.$ZodIssue;
 type Flat = { path: readonly PropertyKey[]; message: string };
 
-/** One entry for each wrong field of a body. */
+/** More wrong fields are not worth reading: each is told with its whole path, so that a body of many was answered by many times as much. */
+export const MAX_FIELDS = 100;
+
+/** One entry for each wrong field of a body, the first of them. */
 export const bodyProblems = (issues: readonly Issue[]): FieldProblem[] =>
   pointed(issues, [], "there is no such field").map((one) => ({ ...one, message: issueWords(one.message) }));
 
-/** One entry for each wrong param, in the words of the service that would check them next. */
+/** One entry for each wrong param, the first of them, in the words of the service that would check them next. */
 export const paramProblems = (issues: readonly Issue[]): FieldProblem[] =>
   pointed(issues, ["params"], "there is no such param");
 
 function pointed(issues: readonly Issue[], above: readonly PropertyKey[], ofUnknown: string): FieldProblem[] {
-  const flat = issues.flatMap((issue) => flatten(issue, ofUnknown, above));
+  const flat: Flat[] = [];
+  for (const issue of issues) {
+    flat.push(...flatten(issue, ofUnknown, above).slice(0, MAX_FIELDS - flat.length));
+    if (flat.length === MAX_FIELDS) break;
+  }
   return flat.map(({ path, message }) => ({ pointer: toPointer(path), message }));
 }
 
@@ -30,7 +37,7 @@ function flatten(issue: Issue, ofUnknown: string, above: readonly PropertyKey[] 
   const path = [...above, ...issue.path];
   switch (issue.code) {
     case "unrecognized_keys":
-      return issue.keys.map((key) => ({ path: [...path, key], message: ofUnknown }));
+      return issue.keys.slice(0, MAX_FIELDS).map((key) => ({ path: [...path, key], message: ofUnknown }));
     case "invalid_union":
       return flattenUnion(issue, path, ofUnknown);
     case "invalid_key":

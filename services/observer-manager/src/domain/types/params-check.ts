@@ -1,7 +1,7 @@
 import type { FieldProblem } from "@unacked/contracts";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { z } from "zod";
-import { paramProblems } from "../field-problems.ts";
+import { MAX_FIELDS, paramProblems } from "../field-problems.ts";
 import { inTime } from "./in-time.ts";
 
 type Schema = Record<string, unknown>;
@@ -60,7 +60,7 @@ function problemsBy(check: Check, params: unknown): FieldProblem[] {
   if (check.isMet(params)) return [];
   const errors = check.isMet.errors ?? [];
   const ofKeys = new Map(errors.flatMap(describedKey));
-  const problems = check.inWords(params) ?? errors.map(toProblem);
+  const problems = check.inWords(params) ?? errors.slice(0, MAX_FIELDS).map(toProblem);
   return problems.map((problem) => ({ ...problem, message: ofKeys.get(problem.pointer ?? "") ?? problem.message }));
 }
 
