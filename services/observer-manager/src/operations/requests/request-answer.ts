@@ -1,4 +1,4 @@
-import type { TaskBatchResults, TimerBatchResults, TimerCancelResults } from "@unacked/contracts";
+import { type TaskBatchResults, type TimerBatchResults, type TimerCancelResults, withoutHoles } from "@unacked/contracts";
 import { RefusedByDatabase } from "../books/books-store.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
@@ -8,7 +8,10 @@ import type { KeptAnswer } from "./request-store.ts";
 /** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
 const MAX_ANSWER_LENGTH = 4_000_000;
 
-/** The JSON of these results; of very long ones without what the requester knows already. */
+/** Of an error's message, in an answer that is too long. */
+const MAX_ERROR_LENGTH = 200;
+
+/** The JSON of these results; of very long ones without params and results: a thousand of 64 KiB are more than a message may have. */
 export function shown({ results }: TaskBatchResults | TimerBatchResults | TimerCancelResults): string {
   const json = JSON.stringify({ results });
   return json.length <= MAX_ANSWER_LENGTH ? json : JSON.stringify({ results: results.map(short) });
@@ -17,7 +20,11 @@ export function shown({ results }: TaskBatchResults | TimerBatchResults | TimerC
 type Result = (TaskBatchResults | TimerBatchResults | TimerCancelResults)["results"][number];
 
 function short(result: Result): object {
-  if ("task" in result) return { ...result, task: { ...result.task, params: null } };
+  if ("task" in result) {
+    const { lastError, ...task } = result.task;
+    const error = lastError && { name: lastError.name, message: withoutHoles(lastError.message.slice(0, MAX_ERROR_LENGTH)) };
+    return { ...result, task: { ...task, params: null, output: null, lastError: error } };
+  }
   if ("timer" in result) return { ...result, timer: { ...result.timer, payload: null } };
   const { problem } = result;
   return { ...result, problem: { ...problem, errors: problem.errors?.slice(0, 1), knownTypes: undefined } };
