@@ -134,3 +134,42 @@ test("An answer of what became of each shows 32 MiB of them; those behind were n
   expect((await stop(left)).filter(({ problem }) => problem !== undefined)).toEqual([]);
   expect(await living()).toHaveLength(0);
 });
+
+test("Of many tasks that are there already a creation shows 8 MiB; those behind without params and results, and one alone in full", async () => {
+  const tasks = many(() => ({ id: randomUUID(), type: "t", params: { text: TEXT } }));
+  const ask = async (asked: object[]) => {
+    const { status, text, body } = await manager.call("POST", "/api/v1/tasks/batch", { json: { tasks: asked } });
+    expect(status, text.slice(0, 500)).toBe(200);
+    return { length: text.length, results: (body as { results: Result[] }).results };
+  };
+  type Result = { status: number; task?: { id: string; outcome: string; params: unknown; output: unknown } };
+  await ask(tasks);
+  const keyed = many((i) => ({ type: "t", key: `k-${i}`, params: { text: TEXT } }));
+  await ask(keyed);
+
+  const repeated = await ask(tasks);
+  expect(repeated.length).toBeLessThan(9_000_000);
+  expect(new Set(repeated.results.map(({ task }) => task?.outcome))).toEqual(new Set(["exists"]));
+  expect(repeated.results.map(({ task }) => task?.id)).toEqual(tasks.map(({ id }) => id));
+  expect(repeated.results[0]?.task?.params).toEqual({ text: TEXT });
+  expect(repeated.results.at(-1)?.task?.params).toBeNull();
+
+  const others = await ask(tasks.map((task, i) => (i < COUNT - 1 ? task : { ...task, params: { text: "another" } })));
+  expect(others.results.map(({ status }) => status)).toEqual(many((i) => (i < COUNT - 1 ? 200 : 409)));
+
+  const met = await ask(many((i) => ({ type: "t", key: `k-${i}`, params: {}, onConflict: "return" })));
+  expect(met.length).toBeLessThan(9_000_000);
+  expect(new Set(met.results.map(({ task }) => task?.outcome))).toEqual(new Set(["returned"]));
+
+  await manager.call("POST", "/api/v1/tasks/cancel", { json: { ids: tasks.map(({ id }) => id) } });
+  const output = JSON.stringify(TEXT.slice(0, 60_000));
+  await books.dataSource.query("UPDATE ended_tasks SET status = 'Completed', output = $1", [output]);
+  const over = await ask(tasks);
+  expect(over.length).toBeLessThan(9_000_000);
+  expect(over.results.at(-1)?.task).toMatchObject({ outcome: "exists", output: null });
+
+  const alone = (task: object) => manager.call("POST", "/api/v1/tasks", { json: task });
+  const answers = await Promise.all(tasks.map(alone)); // they share transactions
+  for (const { status, body } of answers)
+    expect([status, (body as { output: string }).output.length]).toEqual([200, 60_000]);
+});

@@ -82,7 +82,15 @@ export class TaskDesk implements TaskTools {
     const insert = tasks.some(({ task }) => task.key !== undefined) ? this.#insertKeyed : this.#insert;
     const inserted = tasks.length === 0 ? [] : await insert.do(tasks);
     if (inserted.some(leavesSome)) this.#parts.wake();
-    return outcomesOf(checked, inserted);
+    const outcomes = outcomesOf(checked, inserted);
+    return outcomes.length === 1 ? Promise.all(outcomes.map((one) => this.#inFull(one))) : outcomes;
+  }
+
+  /** Of one that is asked for alone all is shown, whoever shared its transaction. */
+  async #inFull(outcome: TaskCreateOutcome): Promise<TaskCreateOutcome> {
+    if (outcome.kind === "problem" || outcome.isShort !== true) return outcome;
+    const task = await this.#parts.store.find(outcome.id);
+    return task === undefined ? outcome : { ...outcome, task: () => task };
   }
 
   findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined> {

@@ -161,6 +161,8 @@ export interface Accepted<Kind extends string> {
   kind: Kind;
   id: TaskId;
   task(): TaskView;
+  /** It is one of many that are there, and shown without params and result. */
+  isShort?: boolean;
 }
 
 export interface TaskQuery {

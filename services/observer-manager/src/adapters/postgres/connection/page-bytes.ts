@@ -28,3 +28,15 @@ export function cutToBytes(rows: string, large: readonly string[], order: string
       FROM (SELECT *, ${bytesOfAll(large)} AS bytes FROM (${rows}) page) sized) cut
     WHERE bytes_before < ${MAX_PAGE_BYTES} ORDER BY ${order}`;
 }
+
+/** Of those that are asked for by their ids, in that order: the ones behind so many bytes. */
+export function thoseBeyond(ids: readonly string[], sizes: readonly { id: string; bytes: number }[]): ReadonlySet<string> {
+  const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
+  let sum = 0;
+  return new Set(
+    ids.filter((id) => {
+      sum += bytesOf.get(id) ?? 0;
+      return sum > MAX_PAGE_BYTES;
+    }),
+  );
+}

@@ -15,6 +15,7 @@ import { countCreated } from "../tasks/task-created.ts";
 import { insertBeside } from "../tasks/task-insert-beside.ts";
 import { cancelTimers } from "../time/timer-cancel.ts";
 import { putTimers } from "../time/timer-put.ts";
+import { timersAmong } from "../time/timer-view.ts";
 
 /** Index: task_requests_pkey. */
 const FIND = `
@@ -62,7 +63,7 @@ export class PostgresRequestStore implements RequestStore {
   }
 
   cancelTimers(decisions: readonly TimerCancelDecision[]): Promise<Answers> {
-    return this.#decide(decisions, cancelTimers);
+    return this.#decide(decisions, (tx, cancels) => cancelTimers(tx, cancels, timersAmong));
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {

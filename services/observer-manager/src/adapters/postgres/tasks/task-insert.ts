@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { waitOf } from "../../../domain/tasks/task-limits.ts";
@@ -8,6 +7,7 @@ import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operatio
 import { recordActions } from "../access/audit-rows.ts";
 import { mostlyNull } from "../connection/mostly-null.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { findThere, sameParams } from "./task-found.ts";
 import {
   BEFORE_AT_ONCE,
   type FreshRow,
@@ -18,8 +18,8 @@ import {
   type Times,
 } from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
-import { TaskStandings, viewsOf } from "./task-standings.ts";
-import { ENDED_AMONG, FIND, type TaskRow } from "./task-view.ts";
+import { TaskStandings } from "./task-standings.ts";
+import { ENDED_AMONG } from "./task-view.ts";
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
 
@@ -94,8 +94,9 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   const fresh = inserted.filter(({ id }) => !ended.has(id));
   const created = new Map(fresh.map((row) => [row.id, row]));
   const others = all.filter(({ id }) => !created.has(id)).map(({ id }) => id);
-  const known = others.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [others]));
-  const knownById = new Map(known.map((task) => [task.id, () => task]));
+  const known = await findThere(tx, [...new Set(others)]);
+  const haveSameParams = await sameParams(tx, known, all);
+  const knownById = new Map(known.views.map((task) => [task.id, () => task]));
   const outcomes = new Map<Asked, InsertOutcome>();
   const met: Asked[] = [];
   for (const asked of tasks) {
@@ -107,7 +108,11 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
       knownById.set(task.id, there);
       outcomes.set(asked, { kind: "created", id: task.id, task: there, sendId: row.sendId });
     } else if (there === undefined) met.push(asked);
-    else outcomes.set(asked, isRepeat(task, there()) ? { kind: "exists", id: task.id, task: there } : { kind: "taken" });
+    else {
+      const isRepeat = isLike(task, there()) && (task.key !== undefined || haveSameParams(task, there()));
+      const exists = { kind: "exists", id: task.id, task: there, isShort: known.short.has(task.id) } as const;
+      outcomes.set(asked, isRepeat ? exists : { kind: "taken" });
+    }
   }
   for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
   return outcomes;
@@ -138,8 +143,8 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
     tx,
     met.map(({ task }) => task),
   );
-  const winners = outcomes.flatMap((outcome) => ("winner" in outcome ? [outcome.winner] : []));
-  const views = winners.length === 0 ? [] : await viewsOf(tx, await tx.query<TaskRow[]>(FIND, [[...new Set(winners)]]));
+  const shown = outcomes.flatMap((outcome) => ("winner" in outcome && outcome.kind !== "key-taken" ? [outcome.winner] : []));
+  const { views, short } = await findThere(tx, [...new Set(shown)]);
   const byId = new Map(views.map((view) => [view.id, view]));
   return met.flatMap((asked, i): [Asked, InsertOutcome][] => {
     const outcome = outcomes[i];
@@ -147,16 +152,16 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
     if (!("winner" in outcome)) return [[asked, outcome]];
     const { kind, winner } = outcome;
     const task = () => byId.get(winner) as TaskView;
-    return [[asked, kind === "key-taken" ? { kind, winner } : { kind, id: winner, task }]];
+    return [[asked, kind === "key-taken" ? { kind, winner } : { kind, id: winner, task, isShort: short.has(winner) }]];
   });
 }
 
-/** Of one with a key the params may have been replaced meanwhile. */
-const isRepeat = (task: NewTask, there: TaskView): boolean =>
+/** Of one with a key params and pool may have been replaced meanwhile. */
+const isLike = (task: NewTask, there: TaskView): boolean =>
   mayMeet(task, there) &&
   task.type === there.type &&
   (task.key ?? null) === there.key &&
-  (there.key !== null || (task.pool === there.pool && isDeepStrictEqual(task.params, there.params)));
+  (there.key !== null || task.pool === there.pool);
 
 /** As the insert left it: reading ten thousand rows back takes longer than writing them. */
 function viewOfNew(

@@ -58,6 +58,8 @@ const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, 
 
 const STORY = "story - 'created' - 'refused' - 'edits' AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
+const SHORT_ERROR = `CASE WHEN last_error IS NOT NULL THEN
+  jsonb_build_object('name', last_error->'name', 'message', left(last_error->>'message', 200)) END AS last_error`;
 
 /** Index: tasks_in_flight. */
 export const IN_FLIGHT: readonly TaskView["status"][] = ["Sent", "Running"];
@@ -84,6 +86,13 @@ const findAll = (of: (columns: string) => string): string => `
   SELECT ${of(LIVE_COLUMNS)} FROM tasks WHERE id = ANY($1)
   UNION ALL SELECT ${of(ENDED_COLUMNS)} FROM ended_tasks WHERE id = ANY($1)`;
 export const FIND = findAll((columns) => columns);
+/** Without what may be long. */
+export const FIND_SHORT = findAll((columns) =>
+  columns
+    .replace(" params,", " NULL::jsonb AS params,")
+    .replace("ended_at, output,", "ended_at, NULL::text AS output,")
+    .replace(LAST_ERROR, SHORT_ERROR),
+);
 /** With the stack of its last error, and all that it created. */
 export const FIND_ONE = findAll(inFull);
 

@@ -14,12 +14,16 @@ const CANCEL = `
   kept AS (${keepEnded("gone", "Cancelled")} RETURNING id)
   SELECT id FROM kept`;
 
-/** Each for itself, each id once, in the order given; with their entries of the audit trail. */
-export async function cancelTimers(tx: EntityManager, cancels: readonly TimerCancel[]): Promise<CancelOutcome[]> {
+/** Each for itself, each id once, in the order given; with their entries of the audit trail. @param shown how they are read to be shown */
+export async function cancelTimers(
+  tx: EntityManager,
+  cancels: readonly TimerCancel[],
+  shown = timersOf,
+): Promise<CancelOutcome[]> {
   const ids = cancels.map(({ id }) => id);
   const gone = await tx.query<{ id: string }[]>(CANCEL, [ids, cancels.map(withinOf)]);
   const isGone = new Set(gone.map(({ id }) => id));
-  const timers = await timersOf(tx, ids);
+  const timers = await shown(tx, ids);
   const outcomes = cancels.map(({ id, within }): CancelOutcome => {
     const timer = timers.get(id);
     if (timer === undefined || !(within?.some((prefix) => timer.name.startsWith(prefix)) ?? true))

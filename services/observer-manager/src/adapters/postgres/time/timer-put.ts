@@ -81,13 +81,14 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
   }
   if (isEarlier && [...kinds.values()].some((kind) => kind === "created" || kind === "replaced"))
     await tx.query("NOTIFY unacked_timers");
-  const views = await timersOf(
-    tx,
-    timers.map(({ id }) => id),
-  );
+  // Those are as they were asked for, and so no longer; of the others nothing is shown.
+  const shown = timers.filter(({ id }) => SHOWN.has(kinds.get(id) ?? "over")).map(({ id }) => id);
+  const views = await timersOf(tx, shown);
   // Whatever was met and is not there any more has just ended.
   return timers.map(({ id }) => outcomeOf(kinds.get(id) ?? "over", views.get(id)));
 }
+
+const SHOWN: ReadonlySet<PutOutcome["kind"]> = new Set(["created", "exists", "replaced"]);
 
 function outcomeOf(kind: PutOutcome["kind"], timer: TimerView | undefined): PutOutcome {
   if (kind === "taken") return { kind };
