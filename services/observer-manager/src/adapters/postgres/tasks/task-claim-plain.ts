@@ -37,4 +37,4 @@ export const CLAIM_PLAIN = prepared(`
     RETURNING ${SENT.columns}
   )
   SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", NULL::int AS "maxRunning", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"
-  FROM plain CROSS JOIN served LEFT JOIN claimed ON true ORDER BY ${ORDER}`);
+  FROM plain CROSS JOIN served LEFT JOIN ${SENT.from} ON true ORDER BY ${ORDER}`);

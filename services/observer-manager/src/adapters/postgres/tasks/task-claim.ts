@@ -1,4 +1,5 @@
 import { MAX_AUDITED_TARGETS } from "@unacked/contracts";
+import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 
 /** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
@@ -39,11 +40,19 @@ export const ORDER = "priority DESC, due_at, id";
  * gone. That may have begun it: under load a start is told 50 ms late.
  */
 const UNHURT = "interruptions = 0 AND coalesce((story->>'handedOn')::int, 0) < 3";
-/** What is told of a task that was sent, as SQL: which columns it is read from, and how. */
+/**
+ * So much of params one claim reads, in bytes, and one task at least: of calls for a hundred a claim may have thousands of tasks, with 256 KiB each. A
+ * manager that it ends has claimed them all the same, and the next one would after it.
+ */
+const MAX_PARAMS_BYTES = 16_777_216;
+const WITHIN = `CASE WHEN bytes_before < ${MAX_PARAMS_BYTES} THEN params END AS params, bytes_before >= ${MAX_PARAMS_BYTES} AS "isBeyond"`;
+const PARAMS_BYTES = bytesOfAll(["params"]);
+/** What is told of a task that was sent, as SQL: which columns it is read from, and how; what is beyond is to be given back. */
 export const SENT = {
+  from: `(SELECT *, sum(${PARAMS_BYTES}) OVER (ORDER BY ${ORDER} ROWS UNBOUNDED PRECEDING) - (${PARAMS_BYTES}) AS bytes_before FROM claimed) claimed`,
   columns:
     "id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lane, flow_id, flow_ref, story",
-  asked: `id AS "taskId", send_id AS "sendId", type, params, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
+  asked: `id AS "taskId", send_id AS "sendId", type, ${WITHIN}, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
     ${UNHURT} AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
 };
 /**
@@ -208,8 +217,8 @@ const claimFor = (claimant: Claimant): string => {
         WHERE c.at > now - interval '1 second') s
       WHERE since >= rate_per_second) used_up
   )${steps}
-  SELECT id AS "taskId", send_id AS "sendId", type, params, failures, flow_id AS "flowId", flow_ref AS "flowRef", next.ms AS "nextRoomInMs", ${returning}
-  FROM next LEFT JOIN claimed ON true ORDER BY ${ORDER}`);
+  SELECT id AS "taskId", send_id AS "sendId", type, ${WITHIN}, failures, flow_id AS "flowId", flow_ref AS "flowRef", next.ms AS "nextRoomInMs", ${returning}
+  FROM next LEFT JOIN ${SENT.from} ON true ORDER BY ${ORDER}`);
 };
 
 /** For the services of pool $1, which have $3 workers and the types $4, with the window $2: one manager a pool at a time. */
@@ -298,7 +307,7 @@ const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }:
     FROM limits t, locked, (SELECT count(*)::int AS count FROM claimed) n
     WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
   )
-  SELECT ${SENT.asked} FROM claimed ORDER BY ${ORDER}`);
+  SELECT ${SENT.asked} FROM ${SENT.from} ORDER BY ${ORDER}`);
 
 /**
  * They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. Not what goes

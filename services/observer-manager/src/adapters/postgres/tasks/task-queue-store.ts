@@ -87,6 +87,8 @@ interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "a
   maxRunning?: number | null;
   flowId: string | null;
   flowRef: string | null;
+  /** One claim has no room for its params. */
+  isBeyond: boolean | null;
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
   roomAhead: number;
@@ -194,13 +196,15 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return row?.count ?? 0;
   }
 
-  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, not all. */
+  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, or the params, not all. */
   async #claimed(pool: string, rows: ClaimRow[]): Promise<ClaimedTask[]> {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
     this.#vacuum.changed(claimed.length);
     try {
-      const { inputs, within, beyond } = await readInputs(this.#dataSource, claimed, MAX_CLAIM_BYTES);
-      if (beyond.length > 0) await this.giveBack(beyond);
+      const fitting = claimed.filter(({ isBeyond }) => isBeyond !== true);
+      const { inputs, within, beyond } = await readInputs(this.#dataSource, fitting, MAX_CLAIM_BYTES);
+      const left = [...beyond, ...claimed.filter(({ isBeyond }) => isBeyond === true)];
+      if (left.length > 0) await this.giveBack(left);
       return claimedOf(pool, within, inputs);
     } catch (error) {
       await this.giveBack(claimed);

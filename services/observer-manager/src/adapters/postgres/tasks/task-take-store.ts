@@ -69,6 +69,8 @@ interface TakeRow extends Omit<HeldTask, "id"> {
   taskId: TaskId | null;
   flowId: string | null;
   flowRef: string | null;
+  /** One take has no room for its params. */
+  isBeyond: boolean | null;
   nextRoomInMs: number | null;
   hasPassed: boolean;
 }
@@ -102,13 +104,15 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
     this.#vacuum.changed(taken.length);
     const giveBack = (some: typeof taken) => this.giveBack(some.map(({ taskId: id, sendId }) => ({ id, sendId })));
-    const { inputs, within, beyond } = await readInputs(this.#dataSource, taken, MAX_TAKE_BYTES).catch(
+    const fitting = taken.filter(({ isBeyond }) => isBeyond !== true);
+    const { inputs, within, beyond } = await readInputs(this.#dataSource, fitting, MAX_TAKE_BYTES).catch(
       async (error: unknown) => {
         await giveBack(taken);
         throw error;
       },
     );
-    if (beyond.length > 0) await giveBack(beyond);
+    const left = [...beyond, ...taken.filter(({ isBeyond }) => isBeyond === true)];
+    if (left.length > 0) await giveBack(left);
     const tasks = within.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
       const own = inputs.get(id);
       return { id, sendId, type, params, failures, leaseUntil, ...(own !== undefined && { inputs: own }) };

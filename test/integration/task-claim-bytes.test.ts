@@ -1,0 +1,72 @@
+import type { StartTask } from "@unacked/contracts";
+import { beforeEach, expect, test } from "vitest";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
+import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { changeLimits } from "../support/system/limits.ts";
+import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
+
+/* A claim of thousands with long params ended the manager, and the next one, and so on. */
+
+const books = useBooks("tasks, task_types, task_services");
+const COUNT = 100; // 24 MB
+const CHARS = 240_000;
+
+beforeEach(async () => {
+  await putReady(books.dataSource, COUNT);
+  await books.dataSource.query("UPDATE tasks SET params = jsonb_build_object('text', repeat('x', $1))", [CHARS]);
+});
+
+const charsOf = (tasks: readonly { params: unknown }[]): number[] =>
+  tasks.map(({ params }) => (params as { text: string }).text.length);
+
+/** Until there are no more; each within 16 MiB, and all of them once, in their order. */
+async function allInParts(next: () => Promise<readonly { id: string; params: unknown }[]>): Promise<void> {
+  const inOrder = await books.dataSource.query<{ id: string }[]>("SELECT id FROM tasks ORDER BY due_at");
+  const parts: string[][] = [];
+  for (let part = await next(); part.length > 0; part = await next()) {
+    expect(part.length).toBeLessThan(75);
+    expect(new Set(charsOf(part))).toEqual(new Set([CHARS]));
+    parts.push(part.map(({ id }) => id));
+  }
+  expect(parts.length).toBe(2);
+  expect(parts.flat()).toEqual(inOrder.map(({ id }) => id));
+}
+
+const toPart = (tasks: readonly { task: StartTask }[]) =>
+  tasks.map(({ task: { taskId: id, params } }) => ({ id: id as string, params }));
+
+test.each([
+  ["where nobody is limited", false],
+  ["behind a limit", true],
+])("A claim %s reads 16 MiB of params, and the next one the others", async (_, isLimited) => {
+  const store = new PostgresTaskQueueStore(books.dataSource);
+  await putTaskService(books.dataSource, { workers: COUNT });
+  if (isLimited) await changeLimits(books.dataSource, "work", { ratePerSecond: 10_000 });
+  await allInParts(async () => {
+    const asked = { window: COUNT, workers: COUNT, types: ["work"] };
+    await new Promise((resolve) => setTimeout(resolve, 10)); // claims of a type with a rate are 5 ms apart
+    return toPart((await store.claim("default", asked)).tasks);
+  });
+});
+
+test("Those who go to a call with others are no more than 16 MiB", async () => {
+  const store = new PostgresTaskQueueStore(books.dataSource);
+  await putTaskService(books.dataSource, { workers: 1, batch: COUNT });
+  const asked = { window: 1, workers: 1, types: ["work"], batches: new Map([["work", COUNT]]) };
+  const { tasks } = await store.claim("default", asked);
+  const [first] = tasks;
+  expect(tasks).toHaveLength(1);
+  const companions = await store.claimCompanions("default", first?.task as StartTask, COUNT - 1);
+  expect(companions.length).toBeGreaterThan(60);
+  expect(companions.length).toBeLessThan(75);
+  const [ready] = await books.dataSource.query("SELECT count(*)::int AS count FROM tasks WHERE status = 'Ready'");
+  expect(ready.count).toBe(COUNT - 1 - companions.length);
+});
+
+test("Somebody outside is given 16 MiB of params at once, and the others when he asks again", async () => {
+  const store = new PostgresTaskTakeStore(books.dataSource);
+  const asked = { pool: "default", types: ["work"], count: COUNT, leaseMs: 60_000, wait: 0 };
+  await allInParts(async () => (await store.take(asked, newAction("task.take", SOMEBODY))).tasks);
+});
