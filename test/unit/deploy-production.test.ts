@@ -147,7 +147,8 @@ describe("the ingress", () => {
 });
 
 it("the ingress is told of the longest wait and the largest body, as docs/deploy.md tells nginx", () => {
-  const { annotations } = ofKind(production, "Ingress")[0]?.metadata as { annotations?: Record<string, string> };
+  const [ingress = expect.fail("no Ingress")] = ofKind(production, "Ingress");
+  const { annotations } = ingress.metadata as { annotations?: Record<string, string> };
   const [, longest, body] = /proxy_read_timeout (\d+)s;[^]*client_max_body_size (\w+);/.exec(read("docs/deploy.md")) ?? [];
   expect(Number(longest)).toBeGreaterThan(60);
   expect(annotations).toMatchObject({
