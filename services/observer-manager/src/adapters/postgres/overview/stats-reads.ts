@@ -32,19 +32,21 @@ const COUNTS = `
 
 /**
  * Indexes: services_living, observers_on_service. A pool is known by its living services or by its observers. A cordoned service counts with as many
- * workers as are busy there.
+ * workers as are busy there, be it for one that is leaving the pool: of these the index alone is read.
  */
 const POOLS = `
+  WITH living AS MATERIALIZED (
+    SELECT pool, drain, CASE
+             WHEN drain = 'none' THEN worker_count
+             WHEN drain IN (${KEEPING}) THEN (SELECT count(*)::int FROM observers o WHERE o.current_service_id = services.id)
+             ELSE 0 END AS counting
+    FROM services WHERE state IN (${LIVING_STATES})
+  )
   SELECT pool, coalesce(services, 0) AS services, coalesce(draining, 0) AS draining, coalesce(workers, 0) AS workers,
          coalesce(largest, 0) AS largest, coalesce(occupied, 0) AS occupied
   FROM (SELECT pool, count(*)::int AS services, count(*) FILTER (WHERE drain <> 'none')::int AS draining,
                ${intSum("counting")} AS workers, max(counting) AS largest
-        FROM (SELECT pool, drain, CASE
-                WHEN drain = 'none' THEN worker_count
-                WHEN drain IN (${KEEPING}) THEN
-                  (SELECT count(*)::int FROM observers o WHERE o.current_service_id = services.id AND o.pool = services.pool)
-                ELSE 0 END AS counting
-              FROM services WHERE state IN (${LIVING_STATES})) living GROUP BY pool) s
+        FROM living GROUP BY pool) s
   FULL JOIN (${OCCUPIED_BY_POOL}) o USING (pool)
   ORDER BY pool`;
 
