@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Role } from "@unacked/contracts";
 import type { Request, Response } from "express";
@@ -14,10 +14,8 @@ import {
 import { ANONYMOUS } from "../../../services/observer-manager/src/domain/access/identity.ts";
 import type { ChangeEvent, ChangeSink } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
 
-/** What is answered by `answer` to somebody who has gone by then, as while it was looked up who asks. */
-async function answeredTooLate(answer: (request: Request, response: Response) => unknown): Promise<void> {
-  const timers = vi.spyOn(globalThis, "setInterval");
-  onTestFinished(() => timers.mockRestore());
+/** A request as it came, and who has sent it. */
+async function asked(): Promise<{ client: ClientRequest; incoming: IncomingMessage; response: ServerResponse }> {
   const server = createServer();
   onTestFinished(() => void server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -25,6 +23,14 @@ async function answeredTooLate(answer: (request: Request, response: Response) =>
   client.on("error", () => undefined);
   client.end();
   const [incoming, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
+  return { client, incoming, response };
+}
+
+/** What is answered by `answer` to somebody who has gone by then, as while it was looked up who asks. */
+async function answeredTooLate(answer: (request: Request, response: Response) => unknown): Promise<void> {
+  const timers = vi.spyOn(globalThis, "setInterval");
+  onTestFinished(() => timers.mockRestore());
+  const { client, incoming, response } = await asked();
   client.destroy();
   await once(response, "close");
   const own = Object.assign(incoming, { query: {}, get: () => undefined }) as unknown as Request;
@@ -103,13 +109,7 @@ test("A change of a service shows an operator the lines of code around what does
 });
 
 test("A client whose token was taken back is cut off also if it reads nothing of its stream any more", async () => {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const client = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
-  client.on("error", () => undefined);
-  client.end();
-  const [incoming, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
+  const { incoming, response } = await asked();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const own = Object.assign(response, { locals: {} }) as unknown as Response;

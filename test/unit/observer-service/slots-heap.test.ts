@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ROOT } from "../../support/processes/processes.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* How far V8 lets the heap of a slot grow: beyond what its observers may take, or it ends them before that is looked at. */
 
@@ -33,15 +33,7 @@ afterEach(async () => {
 });
 
 async function open(max: number): Promise<void> {
-  handlers = new SlotHandlers(
-    {
-      ...{ count: 1, max, memoryBytes: 100 * MIB, isHeapLimited: true, dir, stuckMs: 0, stopTimeoutMs: 60_000 },
-      ...{ saveEveryMs: 1_000, args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
-      permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-    },
-    log,
-  );
+  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max, memoryBytes: 100 * MIB, isHeapLimited: true }), log);
   await handlers.open();
   await eventually(() => expect(purposes()).toEqual(["shared", "spare"]));
 }

@@ -18,7 +18,7 @@ import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { LoadedFolder } from "../../../services/observer-service/src/wire/messages.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ROOT } from "../../support/processes/processes.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 const log = createLog("silent");
 
@@ -48,15 +48,7 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
   };
   const open = async (count: number, max: number, prints: Record<string, string>) => {
     save(prints);
-    handlers = new SlotHandlers(
-      {
-        ...{ count, max, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
-        ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
-        permissions: {} as never,
-        service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-      },
-      log,
-    );
+    handlers = new SlotHandlers(bareSlots({ dir, count, max }), log);
     await handlers.open();
     runner = new Runner({
       ...{ handlers, log, stopTimeoutMs: 60_000, tailBytes: 8_192 },

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ROOT } from "../../support/processes/processes.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Who waits for a slot of their own, while new slots would be of no use to them: the folder is not what it was when it was loaded. */
 
@@ -27,15 +27,7 @@ beforeEach(async () => {
   [placed, seen, loaded] = [[], new Set(), 0];
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
   save("own", "any");
-  handlers = new SlotHandlers(
-    {
-      ...{ count: 1, max: 9, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
-      ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
-      permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-    },
-    log,
-  );
+  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9 }), log);
   await handlers.open();
   await eventually(() => expect(loaded).toBe(2)); // with the spare one
   look = setInterval(() => {

@@ -9,6 +9,7 @@ import { SlotHandlers } from "../../../services/observer-service/src/keeper/slot
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/processes/processes.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Who waits for a slot, and is stopped before it has one. */
 
@@ -27,15 +28,7 @@ beforeEach(() => {
   const isolation = OWN.map((type) => ({ type, runsPerSlot: 1 }));
   const code = [...OWN, "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
   writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
-  handlers = new SlotHandlers(
-    {
-      ...{ count: 1, max: 6, memoryBytes: 2 ** 40, dir, stuckMs: 0, stopTimeoutMs: 60_000, saveEveryMs: 1_000 },
-      ...{ args: [join(ROOT, "test/support/slots/bare-slot.mjs")], env: process.env, logLevel: "info" },
-      permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
-    },
-    log,
-  );
+  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 6 }), log);
 });
 afterEach(async () => {
   await handlers.close(0);
