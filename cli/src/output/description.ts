@@ -101,15 +101,19 @@ export function describeTask(task: TaskView, look: Look): string {
       `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, put off ${timesOf(task.postpones)}`}`,
     ],
     ...(task.parentId === null ? [] : [["Created by", task.parentId] satisfies Field]),
-    ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Created", `${type} ${id}, ${outcome}`]),
+    ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Has created", `${type} ${id}, ${outcome}`]),
     ...(task.refused ?? []).map(({ type, detail }): Field => ["Refused", `${type}: ${detail}`]),
+    ...ofFlow(task.flow),
     ["Due", task.dueAt],
     ["Created", moment(task.createdAt, look.nowMs)],
+    ...(task.edits ?? []).map(
+      ({ at, by, before }): Field => ["Params changed", `${moment(at, look.nowMs)} by ${by}, before: ${jsonText(before)}`],
+    ),
   ];
   if (startedAt !== null) fields.push(["Started", moment(startedAt, look.nowMs)]);
   if (endedAt !== null) fields.push(["Ended", moment(endedAt, look.nowMs)]);
-  if (lastError !== null) fields.push(["Last error", red(errorLine(lastError))]);
   if (output !== null) fields.push(["Result", jsonText(output)]);
+  if (lastError !== null) fields.push(["Last error", red(errorLine(lastError))]); // the last of them: its stack follows
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
   return `${fieldLines(fields, look.paint)}${stack.join("")}${paramLines(task.params)}`;
 }
@@ -121,6 +125,9 @@ const waitingFor = ({ waitsFor, postponedFor }: TaskView): Field[] =>
 
 const takenBy = (taken: TaskView["taken"]): Field[] =>
   taken === null ? [] : [["Taken by", taken.by, taken.until === null ? "" : ` until ${taken.until}`]];
+
+const ofFlow = (flow: TaskView["flow"]): Field[] =>
+  flow === null ? [] : [["Flow", `${flow.id}, as ${flow.ref}`, flow.reason === null ? "" : `: ${flow.reason}`]];
 
 function paramLines(params: unknown): string {
   const isEmpty = typeof params === "object" && params !== null && Object.keys(params).length === 0;

@@ -225,6 +225,26 @@ describe("a description", () => {
     expect(describeTask({ ...TASK_CANCELLING, sends, postpones: 0 }, look)).toContain(text),
   );
 
+  it("of a task has the stack below its error, and says what it created, what its params were and whose it is", () => {
+    const text = describeTask(
+      {
+        ...TASK_CANCELLING,
+        lastError: { name: "Error", message: "no route", stack: "at run (word-count.ts:12:22)" },
+        output: { words: 3 },
+        created: [{ id: TASK_CANCELLING.id, type: "resize", outcome: "created" }],
+        edits: [{ at: "2026-01-01T23:59:50.000Z", by: "ana", before: { url: "data:," } }],
+        flow: { id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41", ref: "count", reason: "fetch failed" },
+      },
+      look,
+    );
+    expect(text).toContain(
+      'Result:         {"words":3}\nLast error:     Error: no route\n    at run (word-count.ts:12:22)\nParams:',
+    );
+    expect(text).toContain(`Has created:    resize ${TASK_CANCELLING.id}, created\n`);
+    expect(text).toContain('Params changed: 2026-01-01T23:59:50.000Z (10s ago) by ana, before: {"url":"data:,"}\n');
+    expect(text).toContain("Flow:           01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41, as count: fetch failed\n");
+  });
+
   it("of an observer tells its trouble, its params and its runs", () => {
     const lastError = { name: "Error", message: "no\u001b[2J route", group: "no route", at: "2026-01-01T23:59:50.000Z" };
     const observer = observerView({ status: "Retrying", attempts: 2, lastError, nextAttemptAt: "2026-01-02T00:00:04.000Z" });
