@@ -43,6 +43,9 @@ test("without schedules the page says how to have one", async () => {
 test("a schedule is made on the page, which shows its next times first, and says what is wrong where", async () => {
   await page.getByRole("button", { name: "New schedule" }).click();
   const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Create it" }).click();
+  await dialog.getByText("is needed").waitFor();
+  await dialog.getByText("Some of it cannot be.", { exact: true }).waitFor();
   await dialog.getByLabel("Id").fill("reports.daily");
   await dialog.getByLabel("Cron").fill("0 25 * * *");
   await dialog.getByRole("status").getByText(/hour/i).waitFor();

@@ -11,6 +11,12 @@ describe("a new schedule", () => {
     expect(JSON.stringify(scheduleOf({ ...TYPED, pool: "" }))).not.toContain("pool");
   });
 
+  it("is asked for only once it has an id: without one the manager would answer with the list", () => {
+    expect(scheduleOf({ ...TYPED, id: "", params: "{" })).toEqual({
+      flaws: { id: "is needed", params: expect.stringMatching(/^is no JSON/) },
+    });
+  });
+
   it("has what the manager found at its field", () => {
     const found = [
       { pointer: "/task/pool", message: "is too long" },

@@ -58,4 +58,4 @@ export function NoticeBoard() {
 
 /** For people: what went wrong and what to do. */
 export const sayFailure = (error: unknown): string =>
-  error instanceof CallError ? `${error.message}. ${error.remedy}` : String(error);
+  error instanceof CallError ? `${error.message}. ${error.remedy}` : String(error).replace(/^Error: /, "");

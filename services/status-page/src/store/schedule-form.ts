@@ -16,6 +16,7 @@ export type ScheduleFlaws = Partial<Record<keyof ScheduleForm, string>>;
 
 /** What the manager is asked; or what keeps it from being asked. Whatever else is wrong the manager says. */
 export function scheduleOf({
+  id,
   cron,
   timeZone,
   type,
@@ -23,7 +24,8 @@ export function scheduleOf({
   params,
 }: ScheduleForm): { body: PutSchedule } | { flaws: ScheduleFlaws } {
   const read = paramsOf(params);
-  if ("flaw" in read) return { flaws: { params: read.flaw } };
+  const flaws = { ...(id === "" && { id: "is needed" }), ...("flaw" in read && { params: read.flaw }) };
+  if (id === "" || "flaw" in read) return { flaws };
   const body = {
     cron,
     ...(timeZone !== "" && { timeZone }),
