@@ -15,6 +15,7 @@ import {
   type TaskTypeFigures,
   type TaskTypeView,
   type TaskView,
+  TIMER_PROBLEM_MEANINGS,
   type TimerView,
   type TypeView,
 } from "@unacked/contracts";
@@ -130,7 +131,10 @@ export const TIMER_LISTING: Listing<TimerView> = {
     { heading: "STATUS", cell: ({ status }) => inState(status) },
     { heading: "AT", cell: ({ at }) => at },
     { heading: "RETURNS", cell: ({ returns }) => String(returns), alignsRight: true },
-    { heading: "LAST PROBLEM", cell: ({ lastProblem }) => lastProblem ?? "" },
+    {
+      heading: "LAST PROBLEM",
+      cell: ({ lastProblem }) => (lastProblem === null ? "" : TIMER_PROBLEM_MEANINGS[lastProblem]),
+    },
     { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
     { heading: "EXPIRES", cell: ({ expiresAt }) => expiresAt, isWide: true },
     { heading: "ENDED", cell: ({ endedAt }) => endedAt ?? "", isWide: true },
@@ -145,7 +149,7 @@ const whenText = ({ cron, everyMs, hours, timeZone }: ScheduleView): string => {
 };
 
 const whatText = ({ task, wantedNow, observers }: ScheduleView): string =>
-  task === null ? `observers ${wantedNow ?? observers?.wanted ?? ""}` : task.type;
+  task?.type ?? `observers ${observers?.wanted ?? ""}${wantedNow === null ? "" : `, now ${wantedNow}`}`;
 
 export const SCHEDULE_LISTING: Listing<ScheduleView> = {
   nameOf: ({ id }) => id,

@@ -15,6 +15,13 @@ export type TimerStatusName = z.infer<typeof TimerStatusName>;
 /** `returned`: no queue took it, so nobody heard it · `refused`: a queue did not take it · `unknown`: nobody can say. */
 export const TIMER_PROBLEMS = ["returned", "refused", "unknown"] as const;
 
+/** Of each, for people. */
+export const TIMER_PROBLEM_MEANINGS: Record<(typeof TIMER_PROBLEMS)[number], string> = {
+  returned: "no queue is bound for its name",
+  refused: "a queue did not take it",
+  unknown: "nobody can say whether it was heard",
+};
+
 /** From 1970 on, and before 9999: what clocks and JSON agree about. */
 const MAX_INSTANT_S = END_OF_TIMES_MS / 1_000 - 1;
 

@@ -5,11 +5,13 @@ import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/o
 import { describeObserver, describeService, describeTask, retryText } from "../../../cli/src/output/description.ts";
 import { exactDuration, readableBytes, shortDuration } from "../../../cli/src/output/durations.ts";
 import { ListPrinter, type OutputFormat, printOne } from "../../../cli/src/output/list-printer.ts";
-import { OBSERVER_LISTING, SERVICE_LISTING } from "../../../cli/src/output/listing.ts";
+import { OBSERVER_LISTING, SCHEDULE_LISTING, SERVICE_LISTING, TIMER_LISTING } from "../../../cli/src/output/listing.ts";
 import { overviewText, usageBar } from "../../../cli/src/output/overview.ts";
 import { plainText, shortened } from "../../../cli/src/output/plain-text.ts";
 import { Table } from "../../../cli/src/output/table.ts";
+import { MARKET_VIEW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { UNHEARD } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
 
 /** Of one that has had no run, and waits for nobody. */
@@ -201,6 +203,16 @@ describe("a list", () => {
       /Rejected: .*version 3, at .*: a feed of 900 symbols is too much; it runs by version 2 until other params are wanted, or it is restarted\n/,
     );
     expect(text).toContain("3, but it runs by 2");
+  });
+
+  it("of schedules says what their hours are for, and what holds now", () => {
+    expect(printOne(SCHEDULE_LISTING, MARKET_VIEW, { format: "table", ...look })).toContain("observers running, now paused");
+    const paused = { ...MARKET_VIEW, status: "Paused" as const, wantedNow: null };
+    expect(printOne(SCHEDULE_LISTING, paused, { format: "table", ...look })).toMatch(/observers running {3}/);
+  });
+
+  it("of timers says in words why one is not heard", () => {
+    expect(printOne(TIMER_LISTING, UNHEARD, { format: "table", ...look })).toContain("no queue is bound for its name");
   });
 
   it("of services says how full each is", () => {

@@ -104,7 +104,7 @@ describe("a text of others that would steer the terminal", () => {
           format,
           ...look,
         }),
-        printOne(TIMER_LISTING, { ...WAITING, id: HOSTILE, name: HOSTILE, lastProblem: HOSTILE } as never, {
+        printOne(TIMER_LISTING, { ...WAITING, id: HOSTILE, name: HOSTILE } as never, {
           format,
           ...look,
         }),

@@ -1,4 +1,4 @@
-import type { TimerView } from "@unacked/contracts";
+import { TIMER_PROBLEM_MEANINGS, type TimerView } from "@unacked/contracts";
 import { sayAge, sayAgo, sayAway, sayMany } from "../../parts/say.ts";
 
 /** How far its time is away, or was: `in 2 h 5 min`, `due for 4 s`, `3 d ago`. */
@@ -8,14 +8,9 @@ export function sayWhen({ at, status }: Pick<TimerView, "at" | "status">, nowMs:
   return status === "Cancelled" || leftMs > 0 ? sayAway(leftMs) : `due for ${sayAge(-leftMs)}`;
 }
 
-const PROBLEMS: Record<NonNullable<TimerView["lastProblem"]>, string> = {
-  returned: "no queue is bound for its name",
-  refused: "a queue did not take it",
-  unknown: "nobody can say whether it was heard",
-};
-
 /** What went wrong at its last try; empty: nothing has. */
 export function sayProblem({ lastProblem, returns }: Pick<TimerView, "lastProblem" | "returns">): string {
   if (lastProblem === null) return "";
-  return returns === 0 ? PROBLEMS[lastProblem] : `${PROBLEMS[lastProblem]}, ${sayMany(returns, "time")}`;
+  const meaning = TIMER_PROBLEM_MEANINGS[lastProblem];
+  return returns === 0 ? meaning : `${meaning}, ${sayMany(returns, "time")}`;
 }
