@@ -107,6 +107,16 @@ describe("on a phone", () => {
   });
 });
 
+test("on a screen of 1,280 px every column of tasks, schedules and timers is wholly there", async () => {
+  await page.setViewportSize({ width: 1280, height: HEIGHT });
+  for (const name of ["Tasks", "Schedules", "Timers"]) {
+    await open(`/${name.toLowerCase()}`);
+    const table = page.getByRole("region", { name, exact: true });
+    await table.getByRole("row").nth(1).waitFor();
+    expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth), name).toBe(0);
+  }
+});
+
 test("the counts of observers leave no gap in their grid", async () => {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT });

@@ -39,21 +39,21 @@ function ScheduleRow({ schedule, nowMs }: { schedule: ScheduleView; nowMs: numbe
   const { id, status, problem, nextDueAt, lastOccurrence } = schedule;
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className={css.name}>
         <Link href={addressOfSchedule(id)}>{id}</Link>
       </th>
       <td>
         <ScheduleMark status={status} problem={problem} />
       </td>
       <td className={css.long} title={sayWhen(schedule)}>
-        {sayWhen(schedule)}
+        <span>{sayWhen(schedule)}</span>
       </td>
       <td className={css.long} title={sayWhat(schedule)}>
-        {sayWhat(schedule)}
+        <span>{sayWhat(schedule)}</span>
       </td>
-      <td>{nextDueAt === null ? "–" : <Time at={nextDueAt} isBare />}</td>
+      <td className={table.folds}>{nextDueAt === null ? "–" : <Time at={nextDueAt} isBare />}</td>
       <td>{nextDueAt === null ? "–" : sayAge(Date.parse(nextDueAt) - nowMs)}</td>
-      <td>{lastOccurrence === null ? "–" : <Time at={lastOccurrence.at} />}</td>
+      <td className={table.folds}>{lastOccurrence === null ? "–" : <Time at={lastOccurrence.at} />}</td>
       <td>{lastOccurrence === null ? "–" : <OccurrenceMark occurrence={lastOccurrence} />}</td>
     </tr>
   );

@@ -39,6 +39,7 @@ export function TaskTable({ tasks, nowMs }: { tasks: readonly TaskView[]; nowMs:
 function TaskRow({ task, nowMs }: { task: TaskView; nowMs: number }) {
   const { id, type, pool, createdAt, failures, service, taken, lastError } = task;
   const tookMs = ranMs(task, nowMs);
+  const saidLast = lastError === null ? "" : `${lastError.name}: ${lastError.message}`;
   return (
     <tr>
       <th scope="row">
@@ -51,13 +52,15 @@ function TaskRow({ task, nowMs }: { task: TaskView; nowMs: number }) {
       </td>
       <td>{type}</td>
       <td>{pool}</td>
-      <td>
+      <td className={table.folds}>
         <Time at={createdAt} />
       </td>
       <td>{tookMs === null ? "–" : sayDuration(tookMs)}</td>
       <td>{sayCount(failures)}</td>
       <td>{service?.name ?? (taken === null ? "–" : `taken by ${taken.by}`)}</td>
-      <td className={css.said}>{lastError === null ? "" : `${lastError.name}: ${lastError.message}`}</td>
+      <td className={css.said} title={saidLast}>
+        {saidLast}
+      </td>
     </tr>
   );
 }

@@ -54,7 +54,7 @@ function TimerRow({ timer, nowMs, onCancel }: { timer: TimerView } & Omit<Props,
       <td>
         <TimerMark status={status} />
       </td>
-      <td>
+      <td className={table.folds}>
         <Time at={at} isBare />
       </td>
       <td>{sayWhen(timer, nowMs)}</td>
@@ -62,7 +62,7 @@ function TimerRow({ timer, nowMs, onCancel }: { timer: TimerView } & Omit<Props,
         <code>{json.slice(0, 100)}</code>
       </td>
       <td className={css.problem}>{sayProblem(timer)}</td>
-      <td>
+      <td className={table.folds}>
         <Time at={createdAt} />
       </td>
       <td>
