@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
-import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { launchBrowser, openPage, untilLive, WIDE } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -43,6 +43,8 @@ test("without schedules the page says how to have one", async () => {
 test("a schedule is made on the page, which shows its next times first, and says what is wrong where", async () => {
   await page.getByRole("button", { name: "New schedule" }).click();
   const dialog = page.getByRole("dialog");
+  const button = await dialog.getByRole("button", { name: "Create it" }).boundingBox();
+  expect((button?.y ?? Infinity) + (button?.height ?? 0), "its lower edge").toBeLessThanOrEqual(WIDE.height);
   await dialog.getByRole("button", { name: "Create it" }).click();
   await dialog.getByText("is needed").waitFor();
   await dialog.getByText("Some of it cannot be.", { exact: true }).waitFor();

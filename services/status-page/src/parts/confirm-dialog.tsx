@@ -27,18 +27,20 @@ export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, ch
   return (
     <Modal opened onClose={onClose} title={title} withCloseButton={false} size="md">
       <div className={css.text}>{children}</div>
-      {refusal !== null && (
-        <p role="alert" className={css.refusal}>
-          {refusal}
-        </p>
-      )}
-      <div className={css.buttons}>
-        <Button variant="default" data-autofocus onClick={onClose}>
-          Cancel
-        </Button>
-        <Button color={isDangerous ? "red" : undefined} loading={isBusy} onClick={confirm}>
-          {verb}
-        </Button>
+      <div className={css.foot}>
+        {refusal !== null && (
+          <p role="alert" className={css.refusal}>
+            {refusal}
+          </p>
+        )}
+        <div className={css.buttons}>
+          <Button variant="default" data-autofocus onClick={onClose}>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? "red" : undefined} loading={isBusy} onClick={confirm}>
+            {verb}
+          </Button>
+        </div>
       </div>
     </Modal>
   );
