@@ -183,6 +183,16 @@ describe("a request that is not one", () => {
     expectProblem(await manager.call(method, path), code);
   });
 
+  test.each([
+    [`${OBSERVERS}/no%20name`, "A name is 1 to 128 of A-Z a-z 0-9 . _ : -"],
+    ["/api/v1/timers/cart-1", "A timer's id is a UUID"],
+    ["/api/v1/schedules/every%20day", "An id is 1 to 128 of A-Z a-z 0-9 . _ : -"],
+  ])("PUT %s, which would create it, is told what an id is made of", async (path, detail) => {
+    const refused = await manager.call("PUT", path, { body: "{}", headers: json });
+    expectProblem(refused, "invalid-id");
+    expect(refused.body.detail).toBe(detail);
+  });
+
   test("is answered, as any other, with a newline at the end", async () => {
     for (const path of [OBSERVERS, `${OBSERVERS}/nobody`, "/api/v1/nothing", "/healthz", "/readyz", "/api/openapi.json"])
       expect((await manager.call("GET", path)).text, path).toMatch(/\}\n$/);

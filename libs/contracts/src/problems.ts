@@ -259,6 +259,11 @@ export const PROBLEMS = {
     title: "The manager does not answer under this host name",
     remedy: "Use its address or localhost, name the host in ALLOWED_HOSTS, or configure authentication.",
   },
+  "invalid-id": {
+    status: 422,
+    title: "What the path names cannot be a name or id",
+    remedy: "See `detail` for what one is made of.",
+  },
   "invalid-body": { status: 422, title: "The body is wrong", remedy: "See `errors` for each field." },
   "unknown-type": {
     status: 422,

@@ -110,7 +110,7 @@ export const OBSERVER_CALLS = {
     headers: ifMatch,
     body: PutObserver,
     answers: { 200: ObserverChanged, 201: ObserverChanged, 202: ObserverChanged },
-    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "other-type", "name-taken", "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "other-type", "invalid-id", "name-taken", "not-ready", "cross-origin"],
   },
   listRuns: { access: "viewer", answers: { 200: RunList }, problems: ["observer-not-found"] },
   getTimeline: {

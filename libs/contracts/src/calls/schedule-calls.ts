@@ -30,7 +30,7 @@ export const SCHEDULE_CALLS = {
     access: "operator",
     body: PutSchedule,
     answers: { 200: PutScheduleAnswer, 201: PutScheduleAnswer },
-    problems: [...BODY_PROBLEMS, "schedule-not-found", "unknown-type", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "invalid-id", "unknown-type", "cross-origin"],
   },
   listSchedules: {
     access: "viewer",

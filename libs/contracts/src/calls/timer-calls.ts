@@ -19,7 +19,7 @@ export const TIMER_CALLS = {
     access: "operator",
     body: PutTimer,
     answers: { 200: PutTimerAnswer, 201: PutTimerAnswer },
-    problems: [...BODY_PROBLEMS, "timer-not-found", "timer-over", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "invalid-id", "timer-over", "cross-origin"],
   },
   createTimers: {
     access: "operator",

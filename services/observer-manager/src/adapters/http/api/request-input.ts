@@ -3,6 +3,7 @@ import {
   ObserverId,
   ObserverName,
   PoolName,
+  type ProblemCode,
   ScheduleId,
   ServiceId,
   ServiceName,
@@ -22,22 +23,24 @@ import { HttpProblem } from "./http-problem.ts";
 import { prefersMinimal } from "./prefer.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
+const NAME_RULE = "1 to 128 of A-Z a-z 0-9 . _ : -";
+
 /** Everything that a route takes from outside, checked. Throws HttpProblem. */
 export function readInput(
   route: Route,
   request: Request,
 ): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "basePath" | "untilGone"> {
   return {
-    ref: pathRefOf(request.params["ref"]),
+    ref: pathRefOf(request.params["ref"], route),
     errorId: errorIdOf(request.params["errorId"]),
     service: serviceOf(request.params["service"]),
     taskId: taskIdOf(request.params["taskId"]),
     taskType: taskTypeOf(request.params["taskType"]),
     pool: poolOf(request.params["pool"]),
     flowId: flowIdOf(request.params["flowId"]),
-    timerId: timerIdOf(request.params["timerId"]),
+    timerId: timerIdOf(request.params["timerId"], route),
     workId: workIdOf(request.params["workId"]),
-    scheduleId: scheduleIdOf(request.params["scheduleId"]),
+    scheduleId: scheduleIdOf(request.params["scheduleId"], route),
     lastEventId: request.get("last-event-id"),
     ifMatch: request.get("if-match"),
     prefersMinimal: route.minimal !== undefined && prefersMinimal(request.get("prefer")),
@@ -93,12 +96,17 @@ function errorIdOf(text: unknown): string {
   throw new HttpProblem({ code: "error-not-found" });
 }
 
+/** What can be no id is not there; or, of a call that would create it, wrong. */
+function cannotBe(route: Route, code: ProblemCode, detail: string): HttpProblem {
+  return new HttpProblem({ code: route.problems.includes("invalid-id") ? "invalid-id" : code, detail });
+}
+
 /** A text that can be neither a name nor an id names no observer. Routes without `{ref}` do not look at it. */
-function pathRefOf(text: unknown): ObserverRef {
+function pathRefOf(text: unknown, route: Route): ObserverRef {
   if (text === undefined) return { kind: "name", name: "" };
   const ref = refOf(text);
   if (ref) return ref;
-  throw new HttpProblem({ code: "observer-not-found" });
+  throw cannotBe(route, "observer-not-found", `A name is ${NAME_RULE}`);
 }
 
 /** Likewise, of a service. */
@@ -120,19 +128,19 @@ function taskIdOf(text: unknown): TaskId {
 }
 
 /** Routes without `{timerId}` do not look at it. */
-function timerIdOf(text: unknown): TimerId {
+function timerIdOf(text: unknown, route: Route): TimerId {
   if (text === undefined) return "" as TimerId;
   const id = TimerId.safeParse(text);
   if (id.success) return id.data;
-  throw new HttpProblem({ code: "timer-not-found", detail: "A timer's id is a UUID" });
+  throw cannotBe(route, "timer-not-found", "A timer's id is a UUID");
 }
 
 /** Routes without `{scheduleId}` do not look at it. */
-function scheduleIdOf(text: unknown): string {
+function scheduleIdOf(text: unknown, route: Route): string {
   if (text === undefined) return "";
   const id = ScheduleId.safeParse(text);
   if (id.success) return id.data;
-  throw new HttpProblem({ code: "schedule-not-found", detail: "An id is 1 to 128 of A-Z a-z 0-9 . _ : -" });
+  throw cannotBe(route, "schedule-not-found", `An id is ${NAME_RULE}`);
 }
 
 /** Routes without `{flowId}` do not look at it. */

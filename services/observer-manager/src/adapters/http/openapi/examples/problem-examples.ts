@@ -9,6 +9,7 @@ const CASES: Partial<Record<ProblemCode, Omit<Refusal, "kind" | "code">>> = {
   "malformed-json": { detail: 'line 3, column 1: expected a name in double quotes, found "}"' },
   "invalid-query": { errors: [{ parameter: "colour", message: "there is no such parameter" }] },
   "method-not-allowed": { detail: "PUT is not one of POST, GET, HEAD" },
+  "invalid-id": { detail: "A timer's id is a UUID" },
   "invalid-body": {
     errors: [
       { pointer: "/params/everyMs", message: "must be >= 100" },
