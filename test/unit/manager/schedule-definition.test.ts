@@ -17,3 +17,10 @@ test("Observers are not chosen by what a pause changes: at the opening nobody wo
   expect(flawsOf({ errorGroup: "TypeError: no" })).toEqual(["/observers/filter/errorGroup"]);
   expect(flawsOf({ labels: { market: "nyse" }, type: "ticker", pool: "fast", q: "ny" })).toEqual([]);
 });
+
+test("A wrong expression beside a wrong time zone is told together with it", () => {
+  const flaws = definitionFlaws(
+    PutSchedule.parse({ cron: "61 * * * *", timeZone: "Europe/Nowhere", task: { type: "report" } }),
+  );
+  expect(flaws.map((flaw) => "pointer" in flaw && flaw.pointer)).toEqual(["/timeZone", "/cron"]);
+});

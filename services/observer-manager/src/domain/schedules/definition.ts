@@ -89,21 +89,25 @@ export function definitionOf(given: PutSchedule): Definition {
 /** Of a filter: what changes as an observer is paused or runs. Who was paused by it would not match when it is to run again. */
 const PASSING = ["status", "service", "errorGroup", "silent"] as const;
 
-/** What its schema cannot see. */
-export function definitionFlaws({ cron, timeZone = SCHEDULE_DEFAULTS.timeZone, observers }: PutSchedule): FieldProblem[] {
-  if (!isTimeZone(timeZone))
-    return [
-      {
-        pointer: "/timeZone",
-        message: `"${timeZone}" is not known; it must be the name of a time zone, such as Europe/Berlin`,
-      },
-    ];
-  const flaw = cron === undefined ? undefined : cronFlaw(cron, timeZone);
-  if (flaw !== undefined) return [{ pointer: "/cron", message: flaw }];
-  return PASSING.filter((key) => observers?.filter?.[key] !== undefined).map((key) => ({
-    pointer: `/observers/filter/${key}`,
-    message: "changes as they are paused and resumed: say which by what stays, such as labels, type or pool",
-  }));
+/** What its schema cannot see, all of it: a cron expression beside an unknown time zone is read by the default one. */
+export function definitionFlaws({ cron, timeZone, observers }: PutSchedule): FieldProblem[] {
+  const flaws: FieldProblem[] = [];
+  const isKnown = timeZone === undefined || isTimeZone(timeZone);
+  if (!isKnown)
+    flaws.push({
+      pointer: "/timeZone",
+      message: `"${timeZone}" is not known; it must be the name of a time zone, such as Europe/Berlin`,
+    });
+  const readIn = isKnown ? timeZone : undefined;
+  const flaw = cron === undefined ? undefined : cronFlaw(cron, readIn ?? SCHEDULE_DEFAULTS.timeZone);
+  if (flaw !== undefined) flaws.push({ pointer: "/cron", message: flaw });
+  for (const key of PASSING)
+    if (observers?.filter?.[key] !== undefined)
+      flaws.push({
+        pointer: `/observers/filter/${key}`,
+        message: "changes as they are paused and resumed: say which by what stays, such as labels, type or pool",
+      });
+  return flaws;
 }
 
 const isoOf = (text: string | undefined): string | null => (text === undefined ? null : new Date(text).toISOString());
