@@ -75,7 +75,7 @@ describe.runIf(isTurnOf(1))("a service", () => {
     await card("gamma").waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Drain" }).click();
     await dialog.getByRole("alert").getByText("has ended").waitFor();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByRole("button", { name: "Back" }).click();
     await expect.poll(() => page.getByRole("dialog").count(), POLL).toBe(0);
   });
 });

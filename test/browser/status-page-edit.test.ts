@@ -50,7 +50,7 @@ describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
     await field("everyMs").fill("0");
     await save();
     await expect.poll(() => dialog().textContent(), POLL).toMatch(/must be 1 or more|Too small/);
-    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await dialog().getByRole("button", { name: "Back" }).click();
     expect((await system.get("edited-0")).specVersion).toBe(1);
   });
 
@@ -89,7 +89,7 @@ describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
       .getByText(/Somebody else has changed it meanwhile/)
       .waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await dialog().getByRole("button", { name: "Back" }).click();
     await untilAsWanted(system, [(await system.get("edited-0")).id]);
     expect((await system.get("edited-0")).params).toEqual(params);
     await system.check({ timeoutMs: 60_000 });

@@ -35,7 +35,7 @@ export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, ch
         )}
         <div className={css.buttons}>
           <Button variant="default" data-autofocus onClick={onClose}>
-            Cancel
+            Back
           </Button>
           <Button color={isDangerous ? "red" : undefined} loading={isBusy} onClick={confirm}>
             {verb}

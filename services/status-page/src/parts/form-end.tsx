@@ -23,7 +23,7 @@ export function FormEnd({ rest, isBusy, onClose, children }: EndProps) {
       )}
       <div className={css.buttons}>
         <Button variant="default" onClick={onClose}>
-          Cancel
+          Back
         </Button>
         <Button type="submit" loading={isBusy}>
           {children}

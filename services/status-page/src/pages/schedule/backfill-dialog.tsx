@@ -66,7 +66,7 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
         )}
         <div className={css.buttons}>
           <Button variant="default" data-autofocus onClick={() => onClose(false)}>
-            Cancel
+            Back
           </Button>
           <Button variant="default" disabled={!isGiven} loading={isBusy && answer === null} onClick={() => void ask(true)}>
             What would it start?

@@ -161,13 +161,15 @@ const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
 function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;
   const tookMs = ranMs(task, nowMs);
-  const runsOn = startedAt === null || status === "Running" ? "Runs on" : "Ran last on";
+  const isOver = endedAt !== null;
+  const runsOn = status === "Running" || (startedAt === null && !isOver) ? "Runs on" : "Ran last on";
+  const nowhere = isOver ? "on no service" : "on no service yet";
   const time = (name: string, at: string | null): Fact[] =>
     at === null ? [] : [[name, <Time key={name} at={at} isExact mayCome={name === "Due"} />]];
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
-    [runsOn, task.taken === null ? (service?.name ?? "on no service yet") : <TakenBy key="taken" taken={task.taken} />],
+    [runsOn, task.taken === null ? (service?.name ?? nowhere) : <TakenBy key="taken" taken={task.taken} />],
     ...(task.flow === null ? [] : [["Flow", <InFlow key="flow" flow={task.flow} />] satisfies Fact]),
     ["Pool", pool],
     ["Priority", sayCount(priority)],
