@@ -12,6 +12,12 @@ export interface TogetherParts<In, Out> {
   isAlone?(one: In): boolean;
 }
 
+/** One with longer params counts for more of those that share a transaction: a thousand of 256 KiB were 256 MB in one statement. */
+const CHARS_OF_ONE = 16_384;
+
+/** For how many of `maxSize` one with such params counts: a thousand have 16 MiB at most. */
+export const sizeOfParams = (params: unknown): number => Math.max(1, JSON.stringify(params).length / CHARS_OF_ONE);
+
 interface Submission<In, Out> {
   one: In;
   resolve(out: Out): void;

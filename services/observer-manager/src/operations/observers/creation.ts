@@ -4,7 +4,7 @@ import { newAction } from "../access/audit.ts";
 import { type BooksStore, RefusedByDatabase } from "../books/books-store.ts";
 import { type OwnStart, type OwnStarts, startOf } from "../commands/own-starts.ts";
 import type { Refusal } from "../refusal.ts";
-import { Together } from "../together.ts";
+import { sizeOfParams, Together } from "../together.ts";
 import type { TypeCheck } from "../types/type-check.ts";
 import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
 import { newObserver } from "./new-observer.ts";
@@ -16,7 +16,7 @@ interface Submission {
   atomic: boolean;
 }
 
-/** How many single requests share a transaction when many arrive at once. */
+/** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
 const MAX_TOGETHER = 1_000;
 
 const UNSTORABLE: Refusal = { kind: "problem", code: "invalid-body", detail: "It holds a value that the database refuses." };
@@ -43,7 +43,7 @@ export class Creation {
     this.#starts = starts;
     this.#together = new Together({
       maxSize: MAX_TOGETHER,
-      sizeOf: ({ candidates }) => candidates.length,
+      sizeOf: ({ candidates: all }) => (all.length >= MAX_TOGETHER ? all.length : sizeOfAll(all)),
       isAlone: ({ atomic }) => atomic,
       run: (submissions) => this.#answer(submissions),
     });
@@ -123,5 +123,8 @@ export class Creation {
     return outcomes;
   }
 }
+
+const sizeOfAll = (candidates: Candidate[]): number =>
+  candidates.reduce((sum, { observer }) => sum + sizeOfParams(observer.params), 0);
 
 const halves = <T>(items: T[]): T[][] => [items.slice(0, items.length >> 1), items.slice(items.length >> 1)];

@@ -12,7 +12,7 @@ import type { Actor } from "../../domain/access/identity.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeTaskCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import { Together } from "../together.ts";
+import { sizeOfParams, Together } from "../together.ts";
 import type { Waits } from "../waits.ts";
 import { type CreationTypes, checkCreations, heldUp, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
 import { insertAtOnce, type SenderAtOnce } from "./insert-at-once.ts";
@@ -45,13 +45,15 @@ export interface TaskDeskParts {
 const withId = (task: CreateTask): NewTask =>
   task.id === undefined ? { hasNewId: true, ...task, id: newTaskId() } : { ...task, id: task.id };
 
-/** How many single requests share a transaction when many arrive at once. */
+/** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
 const MAX_TOGETHER = 1_000;
+
+const sizeOfAll = (tasks: Creation[]): number => tasks.reduce((sum, { task }) => sum + sizeOfParams(task.params), 0);
 
 const insertTogether = (insert: TaskStore["insert"]): Together<Creation[], InsertOutcome[]> =>
   new Together({
     maxSize: MAX_TOGETHER,
-    sizeOf: (tasks) => tasks.length,
+    sizeOf: (tasks) => (tasks.length >= MAX_TOGETHER ? tasks.length : sizeOfAll(tasks)),
     run: async (together) => {
       const outcomes = await insert(together.flat());
       let next = 0;
