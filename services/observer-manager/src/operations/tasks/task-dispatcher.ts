@@ -17,8 +17,8 @@ const BUSY = 50;
 const LOOK_AGAIN_MS = 50;
 const PROMOTE_LIMIT = 5_000;
 const CANCEL_LIMIT = 1_000;
-/** While so much of inputs waits for the broker's confirms, no more is claimed. */
-const MAX_INPUT_CHARS = 16_777_216;
+/** While so much of params and inputs of a pool waits for the broker's confirms, no more of it is claimed. */
+const MAX_CHARS = 16_777_216;
 
 export interface TaskDispatcherParts {
   store: TaskQueueStore;
@@ -51,8 +51,8 @@ export class TaskDispatcher implements SenderAtOnce {
   /** Pools in which the last look has left some. */
   #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
-  /** Of what is being sent. */
-  #inputChars = 0;
+  /** By pool, of what is being sent: the queue of one may confirm nothing, and the others go on. */
+  readonly #chars = new Map<string, number>();
 
   constructor(parts: TaskDispatcherParts) {
     this.#parts = parts;
@@ -88,7 +88,7 @@ export class TaskDispatcher implements SenderAtOnce {
 
   atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined {
     const { sender, isWaitedFor } = this.#parts;
-    const mayClaim = sender.isReady && !this.#loop.isStopped && this.#inputChars <= MAX_INPUT_CHARS;
+    const mayClaim = sender.isReady && !this.#loop.isStopped && !this.#isFull(pool);
     if (!mayClaim || this.#leftIn.has(pool) || isWaitedFor(pool, new Set(counts.keys()))) return undefined;
     return this.#claimer.atOnce(pool, counts);
   }
@@ -159,7 +159,11 @@ export class TaskDispatcher implements SenderAtOnce {
     let areAll = true;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
-      while (this.#inputChars > MAX_INPUT_CHARS) await Promise.race(this.#underWay);
+      if (this.#isFull(pool.pool)) {
+        leftIn.add(pool.pool);
+        areAll = false; // it is looked at again when the broker has confirmed some
+        continue;
+      }
       const { bundles, left, claimed, isAll, hasRoom, ...next } = await this.#claimer.claim(pool);
       count += claimed;
       areAll &&= isAll;
@@ -181,11 +185,22 @@ export class TaskDispatcher implements SenderAtOnce {
   }
 
   async #send(bundle: Bundle): Promise<void> {
-    const chars = bundle.tasks.reduce((sum, { inputs }) => sum + inputCharsOf(inputs), 0);
-    this.#inputChars += chars;
+    const { pool } = bundle.tasks[0];
+    const chars = bundle.tasks.reduce((sum, task) => sum + charsOf(task), 0);
+    this.#add(pool, chars);
     const outcome = await this.#parts.sender.send(bundle);
-    this.#inputChars -= chars;
+    const wasFull = this.#isFull(pool);
+    this.#add(pool, -chars);
+    if (wasFull && !this.#isFull(pool)) this.wake();
     if (outcome === "not-taken") await this.#giveBack(bundle.tasks);
+  }
+
+  #add(pool: string, chars: number): void {
+    this.#chars.set(pool, (this.#chars.get(pool) ?? 0) + chars);
+  }
+
+  #isFull(pool: string): boolean {
+    return (this.#chars.get(pool) ?? 0) > MAX_CHARS;
   }
 
   async #giveBack(tasks: readonly StartTask[]): Promise<void> {
@@ -207,5 +222,5 @@ export class TaskDispatcher implements SenderAtOnce {
   }
 }
 
-const inputCharsOf = (inputs: StartTask["inputs"]): number =>
-  inputs?.reduce((sum, { output }) => sum + (output?.length ?? 0), 0) ?? 0;
+const charsOf = ({ params, inputs = [] }: StartTask): number =>
+  inputs.reduce((sum, { output }) => sum + (output?.length ?? 0), JSON.stringify(params).length);
