@@ -151,6 +151,7 @@ export class DatabaseSide {
   readonly #log: Log;
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
+  #checking: Promise<ReadinessCheck> | undefined;
   #committed: (done: readonly ActionDone[]) => void = () => undefined;
 
   constructor({ databaseUrl, tls, poolSize, log }: DatabaseSideSettings) {
@@ -272,10 +273,12 @@ export class DatabaseSide {
     return missingActions(this.#dataSource, actions);
   }
 
+  /** Who asks while it is being checked is told the same: anybody may ask, and each check takes a connection. */
   async check(): Promise<ReadinessCheck> {
     // Before the first connection there is nobody to ask.
     if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;
-    return checkDatabase(this.#dataSource);
+    this.#checking ??= checkDatabase(this.#dataSource).finally(() => (this.#checking = undefined));
+    return await this.#checking;
   }
 
   async close(): Promise<void> {
