@@ -125,3 +125,25 @@ test("A client whose token was taken back is cut off also if it reads nothing of
   await vi.advanceTimersByTimeAsync(30_000);
   expect(response.destroyed).toBe(true);
 });
+
+test("One caller has a thousand streams of changes open, and others theirs; each that is closed makes room", () => {
+  const subscribe = () => ({ resume: () => undefined, close: () => undefined });
+  const follow = eventStream({ subscribe } as unknown as Parameters<typeof eventStream>[0]);
+  const opened = (name: string) => {
+    const wire = { locals: {}, writeHead: () => undefined, write: () => true };
+    const response = Object.assign(new EventEmitter(), wire) as unknown as Response;
+    setCaller(response, { identity: { ...ANONYMOUS, authentication: "token", name }, isStillWelcome: async () => true });
+    const request = { query: {}, get: () => undefined, socket: { setNoDelay: () => undefined } } as unknown as Request;
+    follow(request, response, () => undefined);
+    return response;
+  };
+  const all = Array.from({ length: 1_000 }, () => opened("anna"));
+  expect(() => opened("anna")).toThrow(
+    expect.objectContaining({ refusal: expect.objectContaining({ code: "too-many-requests" }) }),
+  );
+  all.push(opened("ben"));
+  all[0]?.emit("close");
+  all.push(opened("anna"));
+  expect(() => opened("anna")).toThrow();
+  for (const response of all) response.emit("close");
+});

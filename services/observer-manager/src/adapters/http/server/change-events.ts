@@ -5,8 +5,10 @@ import type { ChangeEvent, ChangeSink } from "../../../operations/changes/change
 import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { callerOf } from "./caller.ts";
+import { keyOfCaller } from "./rate-limits.ts";
 import { seenBy } from "./seen-by.ts";
 import { beginEventStream, frameOf, keepEventStream } from "./server-sent-events.ts";
+import { StreamsOfCallers } from "./streams-of-callers.ts";
 
 /** More than this waiting for a client to read, and it reads from the books later instead. */
 const MAX_BUFFERED_BYTES = 1_048_576;
@@ -16,9 +18,14 @@ const MAX_BUFFERED_BYTES = 1_048_576;
  * that lost this manager goes on at another where it was.
  */
 export function eventStream(changes: ManagerApi["changes"]): RequestHandler {
+  const streams = new StreamsOfCallers();
   return (request, response) => {
     const lastEventId = readEventQuery(request);
+    const caller = keyOfCaller(request, response);
+    streams.refuseIfFull(caller);
     if (!beginEventStream(request, response)) return;
+    streams.opened(caller);
+    response.once("close", () => streams.closed(caller));
     const subscription = changes.subscribe(sinkOf(response), lastEventId);
     keepEventStream(request, response, { hasRoom: () => subscription.resume(), isGone: () => subscription.close() });
   };

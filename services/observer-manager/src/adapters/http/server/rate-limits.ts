@@ -48,7 +48,8 @@ const limitCallers = (limit: number): RequestHandler =>
     validate: false,
   });
 
-function keyOfCaller(request: Request, response: Response): string {
+/** Somebody who is not known, by address. */
+export function keyOfCaller(request: Request, response: Response): string {
   const { identity } = callerOf(response);
   const { authentication, name } = identity;
   return authentication === "anonymous" ? keyOfAddress(request.ip ?? "") : `${authentication} ${name}`;
