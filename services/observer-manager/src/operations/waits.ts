@@ -17,6 +17,8 @@ export class Waits<Id extends string> {
   readonly #store: WaitsStore<Id>;
   readonly #log: Log;
   readonly #waiting = new Map<Id, Set<() => void>>();
+  /** All of them; many may wait for one. */
+  #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: WaitsStore<Id>, log: Log) {
@@ -30,15 +32,16 @@ export class Waits<Id extends string> {
     for (const id of ids) for (const wake of this.#waiting.get(id) ?? []) wake();
   }
 
-  /** It as it is when it is over, or after `limitMs`. */
+  /** It as it is when it is over, or after `limitMs`; or as soon as `gone` says that nobody is there to be told. */
   async found<View>(
     id: Id,
     limitMs: number,
     { find, isOver }: { find(): Promise<View | undefined>; isOver(view: View): boolean },
+    gone: AbortSignal,
   ): Promise<View | undefined> {
     const first = await find();
     if (first === undefined || limitMs === 0 || isOver(first)) return first;
-    const over = this.until(id, limitMs);
+    const over = this.until(id, limitMs, gone);
     // It may have ended before anybody waited.
     const now = await find();
     if (now === undefined || isOver(now)) {
@@ -46,24 +49,27 @@ export class Waits<Id extends string> {
       return now;
     }
     await over;
-    return find();
+    return gone.aborted ? now : find();
   }
 
-  /** Resolves when it is over, or after `limitMs`. */
-  async until(id: Id, limitMs: number): Promise<void> {
-    if (this.#waiting.size >= MAX_WAITS) return;
+  /** Resolves when it is over, after `limitMs`, or when whoever waits has gone. */
+  async until(id: Id, limitMs: number, gone: AbortSignal): Promise<void> {
+    if (this.#count >= MAX_WAITS || gone.aborted) return;
+    this.#count += 1;
     const waiters = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiters);
     this.#timer ??= setTimeout(() => void this.#look(), LOOK_EVERY_MS);
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        waiters.delete(done);
+        gone.removeEventListener("abort", done);
+        if (waiters.delete(done)) this.#count -= 1;
         if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
         resolve();
       };
       const timer = setTimeout(done, limitMs);
       waiters.add(done);
+      gone.addEventListener("abort", done);
     });
   }
 

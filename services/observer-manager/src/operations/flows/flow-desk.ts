@@ -70,12 +70,9 @@ export class FlowDesk implements FlowTools {
     return { ...page, nextCursor: last === undefined ? null : encodeFlowCursor(last) };
   }
 
-  findFlow(id: FlowId, waitMs: number): Promise<FlowView | undefined> {
+  findFlow(id: FlowId, waitMs: number, gone: AbortSignal): Promise<FlowView | undefined> {
     const { store, waits } = this.#parts;
-    return waits.found(id, waitMs, {
-      find: () => store.find(id),
-      isOver: ({ status }) => status !== "Running",
-    });
+    return waits.found(id, waitMs, { find: () => store.find(id), isOver: ({ status }) => status !== "Running" }, gone);
   }
 
   async listFlowTasks(id: FlowId, asked: Parameters<FlowTools["listFlowTasks"]>[1]): Promise<FlowTaskPage | undefined> {

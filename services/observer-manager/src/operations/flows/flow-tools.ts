@@ -8,8 +8,8 @@ export interface FlowTools {
   /** All of it, or nothing. Problems: invalid-body (+ errors), unknown-type (+ knownTypes), id-taken, flows-not-known. */
   createFlow(asked: CreateFlow, by: Actor): Promise<{ kind: "created" | "exists"; flow: FlowView } | Refusal>;
   listFlows(query: FlowQuery): Promise<FlowPage>;
-  /** @param waitMs answers when it is over, or then at the latest */
-  findFlow(id: FlowId, waitMs: number): Promise<FlowView | undefined>;
+  /** @param waitMs answers when it is over, or then at the latest; @param gone nobody is there any more to be answered */
+  findFlow(id: FlowId, waitMs: number, gone: AbortSignal): Promise<FlowView | undefined>;
   listFlowTasks(
     id: FlowId,
     asked: { fromPlace: number; limit: number; withOutputs: boolean },

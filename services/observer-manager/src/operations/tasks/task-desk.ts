@@ -95,9 +95,9 @@ export class TaskDesk implements TaskTools {
     return task === undefined ? outcome : { ...outcome, task: () => task };
   }
 
-  findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined> {
+  findTask(id: TaskId, waitMs: number, gone: AbortSignal): Promise<TaskView | undefined> {
     const { store, waits } = this.#parts;
-    return waits.found(id, waitMs, { find: () => store.find(id), isOver: ({ status }) => isTaskOver(status) });
+    return waits.found(id, waitMs, { find: () => store.find(id), isOver: ({ status }) => isTaskOver(status) }, gone);
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {

@@ -37,8 +37,8 @@ export interface TaskTools {
     /** `areShown`: somebody looks at what they are like (default); without, nobody asks the database why they wait. */
     how?: { areShown?: boolean },
   ): Promise<TaskCreateOutcome[]>;
-  /** @param waitMs answers when it is over, or then at the latest */
-  findTask(id: TaskId, waitMs: number): Promise<TaskView | undefined>;
+  /** @param waitMs answers when it is over, or then at the latest; @param gone nobody is there any more to be answered */
+  findTask(id: TaskId, waitMs: number, gone: AbortSignal): Promise<TaskView | undefined>;
   listTasks(query: TaskQuery): Promise<TaskPage>;
   /** Of many, each for itself; what was accepted stays so. */
   changeTasks(change: TaskBulkChange, by: Actor): Promise<TaskBulkCount>;

@@ -82,8 +82,8 @@ const show = (flows: FlowTools) =>
         },
       },
     },
-    async handle({ flowId, query }) {
-      const flow = await flows.findFlow(flowId, waitMsOf(query.wait));
+    async handle({ flowId, query, untilGone }) {
+      const flow = await flows.findFlow(flowId, waitMsOf(query.wait), untilGone());
       return flow === undefined ? { kind: "problem", code: "flow-not-found" } : { status: 200, body: flow };
     },
   });

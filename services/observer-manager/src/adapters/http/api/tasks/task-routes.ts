@@ -125,8 +125,8 @@ const show = (tasks: TaskTools) =>
         },
       },
     },
-    async handle({ taskId, query }) {
-      const task = await tasks.findTask(taskId, waitMsOf(query.wait));
+    async handle({ taskId, query, untilGone }) {
+      const task = await tasks.findTask(taskId, waitMsOf(query.wait), untilGone());
       return task === undefined ? { kind: "problem", code: "task-not-found" } : { status: 200, body: task };
     },
   });
