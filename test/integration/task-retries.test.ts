@@ -94,6 +94,16 @@ test("A retry of all that match is not filled by those whose key another has, wh
   expect(await bulk.find("retry", { ids: keyed }, 100)).toHaveLength(2); // who names them is told that they do not run again
 });
 
+test("A retry of a kind of failure is not filled by those whose key another has either", async () => {
+  const older = await failed();
+  await failed({ key: "wall" });
+  const failures = new PostgresTaskFailureStore(books.dataSource);
+  const newest = async () => (await failures.errorsOf("paint", 1)).map(({ id }) => id);
+  expect(await newest()).not.toContain(older);
+  await takers.create({ key: "wall" });
+  expect(await newest()).toEqual([older]);
+});
+
 test("A retry of many goes on beside a key that somebody's open transaction keeps, and one alone is told of it", {
   timeout: 60_000,
 }, async () => {

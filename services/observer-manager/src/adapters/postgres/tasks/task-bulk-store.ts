@@ -7,7 +7,7 @@ import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { literals, SqlConditions } from "../connection/sql-conditions.ts";
 import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
 import { CANCELLED } from "./task-ledger-statements.ts";
-import { REVIVABLE, reviveMany } from "./task-revival.ts";
+import { MAY_RUN_AGAIN, REVIVABLE, reviveMany } from "./task-revival.ts";
 import { WAITING } from "./task-view.ts";
 
 interface Locked {
@@ -113,9 +113,8 @@ function matching(target: TaskTarget): SqlConditions {
 
 const wantsScheduled = (target: TaskTarget): boolean => "ids" in target || target.statuses?.includes("Scheduled") === true;
 
-/** What stays where it is would fill each call: those of flows, and those whose key another has, unless somebody names them. Index: tasks_key. */
-const mayRunAgain = (target: TaskTarget): string =>
-  `flow_id IS NULL${"ids" in target ? "" : ` AND (key IS NULL OR NOT EXISTS (SELECT FROM tasks t WHERE t.type = ended_tasks.type AND t.key = ended_tasks.key))`}`;
+/** Who names them is told that those whose key another has stay as they are. */
+const mayRunAgain = (target: TaskTarget): string => ("ids" in target ? "flow_id IS NULL" : MAY_RUN_AGAIN);
 
 /** Of what is over; without a word what is Failed. */
 const revivable = (target: TaskTarget): readonly TaskStatus[] =>

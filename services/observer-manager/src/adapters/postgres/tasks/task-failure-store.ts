@@ -6,7 +6,7 @@ import type { TaskStore } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { conditionsOf, viewOf } from "./postgres-task-store.ts";
-import { reviveOne } from "./task-revival.ts";
+import { MAY_RUN_AGAIN, reviveOne } from "./task-revival.ts";
 
 /** More of an error's text tells nothing about its kind (domain/errors/error-group.ts). */
 const MAX_READ = 2_000;
@@ -45,8 +45,7 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
   }
 
   errorsOf(type: string, limit: number): Promise<{ id: TaskId; name: string; message: string }[]> {
-    // A task of a flow runs again with its flow alone.
-    const { sql, parameters } = newestFailed({ type }, limit, "flow_id IS NULL");
+    const { sql, parameters } = newestFailed({ type }, limit, MAY_RUN_AGAIN);
     return this.#dataSource.query(`SELECT id, name, message FROM (${sql}) newest`, parameters);
   }
 

@@ -21,6 +21,10 @@ const REVIVED = `
   ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id), ${counted("retried", "back")}
   SELECT id FROM back`;
 
+/** Of `ended_tasks`: neither of a flow, nor with a key that another has. What stays where it is would fill each look for what may run. Index: tasks_key. */
+export const MAY_RUN_AGAIN =
+  "flow_id IS NULL AND (key IS NULL OR NOT EXISTS (SELECT FROM tasks t WHERE t.type = ended_tasks.type AND t.key = ended_tasks.key))";
+
 /** Index: tasks_key. */
 const WHO_HAS_KEY = "SELECT id FROM tasks WHERE type = $1 AND key = $2";
 /** Index: ended_tasks_by_id. */
