@@ -215,6 +215,39 @@ test("Newer params that are committed while the completion waits for its row are
   ]);
 });
 
+test("What was cancelled and is given back to the queue before its service hears of it is over, and begins nowhere else", async () => {
+  const [wanted, cancelled, newer] = (await running(3)) as [Sent, Sent, Sent];
+  await query("UPDATE tasks SET cancel_requested_at = now(), flow_id = gen_random_uuid(), flow_ref = 'a' WHERE id = $1", [
+    cancelled.id,
+  ]);
+  await query(`UPDATE tasks SET cancel_requested_at = now(), next_params = '{"v":2}' WHERE id = $1`, [newer.id]);
+  const events = [wanted, cancelled, newer].map(({ id: taskId, send: sendId, run: runId }) => {
+    return { kind: "TaskReleased", taskId, sendId, runId, at: Date.now() };
+  });
+  const other = randomUUID();
+  await query(
+    "INSERT INTO task_services (id, generation, name, pool, workers, draining, types) VALUES ($1, 1, 'other', 'default', 1, false, '[]')",
+    [other],
+  );
+  const { over, hasFlowEnds, unwanted } = await new PostgresTaskLedgerStore(books.dataSource).apply(
+    newsOf([batchWith(...events)]),
+  );
+  expect([over, hasFlowEnds]).toEqual([[{ id: cancelled.id, status: "Cancelled" }], true]);
+  const refused = unwanted.filter(({ serviceId }) => serviceId === other).map(({ sendId }) => sendId as string);
+  expect(refused.toSorted()).toEqual([cancelled.send, newer.send].toSorted());
+  expect(await ended()).toMatchObject([{ id: cancelled.id, status: "Cancelled" }]);
+  const left = await query<object>("SELECT id, status, send_id, params, cancel_requested_at FROM tasks");
+  expect(left).toHaveLength(2);
+  expect(left).toContainEqual({
+    id: wanted.id,
+    status: "Sent",
+    send_id: wanted.send,
+    params: { v: 1 },
+    cancel_requested_at: null,
+  });
+  expect(left).toContainEqual({ id: newer.id, status: "Ready", send_id: null, params: { v: 2 }, cancel_requested_at: null });
+});
+
 test("A service that says any time of a postponement or a run says no more than a year, and none before all times", async () => {
   const [at, inMs, long] = (await running(3)) as [Sent, Sent, Sent];
   const far = 8_640_000_000_000_000;

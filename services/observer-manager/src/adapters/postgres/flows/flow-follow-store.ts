@@ -9,10 +9,10 @@ import {
   reasonOf,
 } from "../../../domain/flows/flow-progress.ts";
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
-import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { Looks } from "../connection/looks.ts";
-import { REQUEST_CANCEL, TAKERS, type Taker } from "../tasks/postgres-task-store.ts";
+import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
 import { CANCELLED } from "../tasks/task-ledger-statements.ts";
+import { refusalsOf } from "../tasks/task-refusals.ts";
 import * as sql from "./flow-follow-statements.ts";
 
 /** What one transaction looks at. */
@@ -81,7 +81,8 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       if (over.length > 0) await tx.query(CANCELLED, [over]);
       // Some may have ended since: what is locked says nothing of what is left.
       if (left.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
-      return { over, refuse: await refusals(tx, locked) };
+      const sent = locked.filter(({ status }) => status === "Sent");
+      return { over, refuse: await refusalsOf(tx, sent) };
     });
   }
 
@@ -101,15 +102,6 @@ interface LockedTask {
   status: string;
   pool: string;
   sendId: SendId;
-}
-
-async function refusals(tx: EntityManager, locked: LockedTask[]): Promise<UnwantedAttempt[]> {
-  const sent = locked.filter(({ status }) => status === "Sent");
-  const refuse: UnwantedAttempt[] = [];
-  for (const pool of new Set(sent.map((task) => task.pool)))
-    for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
-      for (const { id, sendId } of sent.filter((task) => task.pool === pool)) refuse.push({ ...taker, taskId: id, sendId });
-  return refuse;
 }
 
 /** Of one task the first counts. */

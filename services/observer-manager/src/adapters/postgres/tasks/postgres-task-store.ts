@@ -15,7 +15,6 @@ import type {
   TaskQuery,
   TaskStore,
   TaskTypeStore,
-  UnwantedAttempt,
 } from "../../../operations/tasks/task-store.ts";
 import type { LivePool, LivePools } from "../../../operations/types/unknown-type.ts";
 import { recordActions } from "../access/audit-rows.ts";
@@ -31,6 +30,7 @@ import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
 import { CANCELLED } from "./task-ledger-statements.ts";
+import { refusalsOf } from "./task-refusals.ts";
 import { reviveOne } from "./task-revival.ts";
 import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "./task-view.ts";
@@ -39,9 +39,6 @@ const LOCK = 'SELECT status, pool, send_id AS "sendId" FROM tasks WHERE id = $1 
 const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
 export const REQUEST_CANCEL =
   "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
-/** A handful of rows: those that its message may come to. */
-export const TAKERS = `
-  SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
 export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
 
 const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
@@ -62,8 +59,6 @@ const TASKS: LiveAndEnded = {
 
 /** It is not claimed, and leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
-
-export type Taker = Pick<UnwantedAttempt, "serviceId" | "generation">;
 
 export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   readonly #dataSource: DataSource;
@@ -106,8 +101,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
       const isRunning = live.status === "Running";
       await (isRunning ? tx.query(REQUEST_CANCEL, [[id]]) : tx.query(CANCELLED, [[id]]));
       await recordActions(tx, [doneToTasks(action, [id])]);
-      const takers = live.status === "Sent" ? await tx.query<Taker[]>(TAKERS, [live.pool]) : [];
-      const refuse = takers.map((taker) => ({ ...taker, taskId: id, sendId: live.sendId }));
+      const refuse = await refusalsOf(tx, live.status === "Sent" ? [{ id, ...live }] : []);
       return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
     });
   }

@@ -5,8 +5,9 @@ import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operat
 import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { literals, SqlConditions } from "../connection/sql-conditions.ts";
-import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TAKERS, type Taker } from "./postgres-task-store.ts";
+import { conditionsOf, MAKE_DUE, REQUEST_CANCEL } from "./postgres-task-store.ts";
 import { CANCELLED } from "./task-ledger-statements.ts";
+import { refusalsOf } from "./task-refusals.ts";
 import { MAY_RUN_AGAIN, REVIVABLE, reviveMany } from "./task-revival.ts";
 import { WAITING } from "./task-view.ts";
 
@@ -81,12 +82,10 @@ export async function cancelTasks(
   if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
   if (over.length > 0) await tx.query(CANCELLED, [over]);
   await record(tx, action, [...over, ...running]);
-  const refuse: UnwantedAttempt[] = [];
-  const sent = locked.filter(({ status }) => status === "Sent");
-  for (const pool of new Set(sent.map((task) => task.pool)))
-    for (const taker of await tx.query<Taker[]>(TAKERS, [pool]))
-      for (const task of sent.filter((one) => one.pool === pool))
-        refuse.push({ ...taker, taskId: task.id, sendId: task.sendId });
+  const refuse = await refusalsOf(
+    tx,
+    locked.filter(({ status }) => status === "Sent"),
+  );
   return { accepted: locked.length, over, refuse };
 }
 

@@ -36,17 +36,24 @@ export const STARTS = prepared(`
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM started`);
 
-/** It goes back to the queue, as it was Sent: nobody has it. */
-export const RELEASES = `
-  UPDATE tasks t SET status = 'Sent', sent_at = now(), run_id = NULL
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
-  WHERE ${CURRENT} AND t.status = 'Running' AND t.run_id = e.run_id`;
-
 /** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now. */
 export const NEXT_IF_CANCELLED = `
   params = CASE WHEN t.cancel_requested_at IS NULL THEN t.params ELSE coalesce(t.next_params, t.params) END,
   next_params = CASE WHEN t.cancel_requested_at IS NULL THEN t.next_params END,
   cancel_requested_at = CASE WHEN t.next_params IS NULL THEN t.cancel_requested_at END`;
+
+/**
+ * It goes back to the queue, as it was Sent: nobody has it. What was cancelled is over then, as what is Sent is with its cancel: nobody may ever come
+ * to take its message and hear of that. @returns what was cancelled, by the send that is no more; without `cancelling` newer params run
+ */
+export const RELEASES = `
+  WITH released AS (
+    UPDATE tasks t SET status = CASE WHEN t.cancel_requested_at IS NULL THEN 'Sent' ELSE 'Ready' END, sent_at = now(), run_id = NULL,
+      send_id = CASE WHEN t.cancel_requested_at IS NULL THEN t.send_id END, ${NEXT_IF_CANCELLED}
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
+    WHERE ${CURRENT} AND t.status = 'Running' AND t.run_id = e.run_id
+    RETURNING t.id, t.pool, t.crashes, t.status, e.send_id, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT id, pool, crashes, send_id AS "sendId", cancelling FROM released WHERE status = 'Ready'`;
 
 /** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted. */
 export const RETURNS = `

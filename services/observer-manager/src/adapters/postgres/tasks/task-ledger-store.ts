@@ -24,6 +24,7 @@ import {
   RETURNS,
   STARTS,
 } from "./task-ledger-statements.ts";
+import { refusalsOf } from "./task-refusals.ts";
 
 const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";
 
@@ -115,18 +116,19 @@ async function write(
     numbered,
     starts.length === 0 ? [] : tx.query<StartedRow[]>(STARTS, parametersOfStarts(starts)),
     returns.length === 0 ? [] : tx.query<StartedRow[]>(RETURNS, parametersOfReturns(returns)),
-    releases.length > 0 && tx.query(RELEASES, parametersOfReleases(releases)),
+    releases.length === 0 ? [] : tx.query<ReleasedRow[]>(RELEASES, parametersOfReleases(releases)),
     plain.length === 0 ? NONE_COMPLETED : complete(tx, plain),
     others.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(others)),
   ]);
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
-  const [, started, back, , completed, changed] = await asked;
+  const [, started, back, released, completed, changed] = await asked;
   const ended = [...completed.ended, ...changed, ...(await endRest(tx, plain, completed.ended))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
-  const returned = await endReturned(tx, back);
+  const returned = await endReturned(tx, [...back, ...released]);
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
+  unwanted.push(...(await refusalsOf(tx, released)));
   const over = [...failed, ...returned, ...ended.filter(isOver)];
   // Of those that were ended by hand or by crashes nobody asks: they are few.
   const hasFlowEnds = failed.length + returned.length > 0 || completed.hasFlowEnds || ended.some(({ isOfFlow }) => isOfFlow);
@@ -195,6 +197,8 @@ interface StartedRow {
   crashes: number;
   cancelling: boolean;
 }
+
+type ReleasedRow = StartedRow & { pool: string; sendId: SendId };
 
 /** What is not the current send is unwanted; so is what somebody has cancelled, and what has ended too many services. */
 async function failStarted(

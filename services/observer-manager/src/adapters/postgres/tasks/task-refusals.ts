@@ -1,0 +1,20 @@
+import type { SendId, TaskId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+
+/** A handful of rows: those that a message of the pool may come to. */
+const TAKERS = `
+  SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
+
+/** What nobody has begun, as far as was told, and nobody wants: whoever may yet be given its message is to refuse it. */
+export async function refusalsOf(
+  tx: EntityManager,
+  sent: readonly { id: TaskId; pool: string; sendId: SendId }[],
+): Promise<UnwantedAttempt[]> {
+  const refuse: UnwantedAttempt[] = [];
+  for (const pool of new Set(sent.map((task) => task.pool)))
+    for (const taker of await tx.query<Pick<UnwantedAttempt, "serviceId" | "generation">[]>(TAKERS, [pool]))
+      for (const { id, sendId } of sent.filter((task) => task.pool === pool)) refuse.push({ ...taker, taskId: id, sendId });
+  return refuse;
+}
