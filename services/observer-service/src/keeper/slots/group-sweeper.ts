@@ -45,14 +45,19 @@ export class GroupSweeper {
   }
 
   #start(): void {
-    const shell = spawn("sh", ["-c", SCRIPT], { detached: true, env: {}, stdio: ["pipe", "ignore", "ignore"] });
+    const shell: ChildProcess = spawn("sh", ["-c", SCRIPT], {
+      detached: true,
+      env: {},
+      stdio: ["pipe", "ignore", "ignore"],
+    });
     this.#shell = shell;
-    shell.stdin.on("error", () => undefined); // its exit tells
-    shell.once("error", () => undefined); // there is no shell: what slots have started is not ended with a keeper that is killed
-    // Somebody has ended it: another one takes its place.
-    shell.once("exit", () => setTimeout(() => this.#start(), START_AGAIN_MS).unref());
+    // Somebody has ended it: another one takes its place. Or it could not be started: until one can, what slots have started outlives a keeper that is killed.
+    for (const end of ["exit", "error"]) shell.once(end, () => setTimeout(() => this.#start(), START_AGAIN_MS).unref());
     shell.unref();
-    (shell.stdin as unknown as Socket).unref();
+    const stdin = shell.stdin as Socket | null | undefined;
+    if (!stdin) return; // there are no more file descriptors: Node has made no pipe
+    stdin.on("error", () => undefined); // its exit tells
+    stdin.unref();
     for (const group of this.#groups) this.#tell(`+ ${group}\n`);
   }
 }
