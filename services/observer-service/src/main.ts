@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   installIsolation(failing.onFail);
   const views = () => services.map(({ pool: of, service }) => ({ pool: of, view: service.health }));
   const health = new HealthServer(views, new Scrape({ version, serviceName, services }), log);
-  ends.by(drainOnce({ services: all, health, tracing, log, stopTimeoutMs: settings.STOP_TIMEOUT_MS }));
+  ends.by(drainOnce({ services: all, failing, health, tracing, log, stopTimeoutMs: settings.STOP_TIMEOUT_MS }));
   await health.listen(settings.HOST, settings.PORT);
   for (const service of all) service.start();
   reloads.of(all, log);
@@ -140,6 +140,7 @@ function autoWorkers(settings: ServiceSettings, capacity: Capacity, cost: RunCos
 
 interface Ending {
   services: readonly ObserverService[];
+  failing: FailTogether;
   health: HealthServer;
   tracing: Tracing | undefined;
   log: Log;
@@ -147,7 +148,7 @@ interface Ending {
 }
 
 /** A second signal ends it without waiting. */
-function drainOnce({ services, health, tracing, log, stopTimeoutMs }: Ending): OnSignal {
+function drainOnce({ services, failing, health, tracing, log, stopTimeoutMs }: Ending): OnSignal {
   let signals = 0;
   return (signal) => {
     signals += 1;
@@ -158,6 +159,7 @@ function drainOnce({ services, health, tracing, log, stopTimeoutMs }: Ending): O
     const endMs = performance.now() + stopTimeoutMs;
     Promise.all(services.map((service) => service.end(signal))).then(
       async () => {
+        if (failing.isFailing) return; // nothing has drained: it says so itself, and ends the process
         health.close();
         await tracing?.close(Math.max(MIN_FLUSH_MS, Math.min(MAX_FLUSH_MS, endMs - performance.now())));
         log.info({ event: "drained" }, "drained");

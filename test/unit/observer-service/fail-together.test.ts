@@ -39,3 +39,10 @@ test("before any is open the process ends at once", () => {
   together.onFail("early");
   expect(exits).toEqual([1]);
 });
+
+test("who drains is told that it fails, and leaves the end of the process to it", () => {
+  const { together } = several(1);
+  expect(together.isFailing).toBe(false);
+  together.onFail("broken");
+  expect(together.isFailing).toBe(true);
+});

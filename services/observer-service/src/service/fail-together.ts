@@ -11,6 +11,11 @@ export class FailTogether {
     this.#exit = exit;
   }
 
+  /** Then it ends with 1, once each has said farewell, however soon whoever drains is done. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
   readonly onFail = (error: unknown): void => {
     if (this.#isFailing) return;
     this.#isFailing = true;
