@@ -1,6 +1,7 @@
 import type { CheckpointView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure } from "../failure.ts";
+import { jsonValue } from "../input/exact-numbers.ts";
 import type { Io } from "../io.ts";
 import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -55,9 +56,9 @@ const lineOf = (before: string, number: number, value: unknown, savedAt: string)
 
 function toJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return jsonValue(text);
   } catch (error) {
-    throw new CliFailure("usage", `the checkpoint is no JSON: ${(error as Error).message}`, {
+    throw new CliFailure("usage", `the checkpoint is no JSON, or cannot be sent: ${(error as Error).message}`, {
       remedy: `Write it as '{"sequence":4711}'`,
     });
   }

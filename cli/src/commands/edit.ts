@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ObserverView, SPEC_FIELD_NAMES } from "@unacked/contracts";
 import type { Command } from "commander";
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 import { CliFailure } from "../failure.ts";
+import { yamlValue } from "../input/exact-numbers.ts";
 import type { Io } from "../io.ts";
 import { yamlText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -68,8 +69,12 @@ async function keepingText(file: string, send: () => Promise<void>): Promise<voi
 
 function toYaml(text: string): unknown {
   try {
-    return parse(text);
+    const document = parseDocument(text);
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    return yamlValue(document);
   } catch (error) {
-    throw new CliFailure("usage", `it is no YAML: ${(error as Error).message}`, { remedy: "Nothing was sent." });
+    throw new CliFailure("usage", `it is no YAML, or cannot be sent: ${(error as Error).message}`, {
+      remedy: "Nothing was sent.",
+    });
   }
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { NewTimer } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
+import { jsonValue } from "../input/exact-numbers.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
@@ -67,9 +68,9 @@ const toInstant = (text: string): string | number => (/^\d+(\.\d+)?$/.test(text)
 
 function toJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return jsonValue(text);
   } catch (error) {
-    throw new CliFailure("usage", `--payload is no JSON: ${(error as Error).message}`, {
+    throw new CliFailure("usage", `--payload is no JSON, or cannot be sent: ${(error as Error).message}`, {
       remedy: `Write it as --payload '{"cart":4711}'`,
     });
   }

@@ -1,5 +1,6 @@
 import { isScalar, parseDocument } from "yaml";
 import { usageFailure } from "../failure.ts";
+import { yamlValue } from "./exact-numbers.ts";
 
 export interface Assignment {
   path: (string | number)[];
@@ -51,11 +52,8 @@ function readValue(given: string): unknown {
   const { contents } = document;
   // To YAML what follows a # is a comment, and a line break a space: here nothing of a text is left out.
   if (contents === null) return given.trim();
-  if (!isScalar(contents) || contents.type !== "PLAIN") return document.toJS() as unknown;
-  if (typeof contents.value === "string") return given.trim();
-  if (/^[-+]?\d+$/.test(contents.source ?? "") && !Number.isSafeInteger(contents.value))
-    throw new Error("a number of so many digits would be rounded");
-  return contents.value;
+  const isText = isScalar(contents) && contents.type === "PLAIN" && typeof contents.value === "string";
+  return isText ? given.trim() : yamlValue(document);
 }
 
 /** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */

@@ -1,5 +1,6 @@
-import { parseAllDocuments } from "yaml";
+import { type Document, parseAllDocuments } from "yaml";
 import { usageFailure } from "../failure.ts";
+import { jsonValue, yamlValue } from "./exact-numbers.ts";
 
 export interface ReadDocument {
   value: unknown;
@@ -21,8 +22,9 @@ export function parseDocuments(text: string, source: string): ReadDocument[] {
 function asJson(text: string, source: string): unknown[] | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return [JSON.parse(text)];
+    return [jsonValue(text)];
   } catch (error) {
+    if (!(error instanceof SyntaxError)) throw wrongIn(source, error);
     if (source.endsWith(".json")) throw usageFailure(`${source} is not JSON: ${(error as Error).message}`);
     return undefined; // YAML may begin like this, too
   }
@@ -37,10 +39,24 @@ function fromYaml(text: string, source: string): unknown[] {
           const [error] = document.errors;
           if (error !== undefined)
             throw usageFailure(`${source} is not YAML: ${error.message.split("\n")[0]?.replace(/:$/, "")}`);
-          return document.toJS() as unknown;
+          return valueOf(document, source);
         });
   return values.filter((value) => value !== null && value !== undefined); // two `---` with nothing between
 }
+
+function valueOf(document: Document, source: string): unknown {
+  try {
+    return yamlValue(document);
+  } catch (error) {
+    throw wrongIn(source, error); // such as an alias of nothing
+  }
+}
+
+const wrongIn = (source: string, error: unknown) =>
+  usageFailure(
+    `${source}: ${(error as Error).message}`,
+    "Put a text with special characters, or an id of many digits, in quotes.",
+  );
 
 function unwrapped(value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];

@@ -9,6 +9,7 @@ import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
 import { toObservers } from "../../../cli/src/input/observer-documents.ts";
 import { differencesOfSchedule } from "../../../cli/src/input/schedule-difference.ts";
 import { isScheduleDocument, toSchedules } from "../../../cli/src/input/schedule-documents.ts";
+import { yamlText } from "../../../cli/src/output/document-text.ts";
 import {
   MARKET_VIEW,
   NIGHTLY_VIEW,
@@ -75,6 +76,9 @@ describe("--set and --param", () => {
     "a[0=1",
     "a=*b",
     "id=1234567890123456789",
+    "ids=[1234567890123456789]",
+    "most=.inf",
+    "most=1e999",
   ])("refuses %s", (text) => {
     expect(refusalOf(() => parseAssignment(text))).toContain(text);
   });
@@ -235,6 +239,25 @@ describe("documents", () => {
   it("say where the syntax is wrong", () => {
     expect(refusalOf(() => parseDocuments("a: b: c\n", "file.yaml"))).toMatch(/^file\.yaml is not YAML: .*line 1/);
     expect(refusalOf(() => parseDocuments('{"a": 1', "file.json"))).toMatch(/^file\.json is not JSON: /);
+  });
+
+  it.each([
+    ["f.yaml", "params: { id: 9007199254740993 }", "would be rounded to 9007199254740992"],
+    ["f.yaml", "params: { 9007199254740993: a }", "would be rounded"],
+    ["f.yaml", "params: { most: .inf }", ".inf is a number that JSON does not have"],
+    ["f.yaml", "params: *nowhere", "nowhere"],
+    ["f.json", '{"params":{"a\\"b":"1e999","id":-1146092083740815411}}', "-1146092083740815411"],
+    ["f.json", '{"params":{"most":1e999}}', "1e999 is a number that JSON does not have"],
+  ])("of %s with %s are refused, as something else would be sent", (source, text, why) => {
+    const said = refusalOf(() => parseDocuments(text, source));
+    expect(said).toMatch(/^f\.(yaml|json): /);
+    expect(said).toContain(why);
+  });
+
+  it("keep a large number that comes out as it is written, as of a backup, and texts of digits", () => {
+    const value = { id: "9007199254740993", most: 1e20, more: 1e300, seen: 1146092083740815400 };
+    expect(parseDocuments(JSON.stringify(value), "f.json")).toEqual([{ value, place: "f.json" }]);
+    expect(parseDocuments(yamlText(value), "f.yaml")).toEqual([{ value, place: "f.yaml" }]);
   });
 
   it("are told with all their mistakes at once, each with its place", () => {

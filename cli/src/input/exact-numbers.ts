@@ -1,0 +1,37 @@
+import { type Document, type Scalar, visit } from "yaml";
+
+/** JSON as it was written. Throws where it is none, or where a number of it would be another one by the time it is sent. */
+export function jsonValue(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  let isInText = false;
+  for (const [token] of text.matchAll(QUOTES_AND_NUMBERS)) {
+    if (token === '"') isInText = !isInText;
+    else if (!isInText) refuseOther(token, Number(token));
+  }
+  return value;
+}
+
+/** The same of YAML. */
+export function yamlValue(document: Document): unknown {
+  visit(document, {
+    Scalar: (_key, { value, source }: Scalar) => {
+      if (typeof value === "number") refuseOther(source ?? String(value), value);
+    },
+  });
+  return document.toJS() as unknown;
+}
+
+/** And what is escaped, so that a quote in a text does not end it. No text as a whole: its length would be the stack's depth. */
+const QUOTES_AND_NUMBERS = /"|\\.|-?\d[\d.eE+-]*/g;
+
+/**
+ * Numbers are doubles here (IEEE 754): 2^53 + 1 becomes 2^53, the id of something else, and what is beyond a double, or none, JSON has
+ * only as null (ECMA-262, JSON.stringify). What `get` prints of a larger number comes back as it is.
+ */
+function refuseOther(written: string, value: number): void {
+  if (!Number.isFinite(value)) throw new Error(`${written} is a number that JSON does not have`);
+  if (!/^[-+]?\d+$/.test(written) || Number.isSafeInteger(value)) return;
+  const sent = String(value);
+  const isSame = BigInt(written.replace("+", "")) === BigInt(sent.includes("e") ? value : sent);
+  if (!isSame) throw new Error(`${written}, a number of so many digits, would be rounded to ${sent}`);
+}
