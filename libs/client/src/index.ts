@@ -12,4 +12,4 @@ export { TaskCancelled, TaskFailed, TaskNotOver } from "./tasks/task-errors.ts";
 export { TaskHandle } from "./tasks/task-handle.ts";
 export type { OutputOf, ParamsOf, TaskKind } from "./tasks/task-kind.ts";
 export type { NewTask, TaskCreateResult, TaskOptions, Tasks } from "./tasks/tasks.ts";
-export { type RawAnswer, Wire, type WireOptions } from "./wire.ts";
+export { isToken, type RawAnswer, Wire, type WireOptions } from "./wire.ts";

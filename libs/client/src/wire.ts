@@ -37,19 +37,27 @@ const TIMEOUT_MS = 20_000;
 /** A path alone, or nothing, is of where a browser's page came from. */
 const isAddress = (url: string): boolean => url === "" || url.startsWith("/") || (/^https?:/.test(url) && URL.canParse(url));
 
+/**
+ * What may stand in a header (RFC 9110, 5.5): a line break in the middle may not, as of a file with more than the token in it. `fetch` would refuse
+ * each call, quote the token as it says why, and look like a manager that cannot be reached.
+ */
+export const isToken = (token: string): boolean => !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(token.trim());
+
 /** HTTP to one manager. Every failure to get an answer is a CallError, or the reason of the caller's signal. */
 export class Wire {
   readonly #options: WireOptions;
   readonly url: string;
   readonly timeoutMs: number;
 
-  /** @throws TypeError where `url` is no address: no try would find a manager there */
+  /** @throws TypeError where `url` is no address, or `token` none: no try would find a manager there, or be understood by it */
   constructor(options: WireOptions) {
     this.#options = options;
     this.url = options.url.replace(/\/+$/, ""); // paths begin with one
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (!isAddress(this.url))
       throw new TypeError(`"${options.url}" is no address of a manager: write it as http://127.0.0.1:8080`);
+    if (options.token !== undefined && !isToken(options.token))
+      throw new TypeError("the token is none: it has a line break, or another character that no header may have");
   }
 
   async send(request: Request): Promise<RawAnswer> {

@@ -106,6 +106,14 @@ it.each([
   expect(err).not.toContain("a mistake in this program");
 });
 
+it("A token of several lines, as of all that token create prints, is refused, and not printed", async () => {
+  const { code, err } = await runLine("get obs --token token:\nsecret");
+  expect(code).toBe(EXIT_CODES.usage);
+  expect(err).toBe(
+    "error: The token is none: it has a line break, or another character that no header may have. Give the token alone, without the line that goes with it.\n",
+  );
+});
+
 it("describe names what is missing", async () => {
   expect((await runLine("describe")).err).toContain("missing required argument 'name'");
   expect((await runLine("describe service")).err).toBe(

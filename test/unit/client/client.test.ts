@@ -283,3 +283,12 @@ describe("a manager's address", () => {
     },
   );
 });
+
+test("A token that no header can have is refused at once, and not quoted; the end of its line does no harm", () => {
+  for (const token of ["a-secret\nline: ci operator", "a-secret\r\nx", "a-secret\0", "a-secret€"]) {
+    const act = () => new Wire({ url: "http://127.0.0.1:9", token });
+    expect(act).toThrow(/^the token is none/);
+    expect(act).not.toThrow("a-secret");
+  }
+  for (const token of ["a-secret\r\n", "", "geheimniß"]) expect(() => new Wire({ url: "", token })).not.toThrow();
+});
