@@ -98,6 +98,14 @@ test("A task is created by its definition's name, with an id of its own, and its
   ]);
 });
 
+test("An id that is undefined is none: the client makes one, so that the create may be repeated", async () => {
+  const { client, asked } = await managerOf(json(CREATED, 201), json({ results: [{ status: 201, task: CREATED }] }));
+  await client.tasks.create(loose, {}, { id: undefined });
+  await client.tasks.createMany(loose, [{ params: {}, id: undefined }]);
+  const [one, many] = asked.map(({ body }) => body as { id?: string; tasks?: { id?: string }[] });
+  for (const id of [one?.id, many?.tasks?.[0]?.id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+});
+
 test("Types come from the definition alone, which a browser need not load", async () => {
   const { client } = await managerOf(json(CREATED, 201));
   const byName = await client.tasks.create<typeof resize>("resize", { url: "https://a.example/" });

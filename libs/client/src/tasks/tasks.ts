@@ -34,9 +34,9 @@ export class Tasks {
   async create<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
     params: ParamsOf<Kind>,
-    { signal, ...options }: TaskOptions & { signal?: AbortSignal } = {},
+    { signal, id: own = newUuid(), ...options }: TaskOptions & { signal?: AbortSignal } = {},
   ): Promise<TaskHandle<OutputOf<Kind>>> {
-    const body = { id: newUuid(), ...options, type: typeOf(kind), params };
+    const body = { ...options, id: own, type: typeOf(kind), params };
     const { id, outcome } = await this.#calls.call("createTask", { body }, signal);
     return new TaskHandle(this.#calls, id, outcome);
   }
@@ -48,7 +48,7 @@ export class Tasks {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<TaskCreateResult<Kind>[]> {
     const results: TaskCreateResult<Kind>[] = [];
-    const bodies = tasks.map((task) => ({ id: newUuid(), ...task, type: typeOf(kind) }));
+    const bodies = tasks.map(({ id = newUuid(), ...task }) => ({ ...task, id, type: typeOf(kind) }));
     for (const chunk of chunksOf(bodies)) {
       const answer = await this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal);
       for (const result of answer.results)
