@@ -137,6 +137,24 @@ test("params that do not pass fail the run with the schema's words, and the hand
   expect(called).toBe(false);
 });
 
+test("params are what JSON makes of them, as a client sends them: a Date is a text, and what JSON cannot say is refused", async () => {
+  const since = (date: z.ZodType<Date>) =>
+    defineObserver({
+      type: "since",
+      params: z.object({ since: date }),
+      run: ({ params, emit }) => emit(params.since.getTime()),
+    });
+  const params = { since: new Date(1_000) };
+  expect(await runObserver(since(z.date()), { params }).finished).toMatchObject({
+    outcome: "failed",
+    error: { code: "invalid-params", message: expect.stringContaining("/since") },
+  });
+  const run = runObserver(since(z.coerce.date()), { params });
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  expect(run.events).toEqual([1_000]);
+  expect(await runObserver(since(z.coerce.date()), { params: { since: 1n } }).finished).toMatchObject({ outcome: "failed" });
+});
+
 test("an event is what it was when it was emitted", async () => {
   const run = runObserver(
     observer(async ({ emit }) => {

@@ -28,6 +28,20 @@ const double = defineTask({
 });
 
 describe("a task in memory", () => {
+  it("creates no other whose params its type would not take once they have been JSON", async () => {
+    const child = (since: z.ZodType) => defineTask({ type: "child", params: z.object({ since }), run: async () => null });
+    const parent = defineTask({
+      type: "parent",
+      params: z.object({ isText: z.boolean() }),
+      run: async ({ params, tasks }) =>
+        tasks.create(child(params.isText ? z.coerce.date() : z.date()), { since: new Date(0) }),
+    });
+    await expect(runTask(parent, { params: { isText: false } })).rejects.toMatchObject({ code: "invalid-params" });
+    const created: TaskCreation[] = [];
+    await runTask(parent, { params: { isText: true }, onCreate: (task) => created.push(task) });
+    expect(created).toMatchObject([{ type: "child", params: { since: "1970-01-01T00:00:00.000Z" } }]);
+  });
+
   it("gives its result, as it would be kept", async () => {
     const lines: string[] = [];
     const result = await runTask(double, { params: { of: 4 }, onLog: ({ message }) => lines.push(message) });
@@ -104,33 +118,36 @@ describe("a task in memory", () => {
     expect(wrong({ emergency: { fromAttempt: 2 } })).toThrow("emergency");
   });
 
-  const wait = defineTask({
-    type: "wait",
-    params: z.object({ when: z.unknown(), swallow: z.boolean().default(false) }),
-    async run({ params: { when, swallow }, postpone }) {
-      try {
-        return postpone(when as number, "not yet");
-      } catch (thrown) {
-        if (!swallow || !isTaskPostponed(thrown)) throw thrown;
-      }
-      return "ignored";
-    },
-  });
+  const putOffTo = (when: unknown, swallow = false) =>
+    runTask(
+      defineTask({
+        type: "wait",
+        params: z.object({}),
+        async run({ postpone }) {
+          try {
+            return postpone(when as number, "not yet");
+          } catch (thrown) {
+            if (!swallow || !isTaskPostponed(thrown)) throw thrown;
+          }
+          return "ignored";
+        },
+      }),
+    );
 
   it.each([false, true])("shows that it was postponed (swallowed: %s)", async (swallow) => {
-    const error = await runTask(wait, { params: { when: 60_000, swallow } }).catch((thrown: unknown) => thrown);
+    const error = await putOffTo(60_000, swallow).catch((thrown: unknown) => thrown);
     expect(isTaskPostponed(error)).toBe(true);
     expect(error).toMatchObject({ postponement: { inMs: 60_000, reason: "not yet" } });
   });
 
   it.each([[-5], [0]])("takes what is past as now: %s", async (when) => {
-    await expect(runTask(wait, { params: { when } })).rejects.toMatchObject({ postponement: { inMs: 0 } });
+    await expect(putOffTo(when)).rejects.toMatchObject({ postponement: { inMs: 0 } });
   });
 
   it.each([["soon"], [Number.NaN], [Number.POSITIVE_INFINITY], [400 * 86_400_000], [new Date("no")], [undefined]])(
     "says what is wrong with a time to be postponed to: %s",
     async (when) => {
-      await expect(runTask(wait, { params: { when } })).rejects.toMatchObject({ code: "invalid-option" });
+      await expect(putOffTo(when)).rejects.toMatchObject({ code: "invalid-option" });
     },
   );
 

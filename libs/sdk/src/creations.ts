@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { typePattern } from "./observer-definition.ts";
-import { paramsIssuesText, parseParams } from "./params.ts";
+import { paramsIssuesText, parseSent } from "./params.ts";
 import { SdkError } from "./sdk-error.ts";
 
 const MAX_CREATED = 100;
@@ -89,11 +89,12 @@ export class Creations implements TaskCreator {
     const name = typeof type === "string" ? type : definition?.type;
     if (typeof name !== "string" || !typePattern.test(name))
       throw wrong(`it takes a task type, as defineTask gave it or its name, and was given ${JSON.stringify(name)}`);
-    const checked = definition === undefined ? undefined : parseParams(definition, params);
+    const given = paramsOf(params);
+    const checked = definition === undefined ? undefined : parseSent(definition, given);
     if (checked?.ok === false)
       throw new SdkError("invalid-params", `tasks.create: ${name}: ${paramsIssuesText(checked.issues)}`);
     const id = options.id ?? randomUUID();
-    const json = JSON.stringify({ type: name, params: paramsOf(params), ...optionsOf(options), id });
+    const json = JSON.stringify({ type: name, params: given, ...optionsOf(options), id });
     const bytes = Buffer.byteLength(json);
     if (this.json.length === MAX_CREATED)
       throw wrong(`an attempt may create ${MAX_CREATED} tasks, and this would be one more`);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ObserverContext, ObserverIdentity } from "./observer-context.ts";
 import type { ObserverDefinition, Silence } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
-import { paramsIssuesText, parseParams } from "./params.ts";
+import { paramsIssuesText, parseSent } from "./params.ts";
 import { everythingPermitted, type Permissions } from "./permissions.ts";
 import { isNotOffered, offeredUnder, type RestrictedObserver } from "./restricted-observer.ts";
 import { createRunContext, type RunContext } from "./run-context.ts";
@@ -115,7 +115,7 @@ export function runObserver<P>(
   let isOver = false;
 
   const start = async (): Promise<RunOutcome> => {
-    const parsed = parseParams(definition, wanted);
+    const parsed = parseSent(definition, wanted);
     if (!parsed.ok) {
       return { outcome: "failed", error: new SdkError("invalid-params", paramsIssuesText(parsed.issues)) };
     }
@@ -172,7 +172,7 @@ export function runObserver<P>(
     spy,
     finished,
     async update(params) {
-      const parsed = parseParams(definition, params);
+      const parsed = parseSent(definition, params);
       if (!parsed.ok) return { outcome: "rejected", reason: paramsIssuesText(parsed.issues) };
       if (running === undefined) throw new SdkError("invalid-params", "the run has not begun");
       const outcome = await settleUpdate(definition, parsed.params, running.context as ObserverContext<P>);

@@ -18,6 +18,19 @@ export function parseParams<P>(definition: { readonly params: z.ZodType<P> }, va
   return parseBy(definition.params, value, "param");
 }
 
+/**
+ * The same of what somebody here has, as a service would be given it: by JSON, in which a Date is a text, NaN is null, and what is undefined
+ * is not there.
+ */
+export function parseSent<P>(definition: { readonly params: z.ZodType<P> }, value: unknown): ParamsResult<P> {
+  try {
+    const json = JSON.stringify(value) as string | undefined;
+    return parseParams(definition, json === undefined ? undefined : JSON.parse(json));
+  } catch (error) {
+    return { ok: false, issues: [{ pointer: "", message: `no JSON can say this: ${String(error)}` }] };
+  }
+}
+
 /** @param part what an unknown key would have been */
 export function parseBy<P>(schema: z.ZodType<P>, value: unknown, part: string): ParamsResult<P> {
   try {

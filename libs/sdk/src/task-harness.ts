@@ -3,7 +3,7 @@ import { Creations, type TaskCreation } from "./creations.ts";
 import { type GivenInput, inputsOf, type MissingInput } from "./inputs.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
-import { paramsIssuesText, parseParams } from "./params.ts";
+import { paramsIssuesText, parseSent } from "./params.ts";
 import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
 import type { LoggedLine, Spy } from "./spy.ts";
@@ -57,7 +57,7 @@ const SETTLE_MS = 500;
  */
 export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: TaskRunOptions = {}): Promise<R> {
   if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");
-  const parsed = parseParams(definition, options.params ?? {});
+  const parsed = parseSent(definition, options.params ?? {});
   if (!parsed.ok) throw new SdkError("invalid-params", paramsIssuesText(parsed.issues));
   const ending = new AbortController();
   const { signal: outer } = options;
