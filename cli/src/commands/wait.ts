@@ -37,9 +37,16 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
   if (names.length > 0 === (filter !== undefined))
     throw usageFailure("Name observers, or select them by --filter or --selector");
   const found = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
+  if (filter !== undefined && found.length === 0 && wanted !== "Deleted") throw NOTHING_SELECTED;
   const say = (name: string) => session.io.out(plainLine(`observer ${name} is ${wanted}`));
   await waitForStatus(session, found, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
 }
+
+/** Of a mistyped label: "all of them are Processing" would be no answer to a script that goes on by it. Where all shall be Deleted it is one. */
+const NOTHING_SELECTED = new CliFailure("failed", "No observer is selected: there is none to wait for", {
+  code: "nothing-selected",
+  remedy: "See: unacked get observers, with the same --filter or --selector.",
+});
 
 /** `delete` as with kubectl, `status=Failed` as in a filter. */
 function toWanted(text: string): ObserverStatus {

@@ -123,3 +123,14 @@ it("A wait for a drain goes on over such a manager, too", async () => {
   expect(code).toBe(EXIT_CODES.ok);
   expect(err).toContain("trying again");
 });
+
+it("A wait for what nothing is selected for fails, unless all shall be Deleted: a mistyped label is not all well", async () => {
+  const none = () => json({ items: [], total: 0, isTotalExact: true, nextCursor: null });
+  const { code, out, err } = await unacked(["wait", "-l", "app=wacth", "--for", "Processing"], none);
+  expect({ code, out }).toEqual({ code: EXIT_CODES.failed, out: "" });
+  expect(err).toContain("error: No observer is selected");
+  expect(await unacked(["wait", "-l", "app=watch", "--for", "Deleted"], none)).toMatchObject({
+    code: EXIT_CODES.ok,
+    err: "",
+  });
+});
