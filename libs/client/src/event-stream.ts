@@ -2,6 +2,7 @@ import { backoffMs } from "@unacked/contracts";
 import { CallError } from "./call-error.ts";
 import { type Decoder, refusalOf } from "./decoder.ts";
 import { type EventBlock, EventBlocks } from "./event-blocks.ts";
+import { JoinedSignal } from "./joined-signal.ts";
 import { rawOf, type Wire } from "./wire.ts";
 
 /** A manager sends a comment every 15 s; a stream this silent is a wire that was cut, or a manager that stands still. */
@@ -25,12 +26,12 @@ export async function* openStream(
   { path, lastEventId }: { path: string; lastEventId?: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<EventBlock[]> {
-  const ending = new AbortController();
+  const ending = new JoinedSignal([signal]);
   const beSilent = () => setTimeout(() => ending.abort(new Error("it fell silent")), MAX_SILENCE_MS);
   let timer = beSilent();
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
-    const response = await wire.open(path, headers, AbortSignal.any([signal, ending.signal]));
+    const response = await wire.open(path, headers, ending.signal);
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!response.ok || !isStream || response.body === null)
       throw refusalOf(await rawOf(response, `GET ${wire.url}${path}`), decoder);
@@ -45,6 +46,7 @@ export async function* openStream(
     }
   } finally {
     clearTimeout(timer);
+    ending.release();
     ending.abort(); // whoever reads no more would keep the connection, and its process
   }
 }

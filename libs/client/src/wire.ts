@@ -1,5 +1,6 @@
 import type { Method } from "@unacked/contracts";
 import { CallError } from "./call-error.ts";
+import { JoinedSignal } from "./joined-signal.ts";
 
 export interface WireOptions {
   /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "" in a browser: where the page came from. */
@@ -61,21 +62,22 @@ export class Wire {
   }
 
   async send(request: Request): Promise<RawAnswer> {
-    const timeout = AbortSignal.timeout(this.timeoutMs);
-    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
-    const response = await this.#fetch(request, signal);
-    return rawOf(response, this.#name(request)).catch((error: unknown) => this.#fail(request, error, signal));
+    const until = new JoinedSignal([request.signal], this.timeoutMs);
+    try {
+      const response = await this.#fetch(request, until);
+      return await rawOf(response, this.#name(request)).catch((error: unknown) => this.#fail(request, error, until));
+    } finally {
+      until.release();
+    }
   }
 
   /** A stream that lasts until `signal`; only its head has to come in time. */
   async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-    const untilHead = new AbortController();
-    const timer = setTimeout(() => untilHead.abort(new DOMException("", "TimeoutError")), this.timeoutMs);
+    const until = new JoinedSignal([signal], this.timeoutMs);
     try {
-      const both = AbortSignal.any([signal, untilHead.signal]);
-      return await this.#fetch({ method: "GET", path }, both, headers);
+      return await this.#fetch({ method: "GET", path }, until, headers);
     } finally {
-      clearTimeout(timer);
+      until.stopClock();
     }
   }
 
@@ -83,7 +85,7 @@ export class Wire {
     return `${method} ${this.url}${path}`;
   }
 
-  async #fetch(request: Request, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
+  async #fetch(request: Request, until: JoinedSignal, headers: Record<string, string> = {}): Promise<Response> {
     const { method, path, query, body, ifMatch, prefer } = request;
     const { token, fetch: fetchBy = fetch } = this.#options;
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
@@ -98,10 +100,10 @@ export class Wire {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: "manual", // a followed POST would become a GET
-      signal,
+      signal: until.signal,
     };
     const response = await fetchBy(`${this.url}${path}${search}`, init).catch((error: unknown) =>
-      this.#fail(request, error, signal),
+      this.#fail(request, error, until),
     );
     const isRedirection = response.type === "opaqueredirect" || (response.status >= 300 && response.status <= 399);
     if (!isRedirection) return response;
@@ -110,11 +112,10 @@ export class Wire {
     throw new CallError("redirected", `${this.url} sends elsewhere: ${target}`, { request: this.#name(request) });
   }
 
-  #fail(request: Request, error: unknown, signal: AbortSignal): never {
-    const isTimeout = signal.aborted && (signal.reason as Error | undefined)?.name === "TimeoutError";
-    if (signal.aborted && !isTimeout) throw signal.reason; // the caller is leaving
+  #fail(request: Request, error: unknown, { signal, isTimeUp }: JoinedSignal): never {
+    if (signal.aborted && !isTimeUp) throw signal.reason; // the caller is leaving
     const about = { request: this.#name(request), cause: error };
-    if (isTimeout) throw new CallError("timed-out", `no answer within ${this.timeoutMs} ms`, about);
+    if (isTimeUp) throw new CallError("timed-out", `no answer within ${this.timeoutMs} ms`, about);
     throw new CallError("unreachable", causeOf(error), about);
   }
 }

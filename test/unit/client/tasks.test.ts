@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -104,6 +105,30 @@ test("An id that is undefined is none: the client makes one, so that the create 
   await client.tasks.createMany(loose, [{ params: {}, id: undefined }]);
   const [one, many] = asked.map(({ body }) => body as { id?: string; tasks?: { id?: string }[] });
   for (const id of [one?.id, many?.tasks?.[0]?.id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("A signal that many calls and waits were given, as that of an app's end, keeps no trace of them", async () => {
+  const { client } = await managerOf(json(COMPLETED));
+  const { signal } = new AbortController();
+  const askTwice = async (): Promise<void> => {
+    await client.tasks.handle(TASK_ID).get(signal);
+    await client.tasks.handle(TASK_ID).result({ signal });
+  };
+  // Node's own lists, of listeners and of what AbortSignal.any made of a signal, have no names to ask them by.
+  const traces = (): number[] =>
+    Object.getOwnPropertySymbols(signal).map((name) => (signal as unknown as Record<symbol, Set<unknown>>)[name]?.size ?? 0);
+  await askTwice();
+  const once = traces();
+  await askTwice();
+  expect(traces()).toEqual(once);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("The reason of the caller's own time limit is told, not the client's limit, which has not passed", async () => {
+  const { client } = await managerOf(() => undefined);
+  const failed = await failureOf(client.tasks.handle(TASK_ID).cancel(AbortSignal.timeout(50)));
+  expect(failed).toMatchObject({ name: "TimeoutError" });
+  expect(failed).not.toBeInstanceOf(CallError);
 });
 
 test("Types come from the definition alone, which a browser need not load", async () => {

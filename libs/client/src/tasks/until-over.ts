@@ -1,6 +1,7 @@
 import { backoffMs } from "@unacked/contracts";
 import { CallError } from "../call-error.ts";
 import { pause } from "../event-stream.ts";
+import { JoinedSignal } from "../joined-signal.ts";
 import { type Calls, longestWaitMs } from "./calls.ts";
 
 export interface WaitOptions {
@@ -38,19 +39,21 @@ export async function untilOver<View>(
     const beganMs = performance.now();
     const leftMs = Math.floor(endMs - beganMs);
     if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
-    const inTime = Number.isFinite(leftMs) ? AbortSignal.timeout(Math.min(leftMs, LONGEST_TIMER_MS)) : undefined;
+    const inTime = new JoinedSignal([signal], Number.isFinite(leftMs) ? Math.min(leftMs, LONGEST_TIMER_MS) : undefined);
     const longestS = Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000));
     // A wait is a second at least, and would be broken off without a word of how it stands.
     const waitS = leftMs < 1_000 && seen === undefined ? 0 : Math.min(MAX_WAIT_S, longestS);
     try {
-      seen = await look(`${waitS}s`, AbortSignal.any([signal, inTime].filter((one) => one !== undefined)));
+      seen = await look(`${waitS}s`, inTime.signal);
+      inTime.release();
       if (isOver(seen)) return seen;
       failure = undefined;
       failures = 0;
       if (waitS > 0) await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
     } catch (error) {
+      inTime.release();
       if (signal?.aborted) throw signal.reason;
-      if (inTime?.aborted) continue;
+      if (inTime.isTimeUp) continue;
       if (!(error instanceof CallError && error.isPassing)) throw error;
       failure = error;
       await pauseUntil(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
