@@ -33,12 +33,18 @@ const PATIENCE_MS = 30_000;
  *
  * @param {string} managerUrl
  * @param {string} exchangeUrl
+ * @param {number} workers of all services together: one is left to whoever tries something
  * @returns {Promise<string[]>} what went otherwise than wished, in words; empty when all is well
  */
-export async function createDemonstration(managerUrl, exchangeUrl) {
+export async function createDemonstration(managerUrl, exchangeUrl, workers) {
   const deadline = performance.now() + PATIENCE_MS;
+  const products = PRODUCTS.slice(0, Math.max(0, workers - 1));
   const complaints = [];
-  for (const product of PRODUCTS) {
+  if (products.length < PRODUCTS.length)
+    complaints.push(
+      `${products.length} of ${PRODUCTS.length} prices are watched: of ${workers} workers in all, one is left to you.`,
+    );
+  for (const product of products) {
     const wanted = {
       name: `demo-${product}`,
       type: "price-watch",

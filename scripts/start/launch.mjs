@@ -127,7 +127,7 @@ export function launchOf({ root, dataDir, options, signal }) {
     await startRank("Starting the demonstration", options.services === 0 ? [exchange] : [exchange, tasks]);
     if (options.services === 0) return say("No observer service, so no observers for the demonstration.");
     const complaints = await step("Creating the demonstration's observers, and a flow", async () => [
-      ...(await createDemonstration(managerUrl, exchange.url)),
+      ...(await createDemonstration(managerUrl, exchange.url, options.services * options.workers)),
       ...(await createDemonstrationFlow(managerUrl)),
     ]);
     for (const complaint of complaints) say(`  ${complaint}`);

@@ -10,9 +10,25 @@ it("the demonstration of npm start does not wait for a type that no service has:
     await system.startManager();
     await system.startService("service-1"); // whose observers are those of the tests
     const beganMs = performance.now();
-    const complaints = await createDemonstration(system.url, "ws://127.0.0.1:1");
+    const complaints = await createDemonstration(system.url, "ws://127.0.0.1:1", 20);
     expect(complaints).toEqual([expect.stringContaining('knows the type "price-watch"')]);
     expect(performance.now() - beganMs).toBeLessThan(20_000);
+  } finally {
+    await system.close();
+  }
+});
+
+it("takes no more workers than there are but one, which is left to what is tried beside it", async () => {
+  const system = await freshSystem();
+  try {
+    await system.startManager();
+    await system.startService("service-1", { workers: 2, env: { OBSERVERS_DIR: "observers" } });
+    const beganMs = performance.now();
+    const complaints = await createDemonstration(system.url, "ws://127.0.0.1:1", 2);
+    expect(complaints).toEqual(["1 of 5 prices are watched: of 2 workers in all, one is left to you."]);
+    expect(performance.now() - beganMs).toBeLessThan(20_000);
+    const tried = { name: "tried", type: "ticker", params: { everyMs: 1_000 } };
+    expect(await system.call("POST", "/api/v1/observers", tried)).toMatchObject({ status: 201 });
   } finally {
     await system.close();
   }
