@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ObserverView, SPEC_FIELD_NAMES } from "@unacked/contracts";
@@ -34,11 +34,12 @@ async function edit(session: Session, ref: string, options: { queue?: boolean; d
   const file = join(folder, `${observer.name.replaceAll(":", "_")}.yaml`);
   const before = textOf(observer);
   writeFileSync(file, before, { mode: 0o600 });
-  openEditor(session.io, file);
-  const after = readFileSync(file, "utf8");
-  if (after === before) session.io.out(plainLine(`observer ${observer.name} unchanged (nothing was edited)`));
-  else await keepingText(file, () => sendChange(session, observer, changeOf(observer, toYaml(after)), options));
-  rmSync(folder, { recursive: true });
+  await keepingText({ folder, file, before }, async () => {
+    openEditor(session.io, file);
+    const after = readFileSync(file, "utf8");
+    if (after === before) session.io.out(plainLine(`observer ${observer.name} unchanged (nothing was edited)`));
+    else await sendChange(session, observer, changeOf(observer, toYaml(after)), options);
+  });
 }
 
 const textOf = (observer: ObserverView): string =>
@@ -56,14 +57,24 @@ function openEditor({ env }: Io, file: string): void {
     });
 }
 
-/** What somebody has written is not lost with a refusal. */
-async function keepingText(file: string, send: () => Promise<void>): Promise<void> {
+interface Draft {
+  folder: string;
+  file: string;
+  before: string;
+}
+
+/** What somebody has written is not lost with a refusal, nor to a dry run; else nothing is left behind: there may be secrets in it. */
+async function keepingText({ folder, file, before }: Draft, act: () => Promise<void>): Promise<void> {
+  let isKept = false;
   try {
-    await send();
+    await act();
   } catch (error) {
-    if (!(error instanceof CliFailure) || error.exitKind === "differs") throw error;
+    isKept = existsSync(file) && readFileSync(file, "utf8") !== before;
+    if (!isKept || !(error instanceof CliFailure)) throw error;
     const { exitKind, message, code, details, remedy = "" } = error;
     throw new CliFailure(exitKind, message, { code, details, remedy: `${remedy} Your text is in ${file}`.trim() });
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
   }
 }
 

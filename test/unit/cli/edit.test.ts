@@ -1,0 +1,68 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { EXIT_CODES } from "../../../cli/src/failure.ts";
+import { run } from "../../../cli/src/program.ts";
+import { observerView } from "./views.ts";
+
+let server: Server;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "edits-"));
+  vi.stubEnv("TMPDIR", folder);
+  server = createServer((request, response) => {
+    const view = observerView({ name: "a", params: { everyMs: 1_000 } });
+    const body = request.method === "GET" ? view : { ...view, outcome: "changed", changed: [] };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterEach(() => {
+  server.close();
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+async function edit(editor: string, ...options: string[]): Promise<{ code: number; err: string }> {
+  let err = "";
+  const { port } = server.address() as AddressInfo;
+  const code = await run(["edit", "a", ...options, "--url", `http://127.0.0.1:${port}`], {
+    out: () => undefined,
+    err: (text) => void (err += text),
+    env: { ...process.env, XDG_CONFIG_HOME: "/nowhere", VISUAL: editor },
+    outIsTerminal: false,
+    errIsTerminal: false,
+    outRows: () => 24,
+    outColumns: () => undefined,
+    outIsClosed: () => false,
+    readInput: () => "",
+    nowMs: () => 0,
+    interruption: () => AbortSignal.abort(),
+  });
+  return { code, err };
+}
+
+it.each([
+  ["sed -i s/1000/2000/", EXIT_CODES.ok],
+  ["true", EXIT_CODES.ok],
+  ["false", EXIT_CODES.failed],
+])("edit leaves no text behind after %s", async (editor, code) => {
+  expect(await edit(editor)).toMatchObject({ code });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it.each([
+  ["sed -i s/1000/.inf/", [], EXIT_CODES.usage],
+  ["sed -i s/1000/2000/", ["--dry-run"], EXIT_CODES.differs],
+  ["false | sed -i s/1000/2000/ $1; false", [], EXIT_CODES.failed],
+])("edit says where the text is that was written and not sent: %s %j", async (editor, options, code) => {
+  const told = await edit(editor, ...options);
+  const [kept] = readdirSync(folder);
+  expect(told).toMatchObject({
+    code,
+    err: expect.stringContaining(`Your text is in ${join(folder, String(kept), "a.yaml")}`),
+  });
+});
