@@ -34,7 +34,8 @@ async function top(session: Session, options: TopOptions): Promise<void> {
     if (text !== undefined) {
       // Drawn over what was there, line by line, and cleared below: nothing flickers.
       const time = new Date(io.nowMs()).toTimeString().slice(0, 8);
-      const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], io.outRows());
+      const screen = { rows: io.outRows(), columns: io.outColumns() };
+      const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], screen);
       io.out(`\u001b[H${lines.join("\u001b[K\n")}\u001b[J`);
       await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: seen below
     }
@@ -64,6 +65,15 @@ async function overviewOrWhyNot(session: Session, signal?: AbortSignal): Promise
   }
 }
 
-/** A screen of lines: more would scroll, and the next picture would be drawn below this one. */
-const fitting = (lines: string[], rows: number): string[] =>
-  lines.length <= rows ? lines : [...lines.slice(0, rows - 1), `… and ${lines.length - rows + 1} more lines`];
+/** A screen of lines, which may wrap: more would scroll, and the next picture would be drawn below this one. */
+export function fitting(lines: string[], { rows, columns = 80 }: { rows: number; columns?: number | undefined }): string[] {
+  const rowsOf = (line: string): number => Math.max(1, Math.ceil(Array.from(line.replaceAll(COLOUR, "")).length / columns));
+  let taken = 0;
+  const ends = lines.map((line) => (taken += rowsOf(line)));
+  if (taken <= rows) return lines;
+  const shown = ends.filter((end) => end < rows).length; // the last row says how much is left out
+  return [...lines.slice(0, shown), `… and ${lines.length - shown} more lines`];
+}
+
+/** As `painted` writes it. */
+const COLOUR = /\u001b\[\d+m/g;

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { fitting } from "../../../cli/src/commands/top.ts";
+import { painted } from "../../../cli/src/output/colours.ts";
 import { run } from "../../../cli/src/program.ts";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
 
@@ -48,4 +50,33 @@ test.each([
   expect(code, out).toBe(0);
   expect(out.includes("workers")).toBe(answered > 0);
   expect(performance.now() - began).toBeLessThan(10_000); // an answer may take 30 s
+});
+
+test("top counts the rows that a line takes where it wraps: a picture of more than the screen would scroll", () => {
+  const warning = painted("red", `! ${"x".repeat(198)}`); // three rows of 80
+  const screen = { rows: 6, columns: 80 };
+  expect(fitting([warning, "a", "b", "c"], screen)).toEqual([warning, "a", "b", "c"]);
+  expect(fitting([warning, "a", "b", "c", "d"], screen)).toEqual([warning, "a", "b", "… and 2 more lines"]);
+  expect(fitting([warning, warning, "a"], screen)).toEqual([warning, "… and 2 more lines"]);
+  expect(fitting([painted("green", "x".repeat(80)), "a"], { rows: 2, columns: 80 })).toHaveLength(2);
+});
+
+test("A picture of top with its warnings is no higher than the screen", async () => {
+  const leaving = new AbortController();
+  const warning = { code: "no-free-worker", subject: "default", message: "m".repeat(150), remedy: "r".repeat(150) };
+  const { out } = await top((request, response) => {
+    const stats = { ...STATS, warnings: Array.from({ length: 6 }, () => ({ ...STATS.warnings[0], ...warning })) };
+    const isStats = request.url?.startsWith("/api/v1/stats") === true;
+    if (!isStats) setTimeout(() => leaving.abort(), 50);
+    response
+      .writeHead(200, { "content-type": "application/json" })
+      .end(JSON.stringify(isStats ? stats : { items: [], total: 0 }));
+  }, leaving.signal);
+  const [picture = ""] = out.split("\u001b[J");
+  const rows = picture
+    .replaceAll(/\u001b\[\d*[A-Za-z]/g, "")
+    .split("\n")
+    .map((line) => Math.ceil(line.length / 80) || 1);
+  expect(picture).toContain("more lines");
+  expect(rows.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(24);
 });
