@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readSync } from "node:fs";
+import { usageFailure } from "./failure.ts";
 
 /** All that this program touches of its surroundings beside files and the network. */
 export interface Io {
@@ -32,10 +33,31 @@ export function processIo(): Io {
     outRows: () => process.stdout.rows || 24, // a pseudo-terminal may say 0
     outColumns: () => process.stdout.columns || undefined,
     outIsClosed: () => out.closed.aborted,
-    readInput: () => readFileSync(0, "utf8"),
+    readInput: () => readToEnd(0),
     nowMs: () => Date.now(),
     interruption: () => AbortSignal.any([abortedBySignals(), out.closed]),
   };
+}
+
+const LOOK_AGAIN_MS = 20;
+
+/** Standard input may be one that does not block, as that of a script which a Node program began: it says EAGAIN where nothing has come yet. */
+export function readToEnd(fd: number): string {
+  const pieces: Buffer[] = [];
+  const all = (): string => Buffer.concat(pieces).toString("utf8");
+  for (;;) {
+    const piece = Buffer.allocUnsafe(65_536);
+    try {
+      const length = readSync(fd, piece);
+      if (length === 0) return all();
+      pieces.push(piece.subarray(0, length));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EOF") return all(); // of a pipe on Windows
+      if (code !== "EAGAIN") throw usageFailure(`standard input cannot be read: ${(error as Error).message}`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
+    }
+  }
 }
 
 /**
