@@ -37,12 +37,26 @@ function schemaOf(name: CallName, status: number): z.ZodType {
 function checked(schema: z.ZodType, value: unknown, request: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
+  if (parsed.error.issues.every((issue) => isNewWord(issue, value))) return value;
   throw new CallError("misshapen", `${request} answered with something else than this program expects`, {
     request,
     flaws: flawsOf(parsed.error),
     cause: parsed.error,
   });
 }
+
+/**
+ * A newer manager may say a word that this client does not know yet where it says one of several: a warning, an action, a reason. Whoever
+ * reads it shows it; without this one such warning would cost them all that is known beside it. Of a status it is decided what to do next,
+ * which nobody can of one that they do not know.
+ */
+function isNewWord({ path, ...issue }: z.core.$ZodIssue, value: unknown): boolean {
+  if (issue.code !== "invalid_value" || issue.values.length < 2 || STEERING.has(path.at(-1))) return false;
+  const said = path.reduce<unknown>((here, step) => (here as Record<PropertyKey, unknown> | undefined)?.[step], value);
+  return typeof said === "string" && issue.values.every((known) => typeof known === "string");
+}
+
+const STEERING: ReadonlySet<PropertyKey | undefined> = new Set(["status", "state"]);
 
 const MAX_FLAWS = 5;
 

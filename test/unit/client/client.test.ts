@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { CallError, Client, contractDecoder, trustingDecoder, Wire } from "@unacked/client";
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 import { afterEach, describe, expect, test } from "vitest";
+import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
 import { observerView } from "../cli/views.ts";
 
 let server: Server | undefined;
@@ -258,6 +259,22 @@ test.each([502, 504])("a call that is safe to repeat is made again where a proxy
   );
   await client.call("getObserver", { path: { ref: "x" } });
   expect(asked).toBe(2);
+});
+
+test("A word of a newer manager, as a warning of a new kind, is passed on; another shape is refused as ever", async () => {
+  const newer = {
+    ...STATS,
+    warnings: [...STATS.warnings, { code: "moon-full", subject: "tides", message: "m", remedy: "r" }],
+  };
+  const answers: unknown[] = [
+    { ...newer, more: 1 },
+    { ...newer, stateQueueLag: "none" },
+    { ...STATS, warnings: [{ ...STATS.warnings[0], code: 7 }] },
+    { ...STATS, oldestWaiting: { ...STATS.oldestWaiting, status: "Dreaming" } },
+  ];
+  const client = await clientOf((_request, response) => json(response, answers.shift()));
+  expect((await client.call("getStats", {})).warnings.map(({ code }) => code)).toEqual(["no-free-worker", "moon-full"]);
+  for (const _ of [1, 2, 3]) await expect(client.call("getStats", {})).rejects.toMatchObject({ kind: "misshapen" });
 });
 
 test("a page of its manager's own version takes answers as they are, and problems by their code", async () => {
