@@ -53,6 +53,7 @@ import {
 } from "@unacked/contracts";
 import { failureOf } from "./call-failure.ts";
 import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
+import { refuseNoToken } from "./token-flaw.ts";
 
 export type ErrorFilter = Partial<Record<keyof QueryOf<"listErrors">, string>>;
 export type AuditFilter = Partial<Record<keyof QueryOf<"listAudit">, string>>;
@@ -94,6 +95,7 @@ export class UnackedApi {
   readonly #client: Client;
 
   constructor({ url, token, tls = {} }: Address, { timeoutMs }: { timeoutMs: number }) {
+    refuseNoToken(token);
     // Somebody has typed the command, sees at once that it failed, and decides.
     const wire = new Wire({ url, token, timeoutMs, fetch: tlsFetch(tls) });
     this.#client = new Client({ wire, decoder: contractDecoder, retries: 0 });

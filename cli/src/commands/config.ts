@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { refuseNoToken } from "../client/token-flaw.ts";
 import { contextFilePath, readContextFile, writeContextFile } from "../config/context-file.ts";
 import { type ContextFile, contextOf, tlsFilesOf, toBaseUrl, withContext, withoutContext } from "../config/contexts.ts";
 import { usageFailure } from "../failure.ts";
@@ -49,6 +50,7 @@ export function addConfig(program: Command, io: Io): void {
       const { url, token, ...globals } = self.optsWithGlobals<GlobalOptions>();
       const files = Object.entries(tlsFilesOf(globals)).map(([option, file]) => [option, resolve(file as string)]);
       const read = token === "-" ? io.readInput().trim() : token;
+      refuseNoToken(read);
       change((file) =>
         withContext(file, name, {
           ...(url !== undefined && { url: toBaseUrl(url) }),

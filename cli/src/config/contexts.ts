@@ -1,4 +1,3 @@
-import { isToken } from "@unacked/client";
 import { z } from "zod";
 import type { TlsFiles } from "../client/tls-fetch.ts";
 import { usageFailure } from "../failure.ts";
@@ -42,13 +41,7 @@ interface Given {
  * What stands on the command line wins, then `UNACKED_URL` and `UNACKED_TOKEN`, then the current context, then the address
  * of `npm start`. A context's token and certificate go to the context's address only, never to one that was given otherwise.
  */
-export function chooseAddress(file: ContextFile, given: Given): ChosenAddress {
-  const chosen = choose(file, given);
-  if (chosen.token !== undefined) refuseNoToken(chosen.token);
-  return chosen;
-}
-
-function choose(file: ContextFile, { url, token, context, tls = {}, env }: Given): ChosenAddress {
+export function chooseAddress(file: ContextFile, { url, token, context, tls = {}, env }: Given): ChosenAddress {
   const tlsOfEnv = tlsFilesOf({
     certificateAuthority: env.UNACKED_CERTIFICATE_AUTHORITY,
     clientCertificate: env.UNACKED_CLIENT_CERTIFICATE,
@@ -101,15 +94,6 @@ export function toBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** Said without the token itself: what is told goes into logs. */
-function refuseNoToken(token: string): void {
-  if (isToken(token)) return;
-  throw usageFailure(
-    "The token is none: it has a line break, or another character that no header may have",
-    "Give the token alone, without the line that goes with it.",
-  );
-}
-
 export const withContext = (file: ContextFile, name: string, change: Partial<Context>): ContextFile => {
   const before = Object.hasOwn(file.contexts, name) ? file.contexts[name] : undefined;
   const url = change.url ?? before?.url;
@@ -117,7 +101,6 @@ export const withContext = (file: ContextFile, name: string, change: Partial<Con
   // A token and a certificate belong to the address they were given for.
   const kept = before !== undefined && before.url === url ? before : undefined;
   const token = change.token ?? kept?.token;
-  if (change.token !== undefined) refuseNoToken(change.token);
   const files = { ...tlsFilesOf(kept ?? {}), ...tlsFilesOf(change) };
   const context: Context = { url, ...(token !== undefined && token !== "" && { token }), ...files };
   return { current: file.current ?? name, contexts: { ...file.contexts, [name]: context } };

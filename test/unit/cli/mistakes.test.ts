@@ -107,11 +107,12 @@ it.each([
 });
 
 it("A token of several lines, as of all that token create prints, is refused, and not printed", async () => {
-  const { code, err } = await runLine("get obs --token token:\nsecret");
-  expect(code).toBe(EXIT_CODES.usage);
-  expect(err).toBe(
-    "error: The token is none: it has a line break, or another character that no header may have. Give the token alone, without the line that goes with it.\n",
-  );
+  for (const line of ["get obs --token token:\nsecret", "config set-context new --url http://x --token token:\nsecret"])
+    expect(await runLine(line)).toEqual({
+      code: EXIT_CODES.usage,
+      out: "",
+      err: "error: The token is none: it has a line break, or another character that no header may have. Give the token alone, without the line that goes with it.\n",
+    });
 });
 
 it("describe names what is missing", async () => {

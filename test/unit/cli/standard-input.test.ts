@@ -8,7 +8,7 @@ import { readToEnd } from "../../../cli/src/io.ts";
 test("Standard input that does not block is waited for: each piece as it comes, until its end", () => {
   const folder = mkdtempSync(join(tmpdir(), "unacked-input-"));
   const pipe = join(folder, "pipe");
-  execFileSync("mkfifo", [pipe]);
+  execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", pipe]);
   const input = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const output = openSync(pipe, constants.O_WRONLY);
   onTestFinished(() => {

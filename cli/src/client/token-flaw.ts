@@ -1,0 +1,11 @@
+import { isToken } from "@unacked/client";
+import { usageFailure } from "../failure.ts";
+
+/** Said without the token itself: what is told goes into logs. */
+export function refuseNoToken(token: string | undefined): void {
+  if (token === undefined || isToken(token)) return;
+  throw usageFailure(
+    "The token is none: it has a line break, or another character that no header may have",
+    "Give the token alone, without the line that goes with it.",
+  );
+}
