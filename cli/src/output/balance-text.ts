@@ -28,7 +28,7 @@ function sentence(view: BalanceView, dryRun: boolean): string {
   const { pool, moves, uneven, waits, rebalance } = view;
   const stays = waits === null ? "" : ` (${waits})`;
   if (!dryRun && rebalance !== null && (rebalance.endedAt === null || moves > 0)) return ofRebalance(rebalance, pool, moves);
-  if (moves === 0) return `pool ${pool} is even${stays}`;
+  if (moves === 0) return `pool ${pool} is ${uneven === null ? "even" : `not even: ${uneven}`}${stays}`;
   return `${moves} ${moves === 1 ? "move makes" : "moves make"} pool ${pool} even${uneven === null ? "" : `: ${uneven}`}${stays}`;
 }
 

@@ -18,7 +18,7 @@ const takesWork = ({ state, draining, cordoned, notConsuming }: Shown): boolean 
   state === "Alive" && !draining && !cordoned && notConsuming === null;
 
 /**
- * Where nobody is on the way to a service, and one is far from its share; by counts alone, whatever their types.
+ * Where nobody is on the way to a service, and one is far from its share; by counts alone, as if each could run anywhere.
  * @param unserved what waits and none of its pool's services has: that is on the way to nobody
  */
 export function unevenPools(

@@ -6,7 +6,7 @@ import { newAction } from "../access/audit.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";
 import type { BalanceStore, PoolService, PoolStanding, RebalanceRow } from "./balance-store.ts";
-import { planFor } from "./next-step.ts";
+import { planFor, TYPES_UNKNOWN } from "./next-step.ts";
 
 export interface BalanceDeskParts {
   store: BalanceStore;
@@ -129,6 +129,7 @@ function whyStays({ services, awaiting }: PoolStanding, plan: Plan): string | nu
   const old = services.filter(({ canMove }) => !canMove).map(({ name }) => name);
   if (old.length > 0) return `of a version that cannot move what it runs: ${old.slice(0, 5).join(", ")}`;
   if (plan.moves > 0 && awaiting > 0) return `${awaiting} observers are on their way, or wait for a worker`;
+  if (plan.moves === 0 && plan.isUneven) return TYPES_UNKNOWN;
   return null;
 }
 

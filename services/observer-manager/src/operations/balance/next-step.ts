@@ -7,6 +7,8 @@ const A_SMALL_STEP = 5;
 /** So long it waits for what is on its way; then there is no worker for that, and nothing to spread. */
 const WAITS_AT_MOST_MS = 60_000;
 
+export const TYPES_UNKNOWN = "those with room do not know the types of what could move";
+
 /** Those that give and take. The others keep what they have. */
 export const planFor = ({ services }: PoolStanding): Plan =>
   planOf(services.filter(({ isOpen, canMove }) => isOpen && canMove));
@@ -25,8 +27,7 @@ export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding 
     return { kind: "end", outcome: "stalled", why };
   }
   const plan = planFor(standing);
-  if (plan.moves === 0 && plan.isUneven)
-    return { kind: "end", outcome: "stalled", why: "those with room do not know the types of what could move" };
+  if (plan.moves === 0 && plan.isUneven) return { kind: "end", outcome: "stalled", why: TYPES_UNKNOWN };
   if (plan.moves === 0) return { kind: "end", outcome: "even", why: null };
   const running = plan.services.reduce((sum, service) => sum + service.running, 0);
   const steps = nextStep(plan, Math.max(A_SMALL_STEP, Math.ceil(running * A_STEP)));

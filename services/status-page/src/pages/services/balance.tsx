@@ -93,7 +93,7 @@ function UnderWay({ view: { moves, uneven, waits, mode, rebalance: last } }: { v
 }
 
 function evenText(moves: number, uneven: string | null): string {
-  if (moves === 0) return "Each runs its share.";
+  if (moves === 0) return uneven === null ? "Each runs its share." : `It is not even, and nothing can be moved: ${uneven}.`;
   return `${sayMany(moves, "move")} would make it even${uneven === null ? "" : `: ${uneven}`}.`;
 }
 

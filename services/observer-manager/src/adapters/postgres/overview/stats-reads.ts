@@ -25,6 +25,7 @@ import { unheardTimers } from "../time/timer-counts.ts";
 import { booksBlockers } from "./books-blockers.ts";
 import { goneServices } from "./gone-services.ts";
 import { longSnapshots } from "./long-snapshots.ts";
+import { withMoves } from "./uneven-pools.ts";
 import { unservedTypes } from "./unserved-types.ts";
 
 const COUNTS = `
@@ -117,7 +118,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
       restartedObservers: await restartedObservers(dataSource),
-      unevenPools: unevenPools(byPool, services, unserved),
+      unevenPools: await withMoves(dataSource, unevenPools(byPool, services, unserved), services),
     }),
     oldestWaiting: oldest
       ? {

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { readStats } from "../../services/observer-manager/src/adapters/postgres/overview/stats-reads.ts";
+import { putRunning, putService, useBooks } from "../support/servers/books.ts";
+
+const books = useBooks("observers, runs, services, observer_counts");
+
+const start = (name: string, ...types: string[]) =>
+  putService(books.dataSource, {
+    name,
+    worker_count: 40,
+    types: types.map((type) => ({ type })),
+    features: JSON.stringify(["balance"]),
+  });
+
+async function run(serviceId: string, type: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await putRunning(books.dataSource, { type, current_service_id: serviceId });
+}
+
+const uneven = async () =>
+  (await readStats(books.dataSource, () => Promise.resolve(null))).warnings.filter(({ code }) => code === "pool-uneven");
+
+test("A pool whose services have different types is called uneven where moves make it more even, with as many as can be moved", async () => {
+  const first = await start("first", "binance");
+  await run(first, "binance", 16);
+  await start("second", "kraken");
+  expect(await uneven()).toEqual([]); // no rebalance could change that
+  await start("third", "binance", "kraken");
+  expect(await uneven()).toEqual([]); // the second would take what is meant for the third
+  const both = await start("fourth", "binance", "kraken");
+  await run(both, "kraken", 30);
+  await books.dataSource.query("UPDATE services SET drain = 'cordoned' WHERE name = 'first'");
+  expect(await uneven()).toMatchObject([
+    { message: expect.stringContaining("fourth runs 30, and its share is 10"), remedy: expect.stringMatching(/^20 moves /) },
+  ]);
+});
+
+test("A pool whose services all have the same types is called uneven by its counts", async () => {
+  const first = await start("first", "binance", "kraken");
+  await start("second", "kraken", "binance");
+  await run(first, "binance", 16);
+  expect(await uneven()).toMatchObject([{ remedy: expect.stringMatching(/^8 moves make it even/) }]);
+});
