@@ -28,6 +28,9 @@ const MAY_NOT_MOVE: Refusal = {
     "It is not known yet that all managers know what a move is: some seconds after the first of them has started, and not while one of an older version runs",
 };
 
+const STANDS_STILL =
+  "not all managers are known to know what a move is: one of an older version runs, or the first of them has only just started";
+
 /** How observers lie on services, and what operators do about that. */
 export class BalanceDesk {
   readonly #parts: BalanceDeskParts;
@@ -37,10 +40,9 @@ export class BalanceDesk {
   }
 
   async getBalance(pool: string): Promise<BalanceView | Refusal> {
-    const { store, isAuto } = this.#parts;
+    const { store } = this.#parts;
     const standing = (await store.standings()).get(pool);
-    if (standing === undefined) return NO_POOL;
-    return toView(pool, standing, await store.lastOf(pool), isAuto);
+    return standing === undefined ? NO_POOL : this.#viewOf(pool, standing);
   }
 
   /** Begins one where there is something to move; one that is under way goes on. Problems: pool-not-found, not-ready. */
@@ -49,10 +51,10 @@ export class BalanceDesk {
     { dryRun }: { dryRun: boolean },
     by: Actor,
   ): Promise<{ begun: boolean; balance: BalanceView } | Refusal> {
-    const { store, isAuto, begun } = this.#parts;
+    const { store, begun } = this.#parts;
     const standing = (await store.standings()).get(pool);
     if (standing === undefined) return NO_POOL;
-    const view = toView(pool, standing, await store.lastOf(pool), isAuto);
+    const view = await this.#viewOf(pool, standing);
     if (dryRun || view.moves === 0) return { begun: false, balance: view };
     const refusal = this.#whyNot();
     if (refusal !== undefined) return refusal;
@@ -77,6 +79,15 @@ export class BalanceDesk {
     const outcome = await this.#parts.store.moveOne(ref, newAction("observer.move", by), whyNotMove);
     if (outcome.kind === "accepted") this.#parts.committed();
     return outcome;
+  }
+
+  /** A rebalance that no manager may carry on has written nothing of why, as nobody is at it. */
+  async #viewOf(pool: string, standing: PoolStanding): Promise<BalanceView> {
+    const { store, isAuto, mayMove } = this.#parts;
+    const view = toView(pool, standing, await store.lastOf(pool), isAuto);
+    const { rebalance } = view;
+    if (rebalance === null || rebalance.endedAt !== null || mayMove()) return view;
+    return { ...view, rebalance: { ...rebalance, waits: STANDS_STILL } };
   }
 
   #whyNot(): Refusal | undefined {
