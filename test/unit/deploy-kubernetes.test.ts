@@ -168,6 +168,11 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
     });
   });
 
+  it("lets the node of cordoned services be drained, which are not ready", () => {
+    const [budget] = ofKind(overlay, "PodDisruptionBudget").filter(({ metadata }) => metadata.name === "observer-service");
+    expect(budget?.spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" });
+  });
+
   it("leads to managers that have been ready once also while what they share is away: they say so", () => {
     const manager = programs.find((each) => nameOf(each) === "observer-manager") ?? expect.fail("no observer-manager");
     const { startupProbe, readinessProbe } = manager.spec.template.spec.containers[0] ?? expect.fail("no container");
