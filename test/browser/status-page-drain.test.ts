@@ -59,6 +59,18 @@ describe.runIf(isTurnOf(1))("a service", () => {
     expect((await system.observers(ids)).map(({ service }) => service?.name)).not.toContain("alpha");
   });
 
+  test("gives the focus back when one is through with its dialog, by the keyboard alone", async () => {
+    const drain = page.getByRole("button", { name: "Drain beta" });
+    const isFocused = () => drain.evaluate((button) => button === button.ownerDocument.activeElement);
+    for (const key of ["Escape", "Enter"]) {
+      await drain.press("Enter");
+      await dialogFor("beta").waitFor();
+      await page.keyboard.press(key); // "Cancel" has the focus
+      await dialogFor("beta").waitFor({ state: "detached" });
+      await expect.poll(isFocused, POLL).toBe(true);
+    }
+  });
+
   test("that cannot be drained just now is refused in the dialog, with what to do; then one tries again", async () => {
     await askToDrain("gamma");
     const dialog = dialogFor("gamma");

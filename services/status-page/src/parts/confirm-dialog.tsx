@@ -2,6 +2,7 @@ import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { sayFailure } from "../shell/notices.tsx";
 import css from "./confirm-dialog.module.css";
+import { useFocusBack } from "./use-focus-back.ts";
 
 interface Props {
   title: string;
@@ -15,6 +16,7 @@ interface Props {
 
 /** Asks before something that cannot be taken back. The way out is focused first. */
 export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, children }: Props) {
+  useFocusBack();
   const [isBusy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<string | null>(null);
   const confirm = () => {

@@ -5,6 +5,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useFirst } from "../../live/use-first.ts";
 import { Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { useFocusBack } from "../../parts/use-focus-back.ts";
 import { EditForm } from "./edit-form.tsx";
 
 interface Props {
@@ -15,6 +16,7 @@ interface Props {
 
 /** What it is when this opens is what is edited, in the fields of its type as it is then: a change by somebody else meanwhile is told, and not overwritten. */
 export function EditDialog({ observer, onClose, onDone }: Props) {
+  useFocusBack();
   const [opened] = useState(observer);
   return (
     <Modal opened onClose={onClose} title={`Edit ${opened.name}`} size="lg" closeButtonProps={{ "aria-label": "Close" }}>

@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from "@mantine/core";
 import type { BackfillAnswer, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { sayMany } from "../../parts/say.ts";
+import { useFocusBack } from "../../parts/use-focus-back.ts";
 import { sayFailure, useNotices } from "../../shell/notices.tsx";
 import { call } from "../../wire/call.ts";
 import css from "./schedule.module.css";
@@ -11,6 +12,7 @@ const isoOf = (local: string): string => (local === "" ? "" : new Date(local).to
 
 /** Starts what a window had, after it has said what that would be. */
 export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; onClose: (hasChanged: boolean) => void }) {
+  useFocusBack();
   const [from, setFrom] = useState("");
   const [to, setTo] = useState("");
   const [answer, setAnswer] = useState<BackfillAnswer | null>(null);
