@@ -54,6 +54,12 @@ describe.runIf(isTurnOf(0))("the balance of a pool", () => {
     await card("alpha").getByRole("button", { name: "Uncordon alpha" }).press("Enter");
     await expect.poll(() => card("alpha").getByText("It takes nothing more").count(), POLL).toBe(0);
     await expect.poll(() => row("alpha").getByText("keeps its own").count(), POLL).toBe(0);
+    await page.getByText("Table", { exact: true }).click();
+    const line = page.getByRole("region", { name: "Services", exact: true }).getByRole("row").filter({ hasText: "alpha" });
+    await line.getByRole("button", { name: "Cordon alpha", exact: true }).press("Enter");
+    await line.getByText("Cordoned").waitFor();
+    await line.getByRole("button", { name: "Uncordon alpha" }).press("Enter");
+    await line.getByRole("button", { name: "Cordon alpha", exact: true }).waitFor();
     await system.check();
   });
 });

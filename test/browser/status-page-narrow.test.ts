@@ -86,7 +86,6 @@ describe("on a phone", () => {
     await open(address);
     const drain = await boxOf(page.getByRole("button", { name: "Drain alpha" }));
     expect(drain.height).toBeGreaterThanOrEqual(TOUCH);
-    if (address.includes("table")) return;
     const cordon = await boxOf(page.getByRole("button", { name: "Cordon alpha" }));
     expect(cordon.height).toBeGreaterThanOrEqual(TOUCH);
     expect(cordon.x - (drain.x + drain.width)).toBeGreaterThanOrEqual(8);

@@ -1,10 +1,16 @@
+import type { ButtonProps } from "@mantine/core";
 import type { ServiceView } from "@unacked/contracts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { cordonService, uncordonService } from "../../wire/actions.ts";
 
+interface Props {
+  service: ServiceView;
+  size: ButtonProps["size"];
+}
+
 /** Harmless and taken back at once: nobody is asked before. What the manager has against it is said. */
-export function Cordon({ service: { id, name, draining, cordoned } }: { service: ServiceView }) {
+export function Cordon({ service: { id, name, draining, cordoned }, size }: Props) {
   const { isBusy, run } = useAction();
   const isClosed = draining || cordoned;
   const send = async () => {
@@ -14,7 +20,7 @@ export function Cordon({ service: { id, name, draining, cordoned } }: { service:
   return (
     <ActionButton
       call={isClosed ? "uncordonService" : "cordonService"}
-      size="compact-sm"
+      size={size}
       variant="default"
       loading={isBusy}
       onClick={() => run(send)}

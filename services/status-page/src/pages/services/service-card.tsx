@@ -67,7 +67,7 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
             Drain<span className="unseen"> {service.name}</span>
           </ActionButton>
         )}
-        <Cordon service={service} />
+        <Cordon service={service} size="compact-sm" />
       </div>
     </section>
   );

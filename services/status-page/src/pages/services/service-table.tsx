@@ -6,6 +6,7 @@ import table from "../../parts/plain-table.module.css";
 import { sayAge, sayAgo, sayBytes } from "../../parts/say.ts";
 import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Link } from "../../shell/navigation.tsx";
+import { Cordon } from "./cordon.tsx";
 import css from "./service-table.module.css";
 
 interface Props {
@@ -54,7 +55,7 @@ export function ServiceTable({ services, onDrain }: Props) {
             <th scope="col">Seen</th>
             <th scope="col">To know</th>
             <th scope="col">
-              <span className="unseen">Drain</span>
+              <span className="unseen">What to do</span>
             </th>
           </tr>
         </thead>
@@ -94,11 +95,14 @@ function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number;
       <td>{sayAgo(nowMs - Date.parse(service.lastSeenAt))}</td>
       <td className={css.notes}>{notesOf(service).join("; ")}</td>
       <td>
-        {!service.draining && (
-          <ActionButton call="drainService" size="compact-xs" variant="default" onClick={() => onDrain(service)}>
-            Drain<span className="unseen"> {name}</span>
-          </ActionButton>
-        )}
+        <div className={css.actions}>
+          {!service.draining && (
+            <ActionButton call="drainService" size="compact-xs" variant="default" onClick={() => onDrain(service)}>
+              Drain<span className="unseen"> {name}</span>
+            </ActionButton>
+          )}
+          <Cordon service={service} size="compact-xs" />
+        </div>
       </td>
     </tr>
   );
