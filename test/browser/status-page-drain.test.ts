@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
-import type { RunningProcess } from "../support/processes/processes.ts";
+import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -69,6 +71,19 @@ describe.runIf(isTurnOf(1))("a service", () => {
       await dialogFor("beta").waitFor({ state: "detached" });
       await expect.poll(isFocused, POLL).toBe(true);
     }
+  });
+
+  test("whose observers no other service there could run is not drained without a word of that", async () => {
+    await system.startService("delta", { workers: 4, env: { OBSERVERS_DIR: join(ROOT, compiled("admitted")) } });
+    const own = { name: "lonely", type: "counter", params: { file: system.actsFile } };
+    expect((await system.call("POST", "/api/v1/observers", own)).status).toBe(201);
+    await system.untilStatus(["lonely"], "Processing");
+    await askToDrain("delta");
+    await dialogFor("delta")
+      .getByText("1 observer of type counter would wait: no other service of pool default has it.")
+      .waitFor();
+    await dialogFor("delta").getByRole("button", { name: "Cancel" }).click();
+    await system.remove("lonely");
   });
 
   test("that cannot be drained just now is refused in the dialog, with what to do; then one tries again", async () => {

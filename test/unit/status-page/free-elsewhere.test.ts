@@ -1,6 +1,6 @@
 import type { ServiceView } from "@unacked/contracts";
 import { expect, it } from "vitest";
-import { freeElsewhere } from "../../../services/status-page/src/store/free-elsewhere.ts";
+import { freeElsewhere, unservedElsewhere } from "../../../services/status-page/src/store/free-elsewhere.ts";
 
 const service = (id: string, more: Partial<ServiceView> = {}) =>
   ({
@@ -10,6 +10,7 @@ const service = (id: string, more: Partial<ServiceView> = {}) =>
     draining: false,
     cordoned: false,
     notConsuming: null,
+    types: ["ticker"],
     workerCount: 10,
     running: 4,
     ...more,
@@ -27,4 +28,17 @@ it("those that take over are alive, of its pool, and take work themselves", () =
   ];
   expect(freeElsewhere(leaving, [leaving, other, full, ...useless], running)).toBe(6);
   expect(freeElsewhere(leaving, [leaving], running)).toBe(0);
+});
+
+it("of what runs on it, that has no other place whose type none of these has", () => {
+  const leaving = service("leaving", { types: ["ticker", "gpu"] });
+  const running = new Map([
+    ["ticker", 3],
+    ["gpu", 2],
+  ]);
+  const other = service("other");
+  expect(unservedElsewhere(leaving, [leaving, other], running)).toEqual([{ type: "gpu", count: 2 }]);
+  const cordoned = service("cordoned", { types: ["gpu"], cordoned: true });
+  expect(unservedElsewhere(leaving, [leaving, other, cordoned], running)).toEqual([{ type: "gpu", count: 2 }]);
+  expect(unservedElsewhere(leaving, [leaving, other, { ...cordoned, cordoned: false }], running)).toEqual([]);
 });

@@ -48,6 +48,14 @@ export class ObserverIndex {
     return this.#byService.get(serviceId) ?? 0;
   }
 
+  /** The types of these, each with how many there are. Looks through all observers. */
+  typesOn(serviceId: string): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { serviceId: at, type } of this.#rows.values())
+      if (at === serviceId) counts.set(type, (counts.get(type) ?? 0) + 1);
+    return counts;
+  }
+
   keepDeleted(): void {
     this.#keepsDeleted = true;
   }
