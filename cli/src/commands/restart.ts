@@ -7,9 +7,9 @@ import { addSelectionOptions, resultOption } from "./option-sets.ts";
 export function addRestart(program: Command, io: Io): void {
   const command = program
     .command("restart")
-    .summary("run observers again from the start")
+    .summary("run observers again")
     .description(
-      "Run observers again from the start: a running one in its place, a Failed or Completed one wherever a worker is free.",
+      "Run observers again, with all their attempts: a running one in its place, a Failed or Completed one wherever a worker is free. A checkpoint that one has saved stays.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)

@@ -12,7 +12,9 @@ export function addResume(program: Command, io: Io): void {
   const command = program
     .command("resume")
     .summary("run paused observers again")
-    .description("Run paused observers again from the start. A pause that is still under way is taken back.")
+    .description(
+      "Run paused observers again: from their checkpoint, where they have saved one, else from the start. A pause that is still under way is taken back.",
+    )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")

@@ -116,7 +116,7 @@ export const PROBLEMS = {
   paused: {
     status: 409,
     title: "The observer is paused, or about to be",
-    remedy: "Resume it: it then runs again from the start.",
+    remedy: "Resume it: it then runs again, from its checkpoint if it has saved one.",
   },
   scheduled: {
     status: 409,

@@ -28,7 +28,7 @@ const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
   resume: {
     verb: "Resume",
     done: "is being resumed",
-    text: "It runs again from the start, if a worker is free.",
+    text: "It runs again if a worker is free: from its checkpoint, where it has saved one, else from the start.",
   },
 };
 

@@ -34,7 +34,7 @@ const ACTIONS: Record<Action, { verb: string; done: string; text: string }> = {
   resume: {
     verb: "Resume",
     done: "being resumed",
-    text: "Each runs again from the start, where a worker is free.",
+    text: "Each runs again where a worker is free: from its checkpoint, if it has saved one, else from the start.",
   },
 };
 

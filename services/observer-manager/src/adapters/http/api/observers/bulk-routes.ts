@@ -45,7 +45,7 @@ const stopMany = (lifecycle: Lifecycle) =>
 const restartMany = (lifecycle: Lifecycle) =>
   defineRoute("restartObservers")({
     tag: "Observers",
-    summary: "Run many again from the start",
+    summary: "Run many again, each from its checkpoint if it has saved one",
     bodyExamples: {
       "By name": { names: ["shop-front", "heartbeat"] },
       "All that failed of one cause": {

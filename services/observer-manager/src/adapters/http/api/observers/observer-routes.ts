@@ -173,7 +173,7 @@ const remove = (lifecycle: Lifecycle) =>
 const restart = (lifecycle: Lifecycle) =>
   defineRoute("restartObserver")({
     tag: "Observers",
-    summary: "Run it again from the start",
+    summary: "Run it again, from its checkpoint if it has saved one",
     answers: {
       202: {
         description: "It will run again",
@@ -210,7 +210,7 @@ export const statusOf = ({ status }: ObserverView): 200 | 202 => (status === "Pa
 const resume = (lifecycle: Lifecycle) =>
   defineRoute("resumeObserver")({
     tag: "Observers",
-    summary: "Run a paused one again from the start, or take back a pause that is under way",
+    summary: "Run a paused one again, from its checkpoint if it has saved one, or take back a pause that is under way",
     answers: {
       202: {
         description: "It will run again",
