@@ -1,8 +1,9 @@
-import { PROBLEMS, type ProblemDetails, problemType } from "@unacked/contracts";
+import { PROBLEMS } from "@unacked/contracts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TcpProxy, tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
+import { refusal } from "../support/browser/refusal.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost } from "../support/servers/servers.ts";
 import { System } from "../support/system/system.ts";
@@ -50,7 +51,7 @@ test.runIf(isTurnOf(1))(
     const { page } = await openPage(browser, "about:blank");
     await page.addInitScript("delete window.SharedWorker"); // whose requests nobody here could break
     const detail = "PostgreSQL answers, but somebody holds a lock";
-    await page.route("**/api/v1/stats", (route) => route.fulfill(unavailable(detail)));
+    await page.route("**/api/v1/stats", (route) => route.fulfill(refusal("database-unavailable", detail, 2)));
     await page.route("**/api/v1/events", (route) => route.abort());
     await page.goto(`${system.url}/services`);
     const banner = page.locator("[data-banner]");
@@ -77,13 +78,3 @@ test.runIf(isTurnOf(1))("before anything was read no filter says that there are 
   letPass();
   await expect.poll(() => chip.textContent(), POLL).toBe("Processing 0");
 });
-
-function unavailable(detail: string) {
-  const code = "database-unavailable";
-  const { title, status, remedy } = PROBLEMS[code];
-  const requestId = "0197d5c0-0000-7000-8000-000000000001";
-  const about = { type: problemType(code), title, status, detail, code, remedy } as const;
-  const problem: ProblemDetails = { ...about, requestId, retryAfterS: 2 };
-  const headers = { "content-type": "application/problem+json", "retry-after": "2", "x-request-id": requestId };
-  return { status, headers, body: JSON.stringify(problem) };
-}

@@ -5,12 +5,14 @@ import { LiveObservers } from "./live-observers.ts";
 import { LiveServices } from "./live-services.ts";
 import { LiveStats } from "./live-stats.ts";
 import { Signal } from "./signal.ts";
+import { Unread } from "./unread.ts";
 
 /** Everything on the page that moves by itself: one stream of events, and the figures. One for the whole page. */
 export class Live {
   readonly observers = new LiveObservers();
   readonly services = new LiveServices();
   readonly stats = new LiveStats();
+  readonly unread = new Unread();
   readonly linkChanged = new Signal();
   link: Link = { phase: "connecting" };
   /** How often the stream came back after a break or a rest: what was asked for meanwhile is asked for again. */

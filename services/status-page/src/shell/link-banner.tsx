@@ -13,10 +13,12 @@ export function LinkBanner() {
   useSignal(live.linkChanged);
   useSignal(live.stats.changed);
   useSignal(live.observers.changed);
+  useSignal(live.unread.changed);
   const { link, observers } = live;
   const { failure, readAtMs } = live.stats;
+  const { oldest } = live.unread;
   if (link.phase === "lost") return <Lost sinceMs={link.sinceMs} failure={failure} />;
-  if (failure === null) return null;
+  if (failure === null) return oldest === undefined ? null : <Old {...oldest} />;
   // A stream that is open brings nothing while the manager cannot read what changed.
   const isLive = link.phase === "live" && !observers.isBehind && failure.code !== AWAY;
   return (
@@ -29,6 +31,16 @@ export function LinkBanner() {
           {isLive && "; the list of observers is live"}.
         </>
       )}
+    </div>
+  );
+}
+
+/** The rest of the page is live. */
+function Old({ failure, readAtMs }: { failure: CallError; readAtMs: number }) {
+  return (
+    <div className={css.banner} data-banner role="status">
+      <Refused failure={failure} otherwise="Some of what is shown could not be read again." /> It is as it was at{" "}
+      <Time at={readAtMs} isBare />.
     </div>
   );
 }

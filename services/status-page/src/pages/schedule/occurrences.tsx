@@ -3,6 +3,7 @@ import type { OccurrenceView, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { Pending } from "../../parts/blank.tsx";
+import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { OccurrenceMark } from "../../parts/status-mark.tsx";
@@ -21,11 +22,16 @@ const HEIGHT = 24;
 /** What did run, and what became of it: a strip of the last hundred, and all of them in words. */
 export function Occurrences({ schedule: { id }, nowMs }: { schedule: ScheduleView; nowMs: number }) {
   const [shown, setShown] = useState(FIRST);
-  const { data } = useAnswer("listOccurrences", { path: { scheduleId: id }, query: { limit: IN_STRIP } }, nowMs);
+  const { data, failure, reload } = useAnswer(
+    "listOccurrences",
+    { path: { scheduleId: id }, query: { limit: IN_STRIP } },
+    nowMs,
+  );
   return (
     <section aria-labelledby="occurrences" className={css.section}>
       <h2 id="occurrences">What became of it</h2>
-      {data === null && <Pending label="Reading what became of it" height="10rem" />}
+      {data === null && failure === null && <Pending label="Reading what became of it" height="10rem" />}
+      {data === null && failure !== null && <Failure what="What became of it" failure={failure} onRetry={reload} />}
       {data !== null && data.items.length === 0 && <p className={css.note}>It has not been due yet.</p>}
       {data !== null && data.items.length > 0 && (
         <>

@@ -4,6 +4,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
@@ -19,9 +20,10 @@ const LOOK_EVERY_MS = 15_000;
 /** What is Failed, by type and what went wrong; each as a whole runs again, or one of it is opened. */
 export function TaskFailures() {
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data, reload } = useAnswer("groupTaskFailures", {}, nowMs);
+  const { data, failure, reload } = useAnswer("groupTaskFailures", {}, nowMs);
   const [asked, setAsked] = useState<TaskFailureGroup | null>(null);
   const { say } = useNotices();
+  if (data === null && failure !== null) return <Failure what="What failed, by cause," failure={failure} onRetry={reload} />;
   if (data === null || data.items.length === 0) return null;
   const retry = async ({ type, group }: TaskFailureGroup) => {
     const { accepted, more } = await call("retryTaskFailures", { body: { type, group } });

@@ -2,6 +2,7 @@ import type { TaskFiguresNow, TaskTypeFigures } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
+import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayAge, sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Link } from "../../shell/navigation.tsx";
@@ -17,7 +18,7 @@ type By = (typeof BY)[number];
 export function TaskFigures() {
   const [by, setBy] = useState<By>("minute");
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data } = useAnswer("listTaskFigures", { query: { by } }, nowMs);
+  const { data, failure, reload } = useAnswer("listTaskFigures", { query: { by } }, nowMs);
   if (data !== null && data.items.length === 0) return null;
   return (
     <section className={css.section} aria-labelledby="figures">
@@ -32,6 +33,7 @@ export function TaskFigures() {
           ))}
         </fieldset>
       </div>
+      {data === null && failure !== null && <Failure what="How it goes" failure={failure} onRetry={reload} />}
       {data !== null && <FigureTable figures={data} />}
       {data !== null && <Pools pools={data.pools} />}
     </section>

@@ -2,6 +2,7 @@ import type { TaskTypeView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
+import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { LimitDialog } from "./limit-dialog.tsx";
@@ -9,8 +10,9 @@ import css from "./tasks.module.css";
 
 /** What types there are, how many of each are in flight, and their limits, which are changed in place. */
 export function TaskTypes({ nowMs }: { nowMs: number }) {
-  const { data, reload } = useAnswer("listTaskTypes", {}, nowMs);
+  const { data, failure, reload } = useAnswer("listTaskTypes", {}, nowMs);
   const [asked, setAsked] = useState<TaskTypeView | null>(null);
+  if (data === null && failure !== null) return <Failure what="The task types" failure={failure} onRetry={reload} />;
   if (data === null || data.items.length === 0) return null;
   return (
     <details className={css.types}>
