@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readStats } from "../../services/observer-manager/src/adapters/postgres/overview/stats-reads.ts";
+import { UnevenPools } from "../../services/observer-manager/src/adapters/postgres/overview/uneven-pools.ts";
 import { putRunning, putService, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("observers, runs, services, observer_counts");
@@ -16,8 +17,10 @@ async function run(serviceId: string, type: string, count: number): Promise<void
   for (let i = 0; i < count; i += 1) await putRunning(books.dataSource, { type, current_service_id: serviceId });
 }
 
-const uneven = async () =>
-  (await readStats(books.dataSource, () => Promise.resolve(null))).warnings.filter(({ code }) => code === "pool-uneven");
+async function uneven(seen = new UnevenPools(books.dataSource)) {
+  const { warnings } = await readStats(books.dataSource, () => Promise.resolve(null), seen);
+  return warnings.filter(({ code }) => code === "pool-uneven");
+}
 
 test("A pool whose services have different types is called uneven where moves make it more even, with as many as can be moved", async () => {
   const first = await start("first", "binance");
@@ -25,13 +28,15 @@ test("A pool whose services have different types is called uneven where moves ma
   await start("second", "kraken");
   expect(await uneven()).toEqual([]); // no rebalance could change that
   await start("third", "binance", "kraken");
-  expect(await uneven()).toEqual([]); // the second would take what is meant for the third
+  const seen = new UnevenPools(books.dataSource);
+  expect(await uneven(seen)).toEqual([]); // the second would take what is meant for the third
   const both = await start("fourth", "binance", "kraken");
   await run(both, "kraken", 30);
   await books.dataSource.query("UPDATE services SET drain = 'cordoned' WHERE name = 'first'");
   expect(await uneven()).toMatchObject([
     { message: expect.stringContaining("fourth runs 30, and its share is 10"), remedy: expect.stringMatching(/^20 moves /) },
   ]);
+  expect(await uneven(seen)).toEqual([]); // what runs where is not read again at once
 });
 
 test("A pool whose services all have the same types is called uneven by its counts", async () => {

@@ -9,11 +9,13 @@ import { readRunFigures } from "./observers/run-figures.ts";
 import { listRuns } from "./observers/run-reads.ts";
 import { readTimeline } from "./observers/timeline-reads.ts";
 import { readStats } from "./overview/stats-reads.ts";
+import { UnevenPools } from "./overview/uneven-pools.ts";
 import { listServices } from "./services/service-reads.ts";
 import { listTypes } from "./types/type-reads.ts";
 
 /** All reads that HTTP needs, from the books (and the queue depths from the broker). */
 export function postgresReads(dataSource: DataSource, askQueues: AskQueues): ManagerReads {
+  const uneven = new UnevenPools(dataSource);
   return {
     listObservers: (query) => listObservers(dataSource, query),
     listObserverColumns: (query) => listObserverColumns(dataSource, query),
@@ -23,7 +25,7 @@ export function postgresReads(dataSource: DataSource, askQueues: AskQueues): Man
     readCheckpoint: (id) => readCheckpoint(dataSource, id),
     listServices: (query) => listServices(dataSource, query),
     runFigures: (query) => readRunFigures(dataSource, query),
-    stats: () => readStats(dataSource, askQueues),
+    stats: () => readStats(dataSource, askQueues, uneven),
     listTypes: () => listTypes(dataSource),
     listErrors: (query) => listErrors(dataSource, query),
     findError: (id) => findError(dataSource, id),

@@ -25,7 +25,7 @@ import { unheardTimers } from "../time/timer-counts.ts";
 import { booksBlockers } from "./books-blockers.ts";
 import { goneServices } from "./gone-services.ts";
 import { longSnapshots } from "./long-snapshots.ts";
-import { withMoves } from "./uneven-pools.ts";
+import type { UnevenPools } from "./uneven-pools.ts";
 import { unservedTypes } from "./unserved-types.ts";
 
 const COUNTS = `
@@ -79,7 +79,7 @@ interface PoolRow {
   occupied: number;
 }
 
-export async function readStats(dataSource: DataSource, askQueues: AskQueues): Promise<Stats> {
+export async function readStats(dataSource: DataSource, askQueues: AskQueues, uneven: UnevenPools): Promise<Stats> {
   const [counts, pools, waiting, silents] = await Promise.all([
     dataSource.query<{ type: string; status: ObserverStatus; count: number }[]>(COUNTS),
     dataSource.query<PoolRow[]>(POOLS),
@@ -118,7 +118,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues): P
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
       restartedObservers: await restartedObservers(dataSource),
-      unevenPools: await withMoves(dataSource, unevenPools(byPool, services, unserved), services),
+      unevenPools: await uneven.withMoves(unevenPools(byPool, services, unserved), services),
     }),
     oldestWaiting: oldest
       ? {

@@ -6,28 +6,41 @@ import { readStandings } from "../balance/pool-standings.ts";
 
 type Known = Pick<ServiceView, "pool" | "types">;
 
+/** What runs where is a look at each observer of the pool, while the figures are asked for each few seconds. */
+const REMEMBERED_MS = 15_000;
+
 /**
  * Of pools that are uneven by their counts those in which a rebalance would move something. Where all services of a pool have the same types that
- * is each; else it goes by what runs where, which is read of these pools alone, as it is a look at each of their observers.
+ * is each; else it goes by what runs where, which is read of these pools alone, and remembered for 15 s.
  */
-export async function withMoves(
-  dataSource: DataSource,
-  uneven: readonly UnevenPool[],
-  services: readonly Known[],
-): Promise<UnevenPool[]> {
-  const movable: UnevenPool[] = [];
-  for (const each of uneven) {
-    const { pool } = each;
-    const moves = haveSameTypes(services.filter((one) => one.pool === pool)) ? each.moves : await movesOf(dataSource, pool);
-    if (moves > 0) movable.push({ ...each, moves });
+export class UnevenPools {
+  readonly #dataSource: DataSource;
+  readonly #seen = new Map<string, { moves: number; atMs: number }>();
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
   }
-  return movable;
+
+  async withMoves(uneven: readonly UnevenPool[], services: readonly Known[]): Promise<UnevenPool[]> {
+    const movable: UnevenPool[] = [];
+    for (const each of uneven) {
+      const { pool } = each;
+      const moves = haveSameTypes(services.filter((one) => one.pool === pool)) ? each.moves : await this.#movesOf(pool);
+      if (moves > 0) movable.push({ ...each, moves });
+    }
+    for (const pool of this.#seen.keys()) if (!uneven.some((each) => each.pool === pool)) this.#seen.delete(pool);
+    return movable;
+  }
+
+  async #movesOf(pool: string): Promise<number> {
+    const seen = this.#seen.get(pool);
+    if (seen !== undefined && performance.now() - seen.atMs < REMEMBERED_MS) return seen.moves;
+    const standing = (await readStandings(this.#dataSource, pool)).get(pool);
+    const moves = standing === undefined ? 0 : planFor(standing).moves;
+    this.#seen.set(pool, { moves, atMs: performance.now() });
+    return moves;
+  }
 }
 
 const haveSameTypes = (services: readonly Known[]): boolean =>
   new Set(services.map(({ types }) => types.toSorted().join())).size < 2;
-
-async function movesOf(dataSource: DataSource, pool: string): Promise<number> {
-  const standing = (await readStandings(dataSource, pool)).get(pool);
-  return standing === undefined ? 0 : planFor(standing).moves;
-}
