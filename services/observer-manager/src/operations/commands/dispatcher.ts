@@ -3,14 +3,14 @@ import { backoffMs, MAX_BULK, newClaimId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { Tally } from "../tally.ts";
-import { Together } from "../together.ts";
+import { sizeOfParams, Together } from "../together.ts";
 import { ClaimRenewal } from "./claim-renewal.ts";
 import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
-/** While so many starts wait for their confirms, no more are claimed, only other commands. */
+/** While so many starts wait for their confirms (fewer, where their params are long), no more are claimed, only other commands. */
 const MAX_STARTS_UNDER_WAY = CLAIM_LIMIT * CLAIMS_AT_ONCE;
 /** A claim that the broker does not confirm by then holds up the next one no longer: the queue of a pool may have lost its majority. */
 const PATIENCE_MS = 250;
@@ -147,7 +147,10 @@ export class Dispatcher implements OwnStarts {
   }
 
   #beginToSend(claim: Claim): void {
-    const starts = claim.due.filter(({ kind }) => kind === "start").length;
+    const starts = claim.due.reduce(
+      (sum, one) => sum + (one.kind === "start" ? sizeOfParams(one.start?.params ?? null) : 0),
+      0,
+    );
     this.#startsUnderWay += starts;
     const sending = this.#dispatch(claim).finally(() => {
       this.#startsUnderWay -= starts;

@@ -10,6 +10,7 @@ import type {
   UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
 import type { Start } from "../../../operations/commands/own-starts.ts";
+import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 
 /**
@@ -63,28 +64,50 @@ const RENEW = `
   UPDATE commands SET due_at = now() + $3 * interval '1 millisecond'
   FROM ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
 
+/**
+ * So much of params and checkpoints a claim reads of each kind, in bytes, and one command at least: two thousand starts of 256 KiB are more than a
+ * manager has memory for, and the next one claims the same. Those beyond are let go of, and come next.
+ */
+const MAX_BYTES = 16_777_216;
+
+/** @param found SQL of rows with `id`, and how many `bytes` each has. @param large its columns that may be long: null of rows beyond */
+const withinBytes = (found: string, columns: string, large: readonly string[]): string => `
+  SELECT ${columns}, ${large.map((column) => `CASE WHEN bytes_before < ${MAX_BYTES} THEN ${column} END AS ${column}`).join(", ")},
+         bytes_before >= ${MAX_BYTES} AS "isBeyond"
+  FROM (SELECT *, sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (${found}) found) sized`;
+
 /** A start of an older revision, or of an observer that somebody has or nobody wants, is not sent any more. */
-const STARTS = `
-  SELECT id AS "observerId", revision, name, type, params, labels, retry, coalesce(message_pool, pool) AS pool,
-         silence, spec_version AS "specVersion",
-         to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "createdAt"
-  FROM observers WHERE id = ANY($1) AND status = 'Created'`;
+const STARTS = withinBytes(
+  `SELECT id, revision, name, type, params, labels, retry, coalesce(message_pool, pool) AS pool,
+          silence, spec_version AS "specVersion",
+          to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "createdAt", ${bytesOfAll(["params"])} AS bytes
+   FROM observers WHERE id = ANY($1) AND status = 'Created'`,
+  'id AS "observerId", revision, name, type, labels, retry, pool, silence, "specVersion", "createdAt"',
+  ["params"],
+);
 
 /** What a run that asks is to start with, now; nothing of one that asks no more. Indexes: runs_pkey, observers_pkey, checkpoints_pkey. */
-const ADMISSIONS = `
-  SELECT r.id, r.fencing_token::float8 AS epoch, o.labels, o.retry, o.silence,
-         CASE WHEN o.rejected_update IS NULL THEN o.params ELSE o.rejected_update #> '{keeps,params}' END AS params,
-         coalesce((o.rejected_update #>> '{keeps,specVersion}')::int, o.spec_version) AS "specVersion", o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", c.number::float8 AS number, c.value
-  FROM runs r JOIN observers o ON o.id = r.observer_id
-    LEFT JOIN checkpoints c ON c.run_id = r.id AND c.value IS NOT NULL
-  WHERE r.id = ANY($1) AND r.state = 'Requested' AND o.requested_run_id = r.id`;
+const ADMISSIONS = withinBytes(
+  `SELECT r.id, r.fencing_token::float8 AS epoch, o.labels, o.retry, o.silence,
+          CASE WHEN o.rejected_update IS NULL THEN o.params ELSE o.rejected_update #> '{keeps,params}' END AS params,
+          coalesce((o.rejected_update #>> '{keeps,specVersion}')::int, o.spec_version) AS "specVersion", o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", c.number::float8 AS number, c.value,
+          ${bytesOfAll(["o.params", "o.rejected_update", "c.value"])} AS bytes
+   FROM runs r JOIN observers o ON o.id = r.observer_id
+     LEFT JOIN checkpoints c ON c.run_id = r.id AND c.value IS NOT NULL
+   WHERE r.id = ANY($1) AND r.state = 'Requested' AND o.requested_run_id = r.id`,
+  'id, epoch, labels, retry, silence, "specVersion", "isWanted", number',
+  ["params", "value"],
+);
 
 /** What a run is to be told, now; nothing of one that is not its observer's own. Indexes: runs_pkey, observers_pkey. */
-const UPDATES = `
-  SELECT r.id, o.params, o.labels, o.retry, o.silence, o.spec_version AS "specVersion",
-         o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted"
-  FROM runs r JOIN observers o ON o.id = r.observer_id AND o.current_run_id = r.id
-  WHERE r.id = ANY($1)`;
+const UPDATES = withinBytes(
+  `SELECT r.id, o.params, o.labels, o.retry, o.silence, o.spec_version AS "specVersion",
+          o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", ${bytesOfAll(["o.params"])} AS bytes
+   FROM runs r JOIN observers o ON o.id = r.observer_id AND o.current_run_id = r.id
+   WHERE r.id = ANY($1)`,
+  'id, labels, retry, silence, "specVersion", "isWanted"',
+  ["params"],
+);
 
 const REMOVE = prepared(`DELETE FROM commands USING ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`);
 
@@ -108,13 +131,16 @@ type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext">
   revision: number;
 };
 
-type UpdateRow = { id: RunId; isWanted: boolean } & UpdatedSpec;
+type StartRow = Start & { isBeyond: boolean };
+
+type UpdateRow = { id: RunId; isWanted: boolean; isBeyond: boolean } & UpdatedSpec;
 
 const updateOf = ({ isWanted, params, labels, retry, silence, specVersion }: UpdateRow): UpdatedSpec | "later" =>
   isWanted ? { params, labels, retry, silence, specVersion } : "later";
 
 type AdmissionRow = {
   id: RunId;
+  isBeyond: boolean;
   epoch: number;
   isWanted: boolean;
   number: number | null;
@@ -144,8 +170,12 @@ export class PostgresCommandStore implements CommandStore {
       stopPauses.maxMs,
       which === "all",
     ]);
+    const beyond = new Set<string>();
     try {
-      return { id, due: await this.#withUpdates(await this.#withAdmissions(await this.#withStarts(rows))) };
+      const read = await this.#withStarts(rows, beyond);
+      const due = await this.#withUpdates(await this.#withAdmissions(read, beyond), beyond);
+      if (beyond.size > 0) await this.settle({ id }, [...beyond].map(dueAtOnce));
+      return { id, due: due.filter((command) => !beyond.has(command.id)) };
     } catch (error) {
       const stops = rows.flatMap((row) => (row.kind === "stop" ? [row.id] : []));
       if (stops.length > 0) await this.#dataSource.query(STOPS_NOT_SENT, [stops, UNREAD_AGAIN_MS]);
@@ -178,30 +208,35 @@ export class PostgresCommandStore implements CommandStore {
     return row?.ms == null ? null : Number(row.ms);
   }
 
-  async #withAdmissions(due: DueCommand[]): Promise<DueCommand[]> {
+  /** @param beyond is given those for which there is no room in this claim */
+  async #withAdmissions(due: DueCommand[], beyond: Set<string>): Promise<DueCommand[]> {
     const ids = due.flatMap((command) => (command.kind === "admit" ? [command.runId] : []));
     if (ids.length === 0) return due;
     const rows = await this.#dataSource.query<AdmissionRow[]>(ADMISSIONS, [ids]);
+    noteBeyond(rows, due, "admit", beyond);
     const of = new Map(rows.map((row) => [row.id, row.isWanted ? admissionOf(row) : ("later" as const)]));
     return due.map((command) =>
       command.kind === "admit" ? { ...command, admission: of.get(command.runId) ?? null } : command,
     );
   }
 
-  async #withUpdates(due: DueCommand[]): Promise<DueCommand[]> {
+  async #withUpdates(due: DueCommand[], beyond: Set<string>): Promise<DueCommand[]> {
     const ids = due.flatMap((command) => (command.kind === "update-run" ? [command.runId] : []));
     if (ids.length === 0) return due;
     const rows = await this.#dataSource.query<UpdateRow[]>(UPDATES, [ids]);
+    noteBeyond(rows, due, "update-run", beyond);
     const of = new Map(rows.map((row) => [row.id, updateOf(row)]));
     return due.map((command) =>
       command.kind === "update-run" ? { ...command, spec: of.get(command.runId) ?? null } : command,
     );
   }
 
-  async #withStarts(rows: CommandRow[]): Promise<DueCommand[]> {
+  async #withStarts(rows: CommandRow[], beyond: Set<string>): Promise<DueCommand[]> {
     const ids = rows.flatMap(({ kind, observerId }) => (kind === "start" ? [observerId] : []));
-    const starts = ids.length === 0 ? [] : await this.#dataSource.query<Start[]>(STARTS, [ids]);
-    const startOf = new Map(starts.map((start) => [start.observerId, start]));
+    const starts = ids.length === 0 ? [] : await this.#dataSource.query<StartRow[]>(STARTS, [ids]);
+    const startOf = new Map(starts.map(({ isBeyond, ...start }) => [start.observerId, start]));
+    const unread = new Set(starts.flatMap(({ observerId, isBeyond }) => (isBeyond ? [observerId] : [])));
+    for (const { id, kind, observerId } of rows) if (kind === "start" && unread.has(observerId)) beyond.add(id);
     return rows.map((row) => {
       if (row.kind === "report-inventory") return { ...row, proof: proofOf(row) } as unknown as DueCommand;
       if (row.kind === "reload") return { ...row, reloadId: row.messageId } as unknown as DueCommand;
@@ -213,6 +248,19 @@ export class PostgresCommandStore implements CommandStore {
     });
   }
 }
+
+/** Of this kind, those whose run was found and not read. */
+function noteBeyond(
+  rows: readonly { id: RunId; isBeyond: boolean }[],
+  due: readonly DueCommand[],
+  kind: "admit" | "update-run",
+  beyond: Set<string>,
+): void {
+  const unread = new Set(rows.flatMap(({ id, isBeyond }) => (isBeyond ? [id] : [])));
+  for (const command of due) if (command.kind === kind && unread.has(command.runId)) beyond.add(command.id);
+}
+
+const dueAtOnce = (id: string): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
 
 /** One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been. */
 const COUNTS = `
