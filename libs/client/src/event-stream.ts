@@ -3,6 +3,7 @@ import { CallError } from "./call-error.ts";
 import { type Decoder, refusalOf } from "./decoder.ts";
 import { type EventBlock, EventBlocks } from "./event-blocks.ts";
 import { JoinedSignal } from "./joined-signal.ts";
+import { onAbort } from "./on-abort.ts";
 import { rawOf, type Wire } from "./wire.ts";
 
 /** A manager sends a comment every 15 s; a stream this silent is a wire that was cut, or a manager that stands still. */
@@ -99,9 +100,9 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     if (signal?.aborted) return resolve();
     const end = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
+      forget?.();
       resolve();
     };
     const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end);
+    const forget = signal && onAbort(signal, end);
   });

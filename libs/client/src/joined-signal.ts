@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 /**
  * Aborts with whichever of `others` does so first, with its reason, and when its time is up. To be released when it is not needed any more: what
  * AbortSignal.any makes stays in the list of each of its signals for as long as these live (Node 20: some 60 bytes, for each call of an app
@@ -6,13 +8,14 @@
 export class JoinedSignal {
   readonly #others: readonly AbortSignal[];
   readonly #controller = new AbortController();
+  readonly #releases: readonly (() => void)[];
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #isTimeUp = false;
 
   /** @param timeoutMs not given: as long as it takes */
   constructor(others: readonly (AbortSignal | undefined)[], timeoutMs?: number) {
     this.#others = others.filter((one) => one !== undefined);
-    for (const other of this.#others) other.addEventListener("abort", this.#follow);
+    this.#releases = this.#others.map((other) => onAbort(other, () => this.#follow()));
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#endTime(), timeoutMs);
     this.#follow();
   }
@@ -37,15 +40,15 @@ export class JoinedSignal {
 
   release(): void {
     this.stopClock();
-    for (const other of this.#others) other.removeEventListener("abort", this.#follow);
+    for (const release of this.#releases) release();
   }
 
-  readonly #follow = (): void => {
+  #follow(): void {
     const first = this.#others.find(({ aborted }) => aborted);
     if (first === undefined) return;
     this.release();
     this.abort(first.reason);
-  };
+  }
 
   #endTime(): void {
     this.#isTimeUp = !this.signal.aborted;

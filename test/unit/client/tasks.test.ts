@@ -124,6 +124,17 @@ test("A signal that many calls and waits were given, as that of an app's end, ke
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
+test("A signal that many calls have at once has one listener for them all, and ends each", async () => {
+  const { client } = await managerOf(() => undefined);
+  const leaving = new AbortController();
+  const calls = Array.from({ length: 20 }, () => failureOf(client.tasks.handle(TASK_ID).result({ signal: leaving.signal })));
+  expect(getEventListeners(leaving.signal, "abort")).toHaveLength(1);
+  const reason = new Error("the app ends");
+  leaving.abort(reason);
+  expect(await Promise.all(calls)).toEqual(calls.map(() => reason));
+  expect(getEventListeners(leaving.signal, "abort")).toEqual([]);
+});
+
 test("The reason of the caller's own time limit is told, not the client's limit, which has not passed", async () => {
   const { client } = await managerOf(() => undefined);
   const failed = await failureOf(client.tasks.handle(TASK_ID).cancel(AbortSignal.timeout(50)));

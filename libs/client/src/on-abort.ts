@@ -1,0 +1,26 @@
+interface Followed {
+  acts: Set<() => void>;
+  tell(): void;
+}
+
+const FOLLOWED = new WeakMap<AbortSignal, Followed>();
+
+/**
+ * Calls `act` once when the signal aborts. One listener serves all who follow a signal: of one with more than ten Node warns on standard error
+ * of a leak, and an app hands the signal of its end to as many calls as it makes at once. @returns to follow no more
+ */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  const { acts, tell } = FOLLOWED.get(signal) ?? followed(signal);
+  if (acts.size === 0) signal.addEventListener("abort", tell);
+  acts.add(act);
+  return () => {
+    if (acts.delete(act) && acts.size === 0) signal.removeEventListener("abort", tell);
+  };
+}
+
+function followed(signal: AbortSignal): Followed {
+  const acts = new Set<() => void>();
+  const one: Followed = { acts, tell: () => [...acts].forEach((act) => void act()) };
+  FOLLOWED.set(signal, one);
+  return one;
+}
