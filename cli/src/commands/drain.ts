@@ -75,6 +75,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
   const isDone = (view: ServiceView): boolean => {
     last = view;
     if (view.endedAt !== null) throw endedFirst(view);
+    if (!view.draining) throw takenBack(view);
     return view.drained;
   };
   try {
@@ -97,6 +98,13 @@ const endedFirst = ({ name, state }: ServiceView): CliFailure =>
   new CliFailure("failed", `service ${name} has ended (${state}) before it was drained`, {
     code: "service-ended",
     remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
+  });
+
+/** By somebody who has uncordoned it meanwhile. */
+const takenBack = ({ name }: ServiceView): CliFailure =>
+  new CliFailure("failed", `service ${name} takes work again: its drain was taken back before it was drained`, {
+    code: "drain-taken-back",
+    remedy: `Ask who did that, if it was not you. Again: unacked drain ${name} --wait`,
   });
 
 function timedOut({ name, state, running, tasksLeft }: ServiceView, timeoutMs: number): CliFailure {

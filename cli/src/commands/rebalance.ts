@@ -40,6 +40,7 @@ async function rebalance(session: Session, pool: string, options: RebalanceOptio
   const asked = cancel ? await api.cancelRebalance(pool) : await api.rebalance(pool, { dryRun });
   const last = wait && !dryRun ? await untilEven(session, asked, timeoutMs) : asked;
   io.out(options.output === "json" ? `${jsonText(last, 2)}\n` : balanceText(last, { dryRun }));
+  if (wait && isUnderWay(asked) && last.rebalance?.outcome !== "even") throw endedOtherwise(last);
 }
 
 function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Promise<BalanceView> {
@@ -61,6 +62,10 @@ function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Pro
 const isUnderWay = ({ rebalance }: BalanceView): boolean => rebalance !== null && rebalance.endedAt === null;
 
 const movedOf = ({ rebalance }: BalanceView): string => `${rebalance?.moved ?? 0} of ${rebalance?.planned ?? 0} moved`;
+
+/** Cancelled by somebody, or stalled: that it was waited for does not make it even. */
+const endedOtherwise = ({ pool, rebalance }: BalanceView): CliFailure =>
+  new CliFailure("failed", `the rebalance of pool ${pool} is over (${rebalance?.outcome}) before the pool is even`);
 
 const timedOut = (pool: string, timeoutMs: number, how: string): CliFailure =>
   new CliFailure("timedOut", `pool ${pool} is not even within ${timeoutMs} ms: ${how}`, {

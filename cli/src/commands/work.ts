@@ -49,7 +49,8 @@ export function addWork(program: Command, io: Io): void {
     .action(async (id: string, { wait }: { wait?: boolean }, self: Command) => {
       const session = openSession(io, self);
       const work = await session.api.getWork(id);
-      await tell(session, wait === true ? await untilDone(session, work) : work);
+      if (wait === true) await tellEnd(session, await untilDone(session, work));
+      else await tell(session, work);
     });
   work
     .command("cancel")
@@ -76,7 +77,7 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
   };
   const work = await session.api.beginWork(body as Parameters<typeof session.api.beginWork>[0]).catch(orRepeat(id));
   session.io.out(plainLine(`work ${work.id} begun: ${act} ${work.total} observers`));
-  if (options.wait === true) await tell(session, await untilDone(session, work));
+  if (options.wait === true) await tellEnd(session, await untilDone(session, work));
 }
 
 const untilDone = (session: Session, work: WorkView): Promise<WorkView> =>
@@ -88,6 +89,16 @@ async function tell({ io }: Session, work: WorkView): Promise<void> {
     io.out(plainLine(`  ${count} ${code}: ${names.join(", ")}${count > names.length ? " …" : ""}. ${remedy}`));
   if (work.status === "Done" && work.failed > 0)
     throw new CliFailure("failed", `${work.failed} of ${work.total} were refused`);
+}
+
+/** What comes after it in a script counts on all being done. */
+async function tellEnd(session: Session, work: WorkView): Promise<void> {
+  await tell(session, work);
+  if (work.status === "Cancelled")
+    throw new CliFailure(
+      "failed",
+      `work ${work.id} was cancelled by ${work.cancelledBy}: ${work.done} of ${work.total} done`,
+    );
 }
 
 const lineOf = ({ act, status, total, done, failed, remaining, leftAlone, msLeft }: WorkView): string =>

@@ -5,6 +5,11 @@ import { afterEach, expect, it } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
 import {
+  BALANCE,
+  BALANCING,
+  REBALANCE,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/balance-examples.ts";
+import {
   CREATED as CREATED_OBSERVER,
   PROCESSING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
@@ -17,6 +22,11 @@ import {
   CREATED,
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import {
+  WORK_BEGUN,
+  WORK_CANCELLED,
+  WORK_DONE,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/work-examples.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -134,3 +144,43 @@ it("A wait for what nothing is selected for fails, unless all shall be Deleted: 
     err: "",
   });
 });
+
+it("A wait for a drain that somebody takes back meanwhile ends by that, and not with the time", async () => {
+  const { code, err } = await unacked(["drain", DRAINED_SERVICE.name, "--wait", "--timeout", "20s"], (path) => {
+    if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+    return path.includes("/services") ? json({ items: [{ ...DRAINING_SERVICE, draining: false }], total: 1 }) : stream;
+  });
+  expect(code).toBe(EXIT_CODES.failed);
+  expect(err).toContain("takes work again: its drain was taken back");
+  expect(err).not.toContain("It goes on");
+});
+
+it.each([
+  ["cancelled", WORK_CANCELLED, EXIT_CODES.failed, "was cancelled by bob: 2498 of 9412 done"],
+  ["done", { ...WORK_DONE, failed: 0, refused: [] }, EXIT_CODES.ok, ""],
+])("A wait for bulk work that is %s says by its exit code whether all is done", async (_, end, exitCode, said) => {
+  const { code, out, err } = await unacked(["work", "begin", "pause", "--selector", "team=web", "--wait"], (path) =>
+    path.endsWith("/work") ? json(WORK_BEGUN, 201) : json(end),
+  );
+  expect(out).toContain(`pause ${end.status}`);
+  expect([code, err]).toEqual([exitCode, expect.stringContaining(said)]);
+});
+
+const endedAt = REBALANCE.begunAt;
+
+it.each([
+  ["even", EXIT_CODES.ok],
+  ["stalled", EXIT_CODES.failed],
+  ["cancelled", EXIT_CODES.failed],
+] as const)(
+  "A wait for a rebalance that is over as %s says by its exit code whether the pool is even",
+  async (outcome, exitCode) => {
+    const { code, out } = await unacked(["rebalance", BALANCE.pool, "--wait"], (path) =>
+      path.endsWith("/rebalance")
+        ? json(BALANCING, 202)
+        : json({ ...BALANCE, moves: outcome === "even" ? 0 : 3, rebalance: { ...REBALANCE, endedAt, outcome } }),
+    );
+    expect(out).toContain(outcome);
+    expect(code).toBe(exitCode);
+  },
+);
