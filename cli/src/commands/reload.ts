@@ -6,6 +6,7 @@ import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
+import { LostConnection } from "./lost-connection.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 import { ReloadResults } from "./reload-results.ts";
 
@@ -68,6 +69,7 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
   const names = (): string => [...waiting.values()].map(({ name }) => name).join(", ");
   if (results.isLines) io.out(plainLine(`asked to load the folder again: ${names()}`));
   const ending = new AbortController();
+  const lost = new LostConnection(io);
   const timer = setTimeout(() => ending.abort(), timeoutMs);
   const saying = setInterval(() => io.err(plainLine(`waiting for ${names()}`)), SAY_EVERY_MS);
   const look = (now: ServiceView): void => {
@@ -77,8 +79,11 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
   try {
     for await (const news of api.changes(ending.signal)) {
       if (news.name === "service") look(news.data);
-      if (news.name === "ready" || news.name === "resync")
-        for (const service of await api.listServices({ all: true })) look(service);
+      if (news.name === "ready" || news.name === "resync") {
+        const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);
+        lost.over();
+        for (const service of services ?? []) look(service);
+      }
       if (waiting.size === 0) return;
     }
     for (const { name } of waiting.values()) results.refuse(timedOut(name, timeoutMs));

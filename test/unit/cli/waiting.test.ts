@@ -16,6 +16,8 @@ import {
 import {
   DRAINED_SERVICE,
   DRAINING_SERVICE,
+  RELOADED_SERVICE,
+  RELOADING_SERVICE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
 import {
   COMPLETED,
@@ -143,6 +145,15 @@ it("A wait for what nothing is selected for fails, unless all shall be Deleted: 
     code: EXIT_CODES.ok,
     err: "",
   });
+
+it("A wait for a reload goes on over such a manager, too", async () => {
+  const services = [page(502), json({ items: [RELOADED_SERVICE], total: 1 })];
+  const { code, out, err } = await unacked(["reload", RELOADING_SERVICE.name], (path) => {
+    if (path.endsWith("/reload")) return json(RELOADING_SERVICE, 202);
+    return path.includes("/services") ? services.shift() : stream;
+  });
+  expect([code, out]).toEqual([EXIT_CODES.ok, expect.stringContaining("has loaded its folder again")]);
+  expect(err).toContain("trying again");
 });
 
 it("A wait for a drain that somebody takes back meanwhile ends by that, and not with the time", async () => {
