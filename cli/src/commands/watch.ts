@@ -1,10 +1,10 @@
-import type { ObserverView, ServiceView } from "@unacked/contracts";
+import type { ObserverView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
 import type { Io } from "../io.ts";
-import { CHANGE_COLUMNS, newsOfRuns, type ShownChange } from "../output/change-columns.ts";
+import { CHANGE_COLUMNS, newsOfRuns, newsOfServices, type ShownChange } from "../output/change-columns.ts";
 import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { Table } from "../output/table.ts";
@@ -96,17 +96,6 @@ async function standing({ api, io }: Session, names: string[], filter: ParsedFil
 
 const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boolean =>
   (names.length === 0 || names.includes(view.name) || names.includes(view.id)) && matchesFilter(view, filter);
-
-/** A service says every few seconds that it lives: told is what another state, or another number of observers, makes news. */
-function newsOfServices(): (view: ServiceView) => boolean {
-  const last = new Map<string, string>();
-  return (view) => {
-    const now = `${view.state} ${view.draining} ${view.drained} ${view.running} ${view.workerCount} ${view.generation}`;
-    const isNews = last.get(view.id) !== now;
-    last.set(view.id, now);
-    return isNews;
-  };
-}
 
 function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change: ShownChange) => void {
   if (output === "json") return ({ view }) => io.out(`${jsonText(view)}\n`);

@@ -50,3 +50,14 @@ export function newsOfRuns(): (view: ObserverView) => string {
     return `${moved}: run ${runNumber}`;
   };
 }
+
+/** A service says every few seconds that it lives: told is what another state, or another number of observers, makes news. */
+export function newsOfServices(): (view: ServiceView) => boolean {
+  const last = new Map<string, string>();
+  return (view) => {
+    const now = `${serviceState(view).text} ${view.running} ${view.workerCount} ${view.generation}`;
+    const isNews = last.get(view.id) !== now;
+    last.set(view.id, now);
+    return isNews;
+  };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { newsOfRuns } from "../../../cli/src/output/change-columns.ts";
-import { observerView } from "./views.ts";
+import { newsOfRuns, newsOfServices } from "../../../cli/src/output/change-columns.ts";
+import { observerView, serviceView } from "./views.ts";
 
 const on = (name: string) => ({ id: "0197d5c0-0000-7000-8000-0000000000aa", name });
 
@@ -26,5 +26,20 @@ describe("what watch says of an observer's runs", () => {
       begun(observerView({ runNumber: 0, status: "Created", service: null })),
       begun(observerView({ runNumber: 1 })),
     ]).toEqual(["", ""]);
+  });
+});
+
+describe("what watch says of a service", () => {
+  it("is each state that it is shown in, and how many run there; not that it lives, once more", () => {
+    const isTold = newsOfServices();
+    const changes: object[] = [
+      {},
+      { memoryBytes: 7 },
+      { cordoned: true },
+      {},
+      { notConsuming: "no memory" },
+      { running: 9 },
+    ];
+    expect(changes.map((change) => isTold(serviceView(change)))).toEqual([true, false, true, true, true, true]);
   });
 });
