@@ -39,3 +39,9 @@ export class CliFailure extends Error {
 }
 
 export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });
+
+/** What was refused, to be told beside what was not. Throws what is another failure. */
+export function asRefusal(error: unknown): CliFailure {
+  if (error instanceof CliFailure && error.exitKind === "failed") return error;
+  throw error;
+}

@@ -3,12 +3,11 @@ import {
   LIVING_STATUSES,
   type ObserverStatus,
   type ObserverView,
-  type PutScheduleAnswer,
   specOf,
   traitsOf,
 } from "@unacked/contracts";
 import type { Command } from "commander";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import { refuseAtRest } from "../input/observer-documents.ts";
@@ -23,6 +22,7 @@ import { changeMany } from "./bulk.ts";
 import { createAll } from "./creation.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addFileOptions, type FileOptions, repeatable } from "./option-sets.ts";
+import { NO_TIMES, putSchedules } from "./put-schedules.ts";
 import { readAll } from "./read-files.ts";
 import { Results } from "./results.ts";
 import { stopping } from "./stop.ts";
@@ -71,7 +71,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   refuseOtherTypes(differing);
   if (options.dryRun === true) return tellPlan(session, { missing, refusedAtRest, differing, surplus, schedules });
   const refused = refusedAtRest.length === 0 ? [] : [refuseAtRest(refusedAtRest)];
-  const attempt = (part: Promise<void>) => part.catch((error: unknown) => void refused.push(asFailure(error)));
+  const attempt = (part: Promise<void>) => part.catch((error: unknown) => void refused.push(asRefusal(error)));
   await attempt(createMissing(session, missing));
   await attempt(changeDiffering(session, differing));
   await attempt(putSchedules(session, schedules));
@@ -204,7 +204,7 @@ async function changeDiffering(session: Session, differing: Differing[]): Promis
   if (differing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: differing.length });
   await inParallel(differing, async ({ wanted, differences }) => {
-    const outcome = await session.api.putObserver(wanted).catch(asFailure);
+    const outcome = await session.api.putObserver(wanted).catch(asRefusal);
     if (outcome instanceof CliFailure) return results.tell(outcome, "");
     const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
     results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);
@@ -215,43 +215,6 @@ async function changeDiffering(session: Session, differing: Differing[]): Promis
 /** What does not run takes a change, and waits with it. */
 const standingText = ({ status }: ObserverView): string =>
   traitsOf(status).run === "none" || traitsOf(status).run === "on-hold" ? ` (${status}: it is so when it runs again)` : "";
-
-function asFailure(error: unknown): CliFailure {
-  if (error instanceof CliFailure && error.exitKind === "failed") return error;
-  throw error;
-}
-
-/** Not refused: a file that was right yesterday is put again today. */
-const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
-
-/** A schedule is replaced where it differs: what it does from then on. One that is refused costs the others nothing. */
-async function putSchedules({ api, io }: Session, schedules: ScheduleDocument[]): Promise<void> {
-  const refused: CliFailure[] = [];
-  for (const schedule of schedules) {
-    const { id } = schedule;
-    const put = await putSchedule(api, schedule).catch(asFailure);
-    if (put instanceof CliFailure) {
-      refused.push(put);
-      if (schedules.length > 1) io.err(failureText(put));
-      continue;
-    }
-    const { outcome, nextAt, status } = put;
-    const next = status === "Paused" ? ", and is Paused" : nextAt === null ? "" : `, next at ${nextAt}`;
-    io.out(
-      plainLine(`schedule ${id} ${outcome === "exists" ? "unchanged" : outcome}${status === "Over" ? NO_TIMES : next}`),
-    );
-  }
-  if (refused[0] === undefined) return;
-  throw schedules.length === 1
-    ? refused[0]
-    : new CliFailure("failed", `${refused.length} of ${schedules.length} schedules were refused`);
-}
-
-/** One that was Paused when it was written down is so again, and not due. */
-async function putSchedule(api: Session["api"], { id, body, isPaused }: ScheduleDocument): Promise<PutScheduleAnswer> {
-  const put = await api.putSchedule(id, body);
-  return isPaused === true && put.outcome === "created" ? { ...put, ...(await api.pauseSchedule(id)) } : put;
-}
 
 async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {
   if (surplus.length === 0) return;

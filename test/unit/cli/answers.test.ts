@@ -182,6 +182,19 @@ it("a change that is refused names the observer as it was typed, and not by its 
   expect(err).toContain("error: observer w1: The body is wrong.\n  /params/everyMs: must be >= 100\n");
 });
 
+it("apply has a schedule Paused again also over a manager that dies between the two calls, and says where one is not", async () => {
+  const { id } = NIGHTLY_VIEW;
+  const file = join(folder, "held.json");
+  writeFileSync(file, JSON.stringify({ items: [{ ...NIGHTLY_VIEW, status: "Paused" }] }));
+  const created = await unacked(`apply -f ${file}`, {
+    [`PUT schedules/${id}`]: { status: 201, body: { ...NIGHTLY_VIEW, outcome: "created" } },
+    [`POST schedules/${id}/pause`]: ["dies", { body: { ...NIGHTLY_VIEW, status: "Paused" } }],
+  });
+  expect(created).toMatchObject({ code: 0, out: `schedule ${id} created, and is Paused\n` });
+  const there = { [`PUT schedules/${id}`]: { body: { ...NIGHTLY_VIEW, outcome: "exists" } } };
+  expect((await unacked(`apply -f ${file}`, there)).out).toContain("it is not Paused, as it was when it was written down");
+});
+
 it("apply says of a schedule whose end has passed that it is over", async () => {
   const file = join(folder, "past.json");
   const cron = { cron: "0 12 * * *", endAt: "2020-01-01T00:00:00Z", task: { type: "report" } };
