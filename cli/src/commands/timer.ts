@@ -7,6 +7,7 @@ import { jsonValue } from "../input/exact-numbers.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { orRepeat } from "./until-over.ts";
 
 interface TimerOptions {
   at?: string;
@@ -35,7 +36,7 @@ export function addTimer(program: Command, io: Io): void {
 }
 
 async function set({ api, io }: Session, id: string, body: NewTimer): Promise<void> {
-  const timer = await api.putTimer(id, body);
+  const timer = await api.putTimer(id, body).catch(orRepeat(id));
   const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
   io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
 }

@@ -99,6 +99,12 @@ it("A create of which a proxy gives no answer may have come through: the id to r
   expect(err).toContain(`Repeat it with --id ${TASK_ID}`);
 });
 
+it("So may a timer that was set, which would fire twice", async () => {
+  const { code, err } = await unacked(["timer", "tea.ready", "--in", "5s"], () => page(504));
+  expect(code).toBe(EXIT_CODES.unreachable);
+  expect(err).toMatch(/Repeat it with --id [0-9a-f-]{36}/);
+});
+
 /** Nothing changes by itself. */
 const stream: Answering = (response) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
