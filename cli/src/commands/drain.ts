@@ -80,8 +80,10 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
   };
   try {
     for await (const news of api.changes(ending.signal)) {
-      if (news.name === "service" && news.data.id === asked.id && isDone(news.data)) return last;
-      if (news.name !== "ready" && news.name !== "resync") continue;
+      const told = news.name === "service" && news.data.id === asked.id ? news.data : undefined;
+      if (told?.draining === true && isDone(told)) return last;
+      // What is told may have been read just before the drain was asked for: only what is read now says that it was taken back.
+      if (told?.draining !== false && news.name !== "ready" && news.name !== "resync") continue;
       const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);
       lost.over();
       const service = services?.find(({ id }) => id === asked.id);

@@ -18,6 +18,7 @@ import {
   DRAINING_SERVICE,
   RELOADED_SERVICE,
   RELOADING_SERVICE,
+  SERVICE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
 import {
   COMPLETED,
@@ -170,6 +171,19 @@ it("A wait for a drain that somebody takes back meanwhile ends by that, and not 
   expect(code).toBe(EXIT_CODES.failed);
   expect(err).toContain("takes work again: its drain was taken back");
   expect(err).not.toContain("It goes on");
+});
+
+it("A service that is told of as it was before the drain is asked how it is now", async () => {
+  const services = [DRAINING_SERVICE, DRAINED_SERVICE].map((one) => json({ items: [one], total: 1 }));
+  const { code } = await unacked(["drain", SERVICE.name, "--wait", "--timeout", "20s"], (path) => {
+    if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+    if (path.includes("/services")) return services.shift();
+    return (response) => {
+      stream(response);
+      response.write(`event: service\nid: 2\ndata: ${JSON.stringify(SERVICE)}\n\n`);
+    };
+  });
+  expect(code).toBe(EXIT_CODES.ok);
 });
 
 it.each([
