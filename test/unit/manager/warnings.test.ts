@@ -219,6 +219,9 @@ describe("warnings", () => {
     ]);
     expect(told([block, spin, block], 3)[0]?.remedy).toMatch(/^Mend or stop tasks of the type block, spin: /);
     expect(told([death, death, death], 9)[0]?.remedy).toMatch(/^Who it is, is being found/);
+    const frozen = { ...death, reason: "other", why: "it was frozen from outside" };
+    expect(told([frozen, frozen, frozen], 3)[0]?.remedy).toMatch(/^None of its observers is looked for/);
+    expect(told([frozen, death, frozen], 3)[0]?.remedy).toMatch(/^Who it is, is being found/);
     // Nobody is blamed for what was long ago.
     const before = { ...spin, at: "2025-12-31T23:45:00.000Z" };
     expect(told([death, death, death, before], 3)[0]?.remedy).toMatch(/^Who it is, is being found/);

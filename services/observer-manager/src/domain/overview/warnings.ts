@@ -186,9 +186,11 @@ function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Facts["ser
   const culprits = [...new Set(lately.flatMap(whoDid))];
   const last = slotDeaths[0] === undefined ? "" : ` The last one (${slotDeaths[0].end}): ${slotDeaths[0].why}.`;
   const remedy =
-    culprits.length === 0
-      ? "Who it is, is being found by splitting its observers over slots: look again in some minutes, at the memory of its slots too."
-      : `Mend or stop ${culprits.join(", ")}: until then each runs alone in a slot. Its lastError has the stack.`;
+    culprits.length > 0
+      ? `Mend or stop ${culprits.join(", ")}: until then each runs alone in a slot. Its lastError has the stack.`
+      : lately.some(({ reason }) => reason === "unnamed")
+        ? "Who it is, is being found by splitting its observers over slots: look again in some minutes, at the memory of its slots too."
+        : "None of its observers is looked for. GET /api/v1/services and its log tell how each ended: look at its host, and at what stops or ends processes there.";
   return [
     {
       code: "slots-die",
