@@ -4,7 +4,6 @@ import type { Tracing } from "@unacked/tracing";
 import { BrokerSide } from "./adapters/amqp/broker-side.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/server/http-server.ts";
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
-import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { BalanceSide } from "./balance-side.ts";
 import { FlowSide } from "./flow-side.ts";
@@ -290,7 +289,7 @@ export class ObserverManager {
       log,
       version,
       pageFolder,
-      describeError: describeDatabaseError,
+      describeError: (error) => this.#database.describeError(error),
       access: this.#access,
       basePath: settings.BASE_PATH,
       tracing,

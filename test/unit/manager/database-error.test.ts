@@ -1,6 +1,7 @@
 import { QueryFailedError } from "typeorm";
 import { describe, expect, it } from "vitest";
 import {
+  describeBeforeBooks,
   describeDatabaseError,
   sqlStateOf,
 } from "../../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
@@ -19,6 +20,16 @@ describe("a database error", () => {
     "of SQLSTATE %s passes by itself",
     (code) => {
       expect(describeDatabaseError(queryFailed({ code })).unavailable).toBe(true);
+    },
+  );
+
+  it.each(["42P01", "42703", "42883"])(
+    "of SQLSTATE %s passes while the books are not open: it is about to be made",
+    (code) => {
+      const error = queryFailed({ code });
+      expect(describeDatabaseError(error).unavailable).toBe(false);
+      expect(describeBeforeBooks(error)).toMatchObject({ unavailable: true, detail: expect.stringContaining("up to date") });
+      expect(describeBeforeBooks(queryFailed({ code: "42601" })).unavailable).toBe(false);
     },
   );
 

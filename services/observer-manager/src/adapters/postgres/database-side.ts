@@ -49,7 +49,7 @@ import { PostgresChangeLog } from "./changes/change-feed.ts";
 import { countCommands, PostgresCommandStore } from "./commands/postgres-command-store.ts";
 import { areNew, createDataSource, migrate } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
-import { describeDatabaseError } from "./connection/database-error.ts";
+import { describeBeforeBooks, describeDatabaseError } from "./connection/database-error.ts";
 import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
@@ -152,6 +152,7 @@ export class DatabaseSide {
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
   #checking: Promise<ReadinessCheck> | undefined;
+  #isOpen = false;
   #committed: (done: readonly ActionDone[]) => void = () => undefined;
 
   constructor({ databaseUrl, tls, poolSize, log }: DatabaseSideSettings) {
@@ -238,6 +239,7 @@ export class DatabaseSide {
       if (areNew(applied)) await this.fleet.noteKnown(MANAGER_FEATURES);
       await this.#makeTaskDays();
       this.#notifications.start();
+      this.#isOpen = true;
       return true;
     } catch (error) {
       const { unavailable: isPassing, fields } = describeDatabaseError(error);
@@ -271,6 +273,11 @@ export class DatabaseSide {
 
   missingActions(actions: { id: string; count: number }[]): Promise<ReadonlySet<string>> {
     return missingActions(this.#dataSource, actions);
+  }
+
+  /** What an error of a call means to who has asked: it may come before the books are open. */
+  describeError(error: unknown): ReturnType<typeof describeDatabaseError> {
+    return this.#isOpen ? describeDatabaseError(error) : describeBeforeBooks(error);
   }
 
   /** Who asks while it is being checked is told the same: anybody may ask, and each check takes a connection. */

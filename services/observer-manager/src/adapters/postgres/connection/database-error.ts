@@ -93,6 +93,16 @@ export function describeDatabaseError(error: unknown): DatabaseErrorDescription 
   return { unavailable, fields };
 }
 
+/** SQLSTATEs of a table, a column or a function that is not there. */
+const NOT_MADE_YET = /^42(P01|703|883)$/;
+
+/** The same before a manager has opened its books: what it lacks there is about to be made. */
+export function describeBeforeBooks(error: unknown): DatabaseErrorDescription {
+  const described = describeDatabaseError(error);
+  if (!NOT_MADE_YET.test(sqlStateOf(error) ?? "")) return described;
+  return { ...described, unavailable: true, detail: "This manager is bringing the tables up to date, and begins then" };
+}
+
 /** The SQLSTATE of an error that PostgreSQL itself answered with. */
 export function sqlStateOf(error: unknown): string | undefined {
   const cause = driverErrorOf(error);
