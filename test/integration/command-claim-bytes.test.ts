@@ -10,7 +10,7 @@ const COUNT = 100; // 24 MB
 const CHARS = 240_000;
 
 const lengthOf = (command: DueCommand): number =>
-  command.kind === "start" ? (command.start?.params as { text: string }).text.length : 0;
+  command.kind === "start" && command.start !== null ? (command.start.params as { text: string }).text.length : 0;
 
 test("A claim reads 16 MiB of params of observers to be started, and the next ones the others, each once", async () => {
   const ids: string[] = [];

@@ -20,7 +20,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
 
 function followed(signal: AbortSignal): Followed {
   const acts = new Set<() => void>();
-  const one: Followed = { acts, tell: () => [...acts].forEach((act) => void act()) };
+  const one: Followed = { acts, tell: () => [...acts].forEach((act) => act()) };
   FOLLOWED.set(signal, one);
   return one;
 }

@@ -14,7 +14,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(50);
 }
 
-new GroupSweeper();
+void new GroupSweeper();
 await until(() => shells().length === 1);
 const [shell] = shells();
 const descriptors: number[] = [];

@@ -152,6 +152,7 @@ it("A wait for what nothing is selected for fails, unless all shall be Deleted: 
     code: EXIT_CODES.ok,
     err: "",
   });
+});
 
 it("A wait for a reload goes on over such a manager, too", async () => {
   const services = [page(502), json({ items: [RELOADED_SERVICE], total: 1 })];

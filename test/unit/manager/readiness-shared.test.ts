@@ -12,7 +12,7 @@ test("Those who ask for readiness at once are told what one check has found; the
   const database = new DatabaseSide({ databaseUrl: "postgres://a@127.0.0.1:1/a", tls: {}, poolSize: 2, log });
   onTestFinished(() => database.close());
   const answers = await Promise.all(Array.from({ length: 200 }, () => database.check()));
-  expect(answers).toEqual(Array(200).fill({ ok: true, detail: "answers" }));
+  expect(answers).toEqual(Array.from({ length: 200 }, () => ({ ok: true, detail: "answers" })));
   expect(query).toHaveBeenCalledTimes(1);
   await database.check();
   expect(query).toHaveBeenCalledTimes(2);

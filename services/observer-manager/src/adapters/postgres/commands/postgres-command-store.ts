@@ -234,7 +234,7 @@ export class PostgresCommandStore implements CommandStore {
   async #withStarts(rows: CommandRow[], beyond: Set<string>): Promise<DueCommand[]> {
     const ids = rows.flatMap(({ kind, observerId }) => (kind === "start" ? [observerId] : []));
     const starts = ids.length === 0 ? [] : await this.#dataSource.query<StartRow[]>(STARTS, [ids]);
-    const startOf = new Map(starts.map(({ isBeyond, ...start }) => [start.observerId, start]));
+    const startOf = new Map(starts.map(({ isBeyond: _isBeyond, ...start }) => [start.observerId, start]));
     const unread = new Set(starts.flatMap(({ observerId, isBeyond }) => (isBeyond ? [observerId] : [])));
     for (const { id, kind, observerId } of rows) if (kind === "start" && unread.has(observerId)) beyond.add(id);
     return rows.map((row) => {
