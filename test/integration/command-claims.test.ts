@@ -270,3 +270,19 @@ test("thousands are claimed, renewed and settled at once where a vacuum has foun
     { rows: 12_000, claimed: 0 },
   ]);
 });
+
+test("what is claimed of orders about a service's intake says when, so that the later order has the later time", async () => {
+  const service = await putService(books.dataSource);
+  const give = (kind: string) =>
+    query("INSERT INTO commands (kind, service_id, generation) VALUES ($1, $2, 1)", [kind, service]);
+  const given: (number | null | undefined)[] = [];
+  for (const kind of ["cordon", "uncordon", "drain", "report-inventory"]) {
+    await give(kind);
+    const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+    given.push(...claim.due.map(({ sentAtMs }) => sentAtMs));
+    await one.settle(claim, isOver(claim));
+  }
+  const [cordoned = 0, lifted = 0, drained = 0, asked] = given as number[];
+  expect([cordoned < lifted, lifted < drained, asked]).toEqual([true, true, null]);
+  expect(Math.abs(drained - Date.now())).toBeLessThan(60_000);
+});

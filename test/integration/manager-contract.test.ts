@@ -571,7 +571,13 @@ describe("a call that fails is answered as described", () => {
 
   test.each(calls.filter(({ path }) => path.includes("{")))("$operationId: about nothing that is there", async (call) => {
     // Any id may be given to a timer, or a schedule, but for what is none.
-    expect((await make(call, { places: { timerId: "0", scheduleId: "no%20such", ref: "no%20such" } })).status).toBe(404);
+    const { status } = await make(call, { places: { timerId: "0", scheduleId: "no%20such", ref: "no%20such" } });
+    expect(status).toBe(call.codes.includes("invalid-id") ? 422 : 404);
+  });
+
+  test("putObserver: by an id that nothing has, as its name would be made of it", async () => {
+    const put = await make(named("putObserver"), { places: { ref: randomUUID() } });
+    expect([put.status, put.body.code]).toEqual([404, "observer-not-found"]);
   });
 
   test.each(callsWithBody)("$operationId: with a body that is none", async (call) => {

@@ -113,19 +113,27 @@ export type ReportInventory = z.infer<typeof ReportInventory>;
 export const Probe = z.object({ kind: z.literal("Probe") });
 export type Probe = z.infer<typeof Probe>;
 
+const ofIntake = {
+  /**
+   * When a manager began to send it, by PostgreSQL's clock, in ms since 1970. Of two managers one may have been blocked by the broker, or have stood
+   * still: what was sent before an order that has been heard is not followed. Older managers do not say it.
+   */
+  sentAtMs: z.number().optional(),
+};
+
 /**
  * Take no more work, give back what you run, and stay: for as long as this boot lives, over every reconnect. Answered by
  * `draining` in ServiceAlive or ServiceBorn (direct, to one service).
  */
-export const Drain = z.object({ kind: z.literal("Drain") });
+export const Drain = z.object({ kind: z.literal("Drain"), ...ofIntake });
 export type Drain = z.infer<typeof Drain>;
 
 /** Take nothing more, and run on what runs: answered by `cordoned` in ServiceAlive (direct, to one service). */
-export const Cordon = z.object({ kind: z.literal("Cordon") });
+export const Cordon = z.object({ kind: z.literal("Cordon"), ...ofIntake });
 export type Cordon = z.infer<typeof Cordon>;
 
 /** Take work again, after a Cordon or a Drain: answered by a ServiceAlive that is neither (direct, to one service). */
-export const Uncordon = z.object({ kind: z.literal("Uncordon") });
+export const Uncordon = z.object({ kind: z.literal("Uncordon"), ...ofIntake });
 export type Uncordon = z.infer<typeof Uncordon>;
 
 /**

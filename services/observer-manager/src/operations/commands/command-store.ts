@@ -14,7 +14,13 @@ export interface CommandCount {
 type OfRun = Extract<Command, { kind: "admit" | "tell-checkpoint" | "update-run" | "move-run" }>;
 
 /** A command that is due. */
-export type DueCommand = { id: string; sentCount: number; traceContext?: string | null } & (
+export type DueCommand = {
+  id: string;
+  sentCount: number;
+  traceContext?: string | null;
+  /** Of orders about a service's intake alone: when it was claimed, by the database's clock. Who was claimed later was ordered later. */
+  sentAtMs?: number | null;
+} & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> | null }
   /** later: its observer is being stopped, which may be taken back · null: the run asks no more. */
   | (OfRun & { kind: "admit"; admission: Admission | "later" | null })

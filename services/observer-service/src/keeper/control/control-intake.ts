@@ -97,11 +97,11 @@ export class ControlIntake {
       case "Probe":
         return;
       case "Drain":
-        return this.#parts.orders.drain();
+        return this.#parts.orders.drain(message.sentAtMs);
       case "Cordon":
-        return this.#parts.orders.cordon();
+        return this.#parts.orders.cordon(message.sentAtMs);
       case "Uncordon":
-        return this.#parts.orders.uncordon();
+        return this.#parts.orders.uncordon(message.sentAtMs);
       case "ShedRuns":
         return this.#shed(message, delivery);
       case "StepAside":

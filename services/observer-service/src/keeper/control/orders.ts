@@ -1,6 +1,7 @@
 import type { Log } from "../../log.ts";
 import type { Drain } from "../intake/drain.ts";
 import type { Shed } from "../intake/shed.ts";
+import { LastHeard } from "./last-heard.ts";
 
 export interface OrdersParts {
   readonly reload: (reloadId: string) => void;
@@ -23,6 +24,7 @@ export class Orders {
   /** Load the folder again, once for an id. */
   readonly reload: (reloadId: string) => void;
   readonly #parts: OrdersParts;
+  readonly #intake = new LastHeard();
 
   constructor(parts: OrdersParts) {
     this.#parts = parts;
@@ -30,21 +32,21 @@ export class Orders {
   }
 
   /** Take nothing more, and give back what runs; to be repeated without harm. */
-  drain(): void {
+  drain(sentAtMs?: number): void {
     const { drain, tell, isEnding, stopTimeoutMs, fail } = this.#parts;
-    if (isEnding()) return;
+    if (isEnding() || this.#isOlder("drain", sentAtMs)) return;
     if (drain.begun) return tell();
     drain.run("the manager asked for it", stopTimeoutMs).then(() => this.#answer(), fail);
   }
 
   /** Take nothing more; to be repeated without harm. */
-  cordon(): void {
-    this.#follow("cordon", () => this.#parts.drain.cordon());
+  cordon(sentAtMs?: number): void {
+    if (!this.#isOlder("cordon", sentAtMs)) this.#follow("cordon", () => this.#parts.drain.cordon());
   }
 
   /** Take work again. */
-  uncordon(): void {
-    this.#follow("uncordon", () => this.#parts.drain.goOn());
+  uncordon(sentAtMs?: number): void {
+    if (!this.#isOlder("uncordon", sentAtMs)) this.#follow("uncordon", () => this.#parts.drain.goOn());
   }
 
   /** Others are to have these. */
@@ -55,6 +57,12 @@ export class Orders {
   /** Take nothing for a moment: others are to have what comes. */
   stepAside(): void {
     this.#follow("step-aside", () => this.#parts.shed.stepAside());
+  }
+
+  #isOlder(order: string, sentAtMs: number | undefined): boolean {
+    if (!this.#intake.isBefore(sentAtMs)) return false;
+    this.#parts.log.info({ event: "order-too-old", order }, "an order came after one that was given later: not followed");
+    return true;
   }
 
   #follow(order: string, act: () => Promise<void>): void {

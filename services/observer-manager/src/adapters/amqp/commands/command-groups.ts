@@ -61,6 +61,12 @@ function proofOf(commands: Addressed[]): { proof?: InventoryProof } {
 const reloadIdOf = (commands: Addressed[]): string =>
   commands.flatMap((command) => (command.kind === "reload" ? command.reloadId : []))[0] as string;
 
+/** There is one for a generation. */
+function sentAtOf([command]: Addressed[]): { sentAtMs?: number } {
+  const sentAtMs = command?.sentAtMs;
+  return sentAtMs == null ? {} : { sentAtMs };
+}
+
 function stopObservers(stops: Extract<DueCommand, { kind: "stop" }>[]): ControlMessage {
   return { kind: "StopObservers", targets: stops.map(({ observerId, revision }) => ({ observerId, revision })) };
 }
@@ -132,11 +138,11 @@ function messageOf(kind: Addressed["kind"], commands: Addressed[]): ControlMessa
     case "probe":
       return { kind: "Probe" };
     case "drain":
-      return { kind: "Drain" };
+      return { kind: "Drain", ...sentAtOf(commands) };
     case "cordon":
-      return { kind: "Cordon" };
+      return { kind: "Cordon", ...sentAtOf(commands) };
     case "uncordon":
-      return { kind: "Uncordon" };
+      return { kind: "Uncordon", ...sentAtOf(commands) };
     case "step-aside":
       return { kind: "StepAside" };
     case "reload":

@@ -28,7 +28,8 @@ const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true))
 /**
  * Index: commands_due. What another manager is claiming, or the ledger is forgetting, is skipped and not waited for. A claim
  * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives. A stop is taken for
- * sent: it is sent again until it is answered, so nothing needs to be written once it has been, and a stop that is sent twice is one.
+ * sent: it is sent again until it is answered, so nothing needs to be written once it has been, and a stop that is sent twice is one. An order that
+ * takes back another deletes it, so what is claimed of it later has a later `sentAtMs`: it is the clock's, and not that of the transaction's begin.
  */
 const CLAIM = prepared(`
   WITH claimed AS (
@@ -41,7 +42,8 @@ const CLAIM = prepared(`
       SELECT id FROM commands WHERE due_at <= now() AND ($6::boolean OR kind <> 'start') ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
               c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
-              c.trace_context AS "traceContext"
+              c.trace_context AS "traceContext",
+              CASE WHEN c.kind IN ('drain', 'cordon', 'uncordon') THEN (extract(epoch FROM clock_timestamp()) * 1000)::float8 END AS "sentAtMs"
   )
   SELECT * FROM claimed ORDER BY id`);
 
@@ -124,7 +126,7 @@ const NEXT_DUE = prepared("SELECT extract(epoch FROM min(due_at) - now()) * 1000
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
   messageId === null ? null : { markerId: messageId, round: revision };
 
-type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext"> & {
+type CommandRow = Pick<DueCommand, "id" | "kind" | "sentCount" | "traceContext" | "sentAtMs"> & {
   observerId: ObserverId;
   runId: RunId | null;
   messageId: string | null;
