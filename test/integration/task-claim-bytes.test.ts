@@ -49,6 +49,8 @@ test.each([
     await new Promise((resolve) => setTimeout(resolve, 10)); // claims of a type with a rate are 5 ms apart
     return toPart((await store.claim("default", asked)).tasks);
   });
+  // What was beyond had not been sent.
+  expect(await books.dataSource.query("SELECT DISTINCT sends FROM tasks")).toEqual([{ sends: 1 }]);
 });
 
 test("Those who go to a call with others are no more than 16 MiB", async () => {

@@ -58,10 +58,13 @@ const COUNT_READY = prepared(`
   SELECT count(*)::int AS count FROM (
     SELECT FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' ORDER BY ${ORDER} LIMIT $3) ready`);
 
-const GIVE_BACK = `
-  UPDATE tasks t SET status = 'Ready', send_id = NULL
+const ready = (set: string): string => `
+  UPDATE tasks t SET status = 'Ready', send_id = NULL${set}
   FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
   WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.status = 'Sent'`;
+const GIVE_BACK = ready("");
+/** Nothing of it was published: it is no send, and what was never sent goes with others as it would have. */
+const UNCLAIM = ready(", sends = t.sends - 1");
 
 /** Index: tasks_cancelling. */
 const TO_CANCEL = `
@@ -204,12 +207,16 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
       const fitting = claimed.filter(({ isBeyond }) => isBeyond !== true);
       const { inputs, within, beyond } = await readInputs(this.#dataSource, fitting, MAX_CLAIM_BYTES);
       const left = [...beyond, ...claimed.filter(({ isBeyond }) => isBeyond === true)];
-      if (left.length > 0) await this.giveBack(left);
+      if (left.length > 0) await this.#unclaim(left);
       return claimedOf(pool, within, inputs);
     } catch (error) {
-      await this.giveBack(claimed);
+      await this.#unclaim(claimed);
       throw error;
     }
+  }
+
+  async #unclaim(claimed: ClaimedRow[]): Promise<void> {
+    await this.#query(UNCLAIM, [claimed.map(({ taskId }) => taskId), claimed.map(({ sendId }) => sendId)]);
   }
 
   async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {
