@@ -1,6 +1,6 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { sayFailure } from "../shell/notices.tsx";
+import { sayFailure } from "../wire/say-failure.ts";
 import css from "./confirm-dialog.module.css";
 import { useFocusBack } from "./use-focus-back.ts";
 

@@ -1,5 +1,6 @@
 import { useRef, useState } from "react";
-import { sayFailure, useNotices } from "../shell/notices.tsx";
+import { useNotices } from "../shell/notices.tsx";
+import { sayFailure } from "../wire/say-failure.ts";
 
 /** Does something, one at a time, and says what became of it. `action` resolves to what is said when it went well, or to nothing where that is seen. */
 export function useAction(onDone: () => void = () => undefined): {

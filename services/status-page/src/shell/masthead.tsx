@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from "react";
 import { useLive, useSignal } from "../live/use-live.ts";
 import { useSession, useWhyNot } from "../live/use-session.ts";
 import { sayCount } from "../parts/say.ts";
+import { sayFailure } from "../wire/say-failure.ts";
 import css from "./masthead.module.css";
 import { Link, toBrowser } from "./navigation.tsx";
-import { sayFailure, useNotices } from "./notices.tsx";
+import { useNotices } from "./notices.tsx";
 import type { Route } from "./route.ts";
 
 const PAGES = [

@@ -1,6 +1,5 @@
 import { CloseButton } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
-import { CallError } from "../wire/call.ts";
 import css from "./notices.module.css";
 
 interface Notice {
@@ -55,7 +54,3 @@ export function NoticeBoard() {
     </div>
   );
 }
-
-/** For people: what went wrong and what to do. */
-export const sayFailure = (error: unknown): string =>
-  error instanceof CallError ? `${error.message}. ${error.remedy}` : String(error).replace(/^Error: /, "");

@@ -5,6 +5,7 @@ import { useNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { sayMany } from "../../parts/say.ts";
+import { Link } from "../../shell/navigation.tsx";
 import css from "./errors.module.css";
 import { MessageGroup } from "./message-group.tsx";
 import { ObserverGroup } from "./observer-group.tsx";
@@ -32,7 +33,10 @@ export default function Errors() {
           <div className={`panel ${css.list}`}>
             {observers.data.items.length === 0 && (
               <Blank title="No observer has failed">
-                <p>When a handler throws, what it said stands here, with all others that say the same.</p>
+                <p>
+                  When the handler of an observer throws, what it said stands here, with all others that say the same. What
+                  tasks failed of stands among <Link href="/tasks">Tasks</Link>.
+                </p>
               </Blank>
             )}
             {observers.data.items.map((group) => (

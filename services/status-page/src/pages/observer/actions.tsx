@@ -2,9 +2,10 @@ import { type ObserverView, traitsOf } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { useNotices } from "../../shell/notices.tsx";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { doToOne } from "../../wire/actions.ts";
+import { sayFailure } from "../../wire/say-failure.ts";
 import css from "./actions.module.css";
 import { EditDialog } from "./edit-dialog.tsx";
 

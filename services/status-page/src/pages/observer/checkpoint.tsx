@@ -5,8 +5,9 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Time } from "../../parts/time.tsx";
-import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { useNotices } from "../../shell/notices.tsx";
 import { resetCheckpoint } from "../../wire/actions.ts";
+import { sayFailure } from "../../wire/say-failure.ts";
 import { EditCheckpoint } from "./edit-checkpoint.tsx";
 import css from "./observer.module.css";
 

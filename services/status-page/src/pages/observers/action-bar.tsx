@@ -4,13 +4,14 @@ import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
-import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { useNotices } from "../../shell/notices.tsx";
 import type { ListFilter } from "../../store/list-filter.ts";
 import type { OrderedRows } from "../../store/ordered-rows.ts";
 import { areAllChosen, type Selection } from "../../store/selection.ts";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
 import { wishOf } from "../../store/work-looks.ts";
 import { type ActionReport, doToMany } from "../../wire/actions.ts";
+import { sayFailure } from "../../wire/say-failure.ts";
 import css from "./action-bar.module.css";
 import { WorkDialog } from "./work-dialog.tsx";
 

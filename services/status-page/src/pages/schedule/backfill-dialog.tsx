@@ -3,8 +3,9 @@ import type { BackfillAnswer, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { sayMany } from "../../parts/say.ts";
 import { useFocusBack } from "../../parts/use-focus-back.ts";
-import { sayFailure, useNotices } from "../../shell/notices.tsx";
+import { useNotices } from "../../shell/notices.tsx";
 import { call } from "../../wire/call.ts";
+import { sayFailure } from "../../wire/say-failure.ts";
 import css from "./schedule.module.css";
 
 /** What `datetime-local` gives is by the viewer's clock. */

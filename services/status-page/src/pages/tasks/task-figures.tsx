@@ -41,7 +41,7 @@ export function TaskFigures() {
 }
 
 function FigureTable({ figures: { by, at, items } }: { figures: TaskFiguresNow }) {
-  const lately = by === "minute" ? "lately" : "in an hour";
+  const lately = by === "minute" ? "in 1–2 min" : "in an hour";
   return (
     // Focusable, as a wide one scrolls.
     <div className={`panel ${table.panel}`} tabIndex={0} role="group" aria-label="How each type goes">
