@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CallError } from "../../../services/status-page/src/wire/call.ts";
-import { sayFailure } from "../../../services/status-page/src/wire/say-failure.ts";
+import { restOf, sayFailure } from "../../../services/status-page/src/wire/say-failure.ts";
 
 const refused = (fieldErrors: { pointer?: string; message: string }[]): CallError =>
   new CallError({
@@ -19,4 +19,17 @@ test("What was refused for its fields says what is wrong with each, and nothing 
 test("Any other failure says what to do about it", () => {
   expect(sayFailure(refused([]))).toBe("The body is wrong. See `errors`.");
   expect(sayFailure(new Error("The params cannot be read."))).toBe("The params cannot be read.");
+});
+
+test("What is said at the fields of a dialog is not said below them again", () => {
+  const flaws = [
+    { pointer: "/name", message: "is too long" },
+    { pointer: "/colour", message: "there is no such field" },
+  ];
+  const isAtField = ({ pointer }: { pointer?: string | undefined }) => pointer === "/name";
+  expect(sayFailure(restOf(refused(flaws), isAtField))).toBe("It was not taken. /colour: there is no such field");
+  expect(sayFailure(restOf(refused(flaws.slice(0, 1)), isAtField))).toBe(
+    "It was not taken: see what is said at the fields.",
+  );
+  expect(sayFailure(restOf(refused([]), isAtField))).toBe("The body is wrong. See `errors`.");
 });

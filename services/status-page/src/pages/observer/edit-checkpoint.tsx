@@ -6,6 +6,7 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { CallError, call } from "../../wire/call.ts";
+import { restOf } from "../../wire/say-failure.ts";
 
 interface Props {
   observer: ObserverView;
@@ -41,7 +42,7 @@ function EditDialog({ observer, checkpoint: { value }, onDone, onClose }: Props 
     } catch (error) {
       if (error instanceof CallError)
         setFlaw(error.fieldErrors.map(({ pointer, message }) => `${pointer ?? ""}: ${message}`).join("; ") || null);
-      throw error;
+      throw restOf(error, () => true);
     }
     say("done", `The checkpoint of ${observer.name} was set.`);
     onDone();

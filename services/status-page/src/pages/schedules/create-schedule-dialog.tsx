@@ -9,6 +9,7 @@ import { useNotices } from "../../shell/notices.tsx";
 import { addressOfSchedule } from "../../shell/route.ts";
 import { type ScheduleFlaws, type ScheduleForm, scheduleFlawsOf, scheduleOf } from "../../store/schedule-form.ts";
 import { CallError, call } from "../../wire/call.ts";
+import { restOf } from "../../wire/say-failure.ts";
 import css from "./schedules.module.css";
 
 const PREVIEWED = 5;
@@ -43,7 +44,7 @@ export function CreateScheduleDialog({ onClose }: { onClose: () => void }) {
       await call("putSchedule", { path: { scheduleId: form.id }, body: read.body });
     } catch (error) {
       if (error instanceof CallError) setFlaws(scheduleFlawsOf(error.fieldErrors));
-      throw error;
+      throw restOf(error, (flaw) => Object.keys(scheduleFlawsOf([flaw])).length > 0);
     }
     say("done", `The schedule ${form.id} is there.`);
     onClose();

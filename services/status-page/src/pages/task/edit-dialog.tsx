@@ -5,6 +5,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { paramsOf, sayFlaws } from "../../store/params-text.ts";
 import { CallError, call } from "../../wire/call.ts";
+import { restOf } from "../../wire/say-failure.ts";
 import css from "./task.module.css";
 
 /** Runs a task again with other params. What its type does not take is said at the field, by the manager. */
@@ -22,7 +23,7 @@ export function EditDialog({ task, onClose }: { task: TaskView; onClose: (hasCha
       await call("retryTaskWith", { path: { taskId: task.id }, body: { params: read.params } });
     } catch (error) {
       if (error instanceof CallError && error.fieldErrors.length > 0) setFlaw(sayFlaws(error.fieldErrors));
-      throw error;
+      throw restOf(error, () => true);
     }
     say("done", "The task is due now, with the new params.");
     onClose(true);

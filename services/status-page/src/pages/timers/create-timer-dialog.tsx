@@ -5,6 +5,7 @@ import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { flawsOf, inAnHour, type TimerForm, timerOf } from "../../store/timer-form.ts";
 import { CallError, call } from "../../wire/call.ts";
+import { restOf } from "../../wire/say-failure.ts";
 import css from "./timers.module.css";
 
 /** A new timer. Its id is made once, so that a second press after a lost answer sets no second one. */
@@ -24,7 +25,7 @@ export function CreateTimerDialog({ onClose }: { onClose: (isSet: boolean) => vo
       say("done", `The timer ${timer.name} is set.`);
     } catch (error) {
       if (error instanceof CallError) setFlaws(flawsOf(error.fieldErrors));
-      throw error;
+      throw restOf(error, (flaw) => Object.keys(flawsOf([flaw])).length > 0);
     }
     onClose(true);
   };
