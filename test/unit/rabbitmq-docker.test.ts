@@ -60,10 +60,11 @@ describe("a private RabbitMQ in Docker", () => {
     chmodSync(join(dir, "docker"), 0o755);
   });
 
-  afterEach(() => {
+  afterEach(async () => {
     for (const each of programs) each.kill("SIGKILL");
     if (existsSync(dir)) writeFileSync(join(dir, "ended"), "");
-    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    // What a program had called writes once more. Node's own retries are of the folder, and do not empty it again.
+    await eventually(() => rmSync(dir, { recursive: true, force: true }));
   });
 
   async function startedProgram(): Promise<Program> {
