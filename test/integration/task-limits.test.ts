@@ -210,8 +210,9 @@ test.runIf(isTurnOf(0))("No second holds more claims than the rate allows, whoev
   const work = async (pool: string): Promise<void> => {
     const manager = await otherManager();
     while (performance.now() < endMs) {
-      const { nextRoomInMs } = await manager.claim(pool, { window: 2_000, workers: 2_000, types: TYPES });
+      const { nextRoomInMs, tasks } = await manager.claim(pool, { window: 2_000, workers: 2_000, types: TYPES });
       expect(nextRoomInMs).not.toBeNull(); // or it would not be woken
+      if (tasks.length === rate) expect(nextRoomInMs).toBeLessThan(1_000); // as it has taken a while itself
       await new Promise((resolve) => setTimeout(resolve, Math.max(1, nextRoomInMs ?? 0)));
     }
   };

@@ -120,6 +120,7 @@ const callsOf = (sentFrom = ""): string => `
  * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS); but not what was sent before, as
  *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
+ * - When there is room again is counted from the end of the claim: from its begin, as its tasks are, each second would be longer by the claim.
  */
 const claimFor = (claimant: Claimant): string => {
   const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "", passesLocked = false } = claimant;
@@ -210,7 +211,7 @@ const claimFor = (claimant: Claimant): string => {
     FROM types t LEFT JOIN counted c USING (type) WHERE t.rate_per_second IS NOT NULL AND NOT t.paused
   ), next AS (
     SELECT min(extract(epoch FROM coalesce(used_up.at + interval '1 second',
-        CASE WHEN is_too_soon THEN (SELECT max(c) FROM unnest(claimed_at) c) + ${APART} END) - now) * 1000)::float8 AS ms
+        CASE WHEN is_too_soon THEN (SELECT max(c) FROM unnest(claimed_at) c) + ${APART} END) - clock_timestamp()) * 1000)::float8 AS ms
     FROM rates, LATERAL (
       SELECT max(at) AS at FROM (
         SELECT c.at, sum(c.count) OVER (ORDER BY c.at DESC) AS since FROM unnest(claimed_at, claimed) AS c (at, count)
