@@ -21,6 +21,7 @@ import {
   READY,
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 import { observerView } from "./views.ts";
 
 /** A manager that answers each call by its method and path; of others it knows nothing. */
@@ -63,17 +64,11 @@ async function unacked(line: string, known: Answers): Promise<{ code: number; ou
   const told = { out: "", err: "" };
   let nowMs = 0;
   const code = await run(line.split(" "), {
+    ...QUIET_IO,
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: folder, UNACKED_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    outIsTerminal: false,
-    errIsTerminal: false,
-    outRows: () => 24,
-    outColumns: () => undefined,
-    outIsClosed: () => false,
-    readInput: () => "",
     nowMs: () => (nowMs += 1_000),
-    interruption: () => AbortSignal.abort(),
   });
   return { code, ...told };
 }

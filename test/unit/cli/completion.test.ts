@@ -1,25 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { findCandidates } from "../../../cli/src/completion/candidates.ts";
 import { COMPLETION_RULES } from "../../../cli/src/completion/rules.ts";
-import type { Io } from "../../../cli/src/io.ts";
 import { buildProgram } from "../../../cli/src/program.ts";
-
-const silent: Io = {
-  out: () => undefined,
-  err: () => undefined,
-  env: {},
-  outIsTerminal: false,
-  errIsTerminal: false,
-  outRows: () => 24,
-  outColumns: () => undefined,
-  outIsClosed: () => false,
-  readInput: () => "",
-  nowMs: () => 0,
-  interruption: () => AbortSignal.abort(),
-};
+import { QUIET_IO } from "./quiet-io.ts";
 
 /** What may stand at the end of the line; a space at its end begins a new word. */
-const at = (line: string) => findCandidates(buildProgram(silent), line.split(" "), COMPLETION_RULES);
+const at = (line: string) => findCandidates(buildProgram(QUIET_IO), line.split(" "), COMPLETION_RULES);
 
 describe("completion", () => {
   it("offers the commands, and those below a command", () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 import { observerView } from "./views.ts";
 
 let server: Server;
@@ -30,17 +31,9 @@ async function edit(editor: string, ...options: string[]): Promise<{ code: numbe
   let err = "";
   const { port } = server.address() as AddressInfo;
   const code = await run(["edit", "a", ...options, "--url", `http://127.0.0.1:${port}`], {
-    out: () => undefined,
+    ...QUIET_IO,
     err: (text) => void (err += text),
     env: { ...process.env, XDG_CONFIG_HOME: "/nowhere", VISUAL: editor },
-    outIsTerminal: false,
-    errIsTerminal: false,
-    outRows: () => 24,
-    outColumns: () => undefined,
-    outIsClosed: () => false,
-    readInput: () => "",
-    nowMs: () => 0,
-    interruption: () => AbortSignal.abort(),
   });
   return { code, err };
 }

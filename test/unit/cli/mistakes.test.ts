@@ -5,6 +5,7 @@ import { afterAll, expect, it } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import type { Io } from "../../../cli/src/io.ts";
 import { run } from "../../../cli/src/program.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -13,17 +14,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function runLine(line: string): Promise<{ code: number; out: string; err: string }> {
   const told = { out: "", err: "" };
   const io: Io = {
+    ...QUIET_IO,
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: folder, UNACKED_URL: "http://127.0.0.1:9" },
-    outIsTerminal: false,
-    errIsTerminal: false,
-    outRows: () => 24,
-    outColumns: () => undefined,
-    outIsClosed: () => false,
-    readInput: () => "",
-    nowMs: () => 0,
-    interruption: () => AbortSignal.abort(),
   };
   return { code: await run(line.split(" "), io), ...told };
 }

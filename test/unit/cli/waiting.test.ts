@@ -30,6 +30,7 @@ import {
   WORK_CANCELLED,
   WORK_DONE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/work-examples.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -59,17 +60,10 @@ async function unacked(
   const { port } = server.address() as AddressInfo;
   const told = { out: "", err: "" };
   const code = await run([...words, "--url", `http://127.0.0.1:${port}`], {
+    ...QUIET_IO,
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: "/nowhere" },
-    outIsTerminal: false,
-    errIsTerminal: false,
-    outRows: () => 24,
-    outColumns: () => undefined,
-    outIsClosed: () => false,
-    readInput: () => "",
-    nowMs: () => 0,
-    interruption: () => AbortSignal.abort(),
   });
   return { code, ...told };
 }
