@@ -5,6 +5,7 @@ import { say, step } from "../progress.mjs";
 import { freePort } from "../servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
+import { removeAddresses, writeAddresses } from "./addresses.mjs";
 import { createDemonstration, createDemonstrationFlow } from "./demonstration.mjs";
 import { greeting } from "./greeting.mjs";
 import { keepRunning } from "./keep-running.mjs";
@@ -24,6 +25,7 @@ export function launchOf({ root, dataDir, options, signal }) {
   /** A server that is just being started can be stopped only once it runs. @type {Promise<unknown>[]} */
   const starting = [];
   const logDir = join(dataDir, "logs");
+  const addressFile = join(dataDir, "run", "servers.env");
   /** Of the broker that we started. @type {string | null} */
   let brokerPage = null;
 
@@ -33,6 +35,8 @@ export function launchOf({ root, dataDir, options, signal }) {
   async function startAll() {
     if (options.fresh) emptyData(dataDir);
     const [databaseUrl, amqpUrl] = await startServers();
+    const addresses = ours({ AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl });
+    if (Object.keys(addresses).length > 0) writeAddresses(addressFile, addresses);
     const managerUrl = await startManager(databaseUrl, amqpUrl);
     const services = await startServices(amqpUrl);
     if (options.demo) await startDemonstration(managerUrl, amqpUrl);
@@ -45,6 +49,7 @@ export function launchOf({ root, dataDir, options, signal }) {
 
   async function stop() {
     await Promise.allSettled(starting);
+    removeAddresses(addressFile);
     for (const rank of ranks.toReversed()) {
       say(`Stopping ${rank.map((part) => part.name).join(", ")} ...`);
       await Promise.all(rank.map((part) => part.stop()));
@@ -172,6 +177,15 @@ function givenOr(variable, name, start) {
   if (given === undefined) return step(`Starting ${name}`, start);
   say(`Using the ${name} that ${variable} names.`);
   return Promise.resolve(given);
+}
+
+/**
+ * Those that we were not given.
+ *
+ * @param {Record<string, string>} addresses
+ */
+function ours(addresses) {
+  return Object.fromEntries(Object.entries(addresses).filter(([variable]) => process.env[variable] === undefined));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -73,6 +73,8 @@ test("a second start in one folder hears that it runs there already, and not tha
   expect(code).toBe(1);
 });
 
+const ADDRESSES = ".unacked/run/servers.env";
+
 /** A manager that finds no database: it listens nowhere, and says why. */
 const WAITING_MANAGER = `
 console.log(JSON.stringify({ level: "warn", msg: "PostgreSQL cannot be reached; trying again", remedy: "Start it." }));
@@ -93,6 +95,7 @@ test("a start that waits for a program tells why, and ends at once when it is to
   try {
     const run = launch.run();
     await eventually(() => expect(output()).toContain("still at it after 10"), { timeoutMs: 20_000 });
+    expect(existsSync(join(root, ADDRESSES))).toBe(false); // of servers that are somebody's own it says nothing
     stopping.abort();
     await run;
     await launch.stop();
@@ -103,3 +106,38 @@ test("a start that waits for a program tells why, and ends at once when it is to
     vi.unstubAllEnvs();
   }
 });
+
+const ASK_BOTH = `
+import { connect } from "amqplib";
+import pg from "pg";
+const [broker, database] = [await connect(process.env.AMQP_URL), new pg.Client(process.env.DATABASE_URL)];
+await database.connect();
+const { rows } = await database.query("SELECT current_database() AS name");
+console.log(broker.connection.serverProperties.product, rows[0].name);
+await Promise.all([broker.close(), database.end()]);
+`;
+
+test("a start tells its user's programs where its own servers are, in a file that ends with them", async () => {
+  const root = freshClone();
+  mkdirSync(join(root, "services/observer-manager/bundle"), { recursive: true });
+  writeFileSync(join(root, "services/observer-manager/bundle/main.js"), WAITING_MANAGER);
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const stopping = new AbortController();
+  const options = parseStartOptions(["--port", "0", "--no-demo"]);
+  if (options === "help") expect.fail();
+  const launch = launchOf({ root, dataDir: join(root, ".unacked"), options, signal: stopping.signal });
+  const file = join(root, ADDRESSES);
+  try {
+    const started = launch.run();
+    await eventually(() => expect(existsSync(file)).toBe(true), { timeoutMs: 60_000 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const asked = await run(process.execPath, [`--env-file=${file}`, "--input-type=module", "-e", ASK_BOTH], ROOT);
+    expect(asked).toEqual({ code: 0, output: "RabbitMQ unacked\n" });
+    stopping.abort();
+    await started;
+  } finally {
+    await launch.stop();
+    vi.restoreAllMocks();
+  }
+  expect(existsSync(file)).toBe(false);
+}, 120_000);
