@@ -40,7 +40,7 @@ export class CliFailure extends Error {
 
 export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });
 
-/** What was refused, to be told beside what was not. Throws what is another failure. */
+/** What was refused of many, to be told beside what was not. Throws any other failure: it would meet the others, too. */
 export function asRefusal(error: unknown): CliFailure {
   if (error instanceof CliFailure && error.exitKind === "failed") return error;
   throw error;

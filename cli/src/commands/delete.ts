@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -48,9 +48,9 @@ async function eachOf({ io }: Session, ids: string[], remove: (id: string) => Pr
     try {
       io.out(plainLine(await remove(id)));
     } catch (error) {
-      if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
-      if (ids.length > 1) io.err(failureText(error));
-      refused.push(error);
+      const refusal = asRefusal(error);
+      if (ids.length > 1) io.err(failureText(refusal));
+      refused.push(refusal);
     }
   }
   if (refused[0] === undefined) return;

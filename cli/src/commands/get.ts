@@ -1,6 +1,6 @@
 import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { toCount } from "../input/count.ts";
 import {
   parseAuditFilters,
@@ -236,8 +236,7 @@ async function showNamed<Row>(
     try {
       found.push(await find(name));
     } catch (error) {
-      if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
-      io.err(failureText(error));
+      io.err(failureText(asRefusal(error)));
       missing += 1;
     }
   }

@@ -1,6 +1,6 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { Command } from "commander";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -61,7 +61,8 @@ interface Asking {
 async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking): Promise<void> {
   const waiting = new Map<string, ServiceView>();
   await inParallel(refs, async (ref) => {
-    const asked = await api.reloadService(ref).catch((error: unknown) => asFailure(error, refs.length));
+    // Of many that are asked one that cannot is no reason to leave the others.
+    const asked = await (refs.length > 1 ? api.reloadService(ref).catch(asRefusal) : api.reloadService(ref));
     if (asked instanceof CliFailure) results.refuse(asked);
     else waiting.set(asked.id, asked);
   });
@@ -92,12 +93,6 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
     clearInterval(saying);
     ending.abort();
   }
-}
-
-/** Of many that are asked one that cannot is no reason to leave the others; who cannot be reached at all is. */
-function asFailure(error: unknown, asked: number): CliFailure {
-  if (asked > 1 && error instanceof CliFailure && error.exitKind === "failed") return error;
-  throw error;
 }
 
 const timedOut = (name: string, timeoutMs: number): CliFailure =>

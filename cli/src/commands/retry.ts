@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { CliFailure } from "../failure.ts";
+import { asRefusal } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { openSession } from "../session.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
@@ -23,10 +23,4 @@ export function addRetry(program: Command, io: Io): void {
       }
       results.end();
     });
-}
-
-/** A refusal is of this one alone; whatever else goes wrong would go wrong with the others, too. */
-function asRefusal(error: unknown): CliFailure {
-  if (error instanceof CliFailure && error.exitKind === "failed") return error;
-  throw error;
 }
