@@ -36,6 +36,17 @@ export class CliFailure extends Error {
     this.details = more.details ?? [];
     this.remedy = more.remedy;
   }
+
+  /** The same failure with one more thing to do about it, behind what it says already. */
+  withRemedy(remedy: string): CliFailure {
+    const { exitKind, message, code, details } = this;
+    return new CliFailure(exitKind, message, {
+      code,
+      details,
+      remedy: `${this.remedy ?? ""} ${remedy}`.trim(),
+      cause: this,
+    });
+  }
 }
 
 export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });

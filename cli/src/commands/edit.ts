@@ -71,8 +71,7 @@ async function keepingText({ folder, file, before }: Draft, act: () => Promise<v
   } catch (error) {
     isKept = existsSync(file) && readFileSync(file, "utf8") !== before;
     if (!isKept || !(error instanceof CliFailure)) throw error;
-    const { exitKind, message, code, details, remedy = "" } = error;
-    throw new CliFailure(exitKind, message, { code, details, remedy: `${remedy} Your text is in ${file}`.trim() });
+    throw error.withRemedy(`Your text is in ${file}`);
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   }

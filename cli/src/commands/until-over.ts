@@ -48,7 +48,5 @@ export const orRepeat =
   (id: string) =>
   (error: unknown): never => {
     if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
-    const { exitKind, message, code, details, remedy = "" } = error;
-    const repeat = `Repeat it with --id ${id}: so there is one of it, even if this call came through.`;
-    throw new CliFailure(exitKind, message, { code, details, remedy: `${remedy} ${repeat}`.trim(), cause: error });
+    throw error.withRemedy(`Repeat it with --id ${id}: so there is one of it, even if this call came through.`);
   };
