@@ -1,16 +1,17 @@
-import type { BulkCount, BulkResults } from "@unacked/contracts";
+import type { BulkCount, BulkResults, ObserverStatus } from "@unacked/contracts";
 import type { BulkTarget } from "../client/api.ts";
 import { outcomeOf } from "../client/call-failure.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
+import { parseTimeout } from "../input/duration.ts";
 import { type ParsedFilter, parseFilters } from "../input/filters.ts";
 import { plainLine } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
 import { findSelected } from "./selected.ts";
-import type { Waited } from "./status-wait.ts";
+import { type Waited, waitForStatus } from "./status-wait.ts";
 
-/** What stop and restart have in common. */
+/** What stop, pause, resume and restart have in common. */
 export interface BulkChange {
   /** What is said of each: `is being stopped`. */
   done: string;
@@ -24,8 +25,41 @@ export interface BulkTargetOptions extends SelectionOptions {
   output: ResultFormat;
 }
 
+export interface BulkWaitOptions extends BulkTargetOptions {
+  wait?: boolean;
+  timeout: string;
+}
+
+/** Changes what is named or selected, and tells what became of it. */
+export async function changeChosen(
+  session: Session,
+  names: string[],
+  change: BulkChange,
+  options: BulkTargetOptions,
+): Promise<void> {
+  const asked = toTarget(names, options);
+  await changeMany(session, options.output === "lines" ? asked : await oneByOne(session, asked), change, options);
+}
+
+/** Likewise; with --wait, until each that was accepted has the status. Nothing comes of a dry run that could be waited for. */
+export async function changeUntil(
+  session: Session,
+  names: string[],
+  { wanted, ...change }: BulkChange & { wanted: ObserverStatus },
+  options: BulkWaitOptions,
+): Promise<void> {
+  const timeoutMs = parseTimeout(options.timeout);
+  if (options.wait !== true || options.dryRun === true) return changeChosen(session, names, change, options);
+  const accepted = await changeMany(session, await oneByOne(session, toTarget(names, options)), change, options);
+  await waitForStatus(session, accepted, {
+    wanted,
+    timeoutMs,
+    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is ${wanted}`)),
+  });
+}
+
 /** Which ones are meant: names, or a selection. Exactly one of them, so that a forgotten name never means "all". */
-export function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions): BulkTarget {
+function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions): BulkTarget {
   const parsed: ParsedFilter | undefined = parseFilters(filter, selector);
   const given = [names.length > 0, parsed !== undefined, all === true].filter(Boolean).length;
   if (given !== 1)
@@ -38,7 +72,7 @@ export function toTarget(names: string[], { filter, selector, all }: BulkTargetO
  * What is selected, one by one where somebody wants to know of each (to wait for it, or to print it): by a selection itself
  * the manager only counts.
  */
-export async function oneByOne(session: Session, target: BulkTarget): Promise<{ refs: string[] }> {
+async function oneByOne(session: Session, target: BulkTarget): Promise<{ refs: string[] }> {
   return "refs" in target ? target : { refs: (await findSelected(session, target)).map(({ id }) => id) };
 }
 

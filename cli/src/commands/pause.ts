@@ -1,16 +1,8 @@
 import type { Command } from "commander";
-import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
-import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkWaitOptions, changeUntil } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
-import { waitForStatus } from "./status-wait.ts";
-
-interface PauseOptions extends BulkTargetOptions {
-  wait?: boolean;
-  timeout: string;
-}
 
 export function addPause(program: Command, io: Io): void {
   const command = program
@@ -26,22 +18,11 @@ export function addPause(program: Command, io: Io): void {
     .option("-w, --wait", "until all are Paused")
     .option("--timeout <duration>", "how long to wait at most", "30s")
     .addOption(resultOption())
-    .action((names: string[], options: PauseOptions, self: Command) => pause(openSession(io, self), names, options));
+    .action((names: string[], options: BulkWaitOptions, self: Command) => pause(openSession(io, self), names, options));
 }
 
-async function pause(session: Session, names: string[], options: PauseOptions): Promise<void> {
-  const timeoutMs = parseTimeout(options.timeout);
-  const asked = toTarget(names, options);
-  const isWaiting = options.wait === true && options.dryRun !== true;
-  const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;
-  const accepted = await changeMany(session, target, pausing(session), options);
-  if (!isWaiting) return;
-  await waitForStatus(session, accepted, {
-    wanted: "Paused",
-    timeoutMs,
-    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Paused`)),
-  });
-}
+const pause = (session: Session, names: string[], options: BulkWaitOptions): Promise<void> =>
+  changeUntil(session, names, { ...pausing(session), wanted: "Paused" }, options);
 
 const pausing = ({ api }: Session): BulkChange => ({
   done: "is being paused",

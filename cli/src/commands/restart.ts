@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkTargetOptions, changeChosen } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
 
 export function addRestart(program: Command, io: Io): void {
@@ -16,11 +16,9 @@ export function addRestart(program: Command, io: Io): void {
     .option("--all", "every observer that is not Deleted")
     .option("--dry-run", "say what would be done, and do nothing")
     .addOption(resultOption())
-    .action(async (names: string[], options: BulkTargetOptions, self: Command) => {
+    .action((names: string[], options: BulkTargetOptions, self: Command) => {
       const session = openSession(io, self);
-      const asked = toTarget(names, options);
-      const target = options.output === "lines" ? asked : await oneByOne(session, asked);
-      await changeMany(session, target, restarting(session), options);
+      return changeChosen(session, names, restarting(session), options);
     });
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkTargetOptions, changeChosen } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
 
 interface ResumeOptions extends BulkTargetOptions {
@@ -21,11 +21,9 @@ export function addResume(program: Command, io: Io): void {
     .option("--queue", "wait in the queue when no worker is free, rather than be refused")
     .option("--dry-run", "say what would be done, and do nothing")
     .addOption(resultOption())
-    .action(async (names: string[], options: ResumeOptions, self: Command) => {
+    .action((names: string[], options: ResumeOptions, self: Command) => {
       const session = openSession(io, self);
-      const asked = toTarget(names, options);
-      const target = options.output === "lines" ? asked : await oneByOne(session, asked);
-      await changeMany(session, target, resuming(session, options), options);
+      return changeChosen(session, names, resuming(session, options), options);
     });
 }
 

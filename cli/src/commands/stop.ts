@@ -1,16 +1,11 @@
 import type { Command } from "commander";
-import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
-import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
-import { type BulkChange, type BulkTargetOptions, changeMany, oneByOne, toTarget } from "./bulk.ts";
+import { type BulkChange, type BulkWaitOptions, changeUntil } from "./bulk.ts";
 import { addSelectionOptions, resultOption } from "./option-sets.ts";
-import { waitForStatus } from "./status-wait.ts";
 
-interface StopOptions extends BulkTargetOptions {
+interface StopOptions extends BulkWaitOptions {
   force?: boolean;
-  wait?: boolean;
-  timeout: string;
 }
 
 export function addStop(program: Command, io: Io): void {
@@ -29,19 +24,8 @@ export function addStop(program: Command, io: Io): void {
     .action((names: string[], options: StopOptions, self: Command) => stop(openSession(io, self), names, options));
 }
 
-async function stop(session: Session, names: string[], options: StopOptions): Promise<void> {
-  const timeoutMs = parseTimeout(options.timeout);
-  const asked = toTarget(names, options);
-  const isWaiting = options.wait === true && options.dryRun !== true;
-  const target = isWaiting || options.output !== "lines" ? await oneByOne(session, asked) : asked;
-  const accepted = await changeMany(session, target, stopping(session, options.force === true), options);
-  if (!isWaiting) return;
-  await waitForStatus(session, accepted, {
-    wanted: "Deleted",
-    timeoutMs,
-    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is Deleted`)),
-  });
-}
+const stop = (session: Session, names: string[], options: StopOptions): Promise<void> =>
+  changeUntil(session, names, { ...stopping(session, options.force === true), wanted: "Deleted" }, options);
 
 export const stopping = ({ api }: Session, force: boolean): BulkChange => ({
   done: "is being stopped",
