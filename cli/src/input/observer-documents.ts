@@ -1,33 +1,11 @@
-import { CreateObserver, OBSERVER_STATUSES, type ObserverStatus, traitsOf } from "@unacked/contracts";
+import { CreateObserver, OBSERVER_STATUSES, type ObserverStatus, ObserverView, traitsOf } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { type Assignment, withAssignments, writePath } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
 import { issueText } from "./issue-text.ts";
 
 /** What the books add to an observer. With these it is what `get -o yaml` wrote, and may be created again without them. */
-const ADDED_BY_THE_BOOKS = [
-  "id",
-  "status",
-  "pending",
-  "silentSince",
-  "restartsLately",
-  "service",
-  "currentRunId",
-  "specVersion",
-  "observedSpecVersion",
-  "rejectedUpdate",
-  "revision",
-  "runNumber",
-  "epoch",
-  "fencingToken",
-  "waitsFor",
-  "attempts",
-  "lastError",
-  "nextAttemptAt",
-  "startProblem",
-  "createdAt",
-  "modifiedAt",
-];
+const ADDED_BY_THE_BOOKS = Object.keys(ObserverView.shape).filter((field) => field === "id" || !(field in CreateObserver.shape));
 
 const isView = (value: object): boolean => "revision" in value && "status" in value && "createdAt" in value;
 
