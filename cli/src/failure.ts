@@ -51,6 +51,13 @@ export class CliFailure extends Error {
 
 export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });
 
+/** For `catch`: undefined where the failure has this code, as `observer-not-found`. Throws any other. */
+export const noneIf =
+  (code: string) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof CliFailure) || error.code !== code) throw error;
+  };
+
 /** What was refused of many, to be told beside what was not. Throws any other failure: it would meet the others, too. */
 export function asRefusal(error: unknown): CliFailure {
   if (error instanceof CliFailure && error.exitKind === "failed") return error;

@@ -5,7 +5,9 @@ import type { ReadDocument } from "./document-text.ts";
 import { issueText } from "./issue-text.ts";
 
 /** What the books add to an observer. With these it is what `get -o yaml` wrote, and may be created again without them. */
-const ADDED_BY_THE_BOOKS = Object.keys(ObserverView.shape).filter((field) => field === "id" || !(field in CreateObserver.shape));
+const ADDED_BY_THE_BOOKS = Object.keys(ObserverView.shape).filter(
+  (field) => field === "id" || !(field in CreateObserver.shape),
+);
 
 const isView = (value: object): boolean => "revision" in value && "status" in value && "createdAt" in value;
 

@@ -1,0 +1,142 @@
+import {
+  type CreateObserver,
+  LIVING_STATUSES,
+  type ObserverStatus,
+  type ObserverView,
+  specOf,
+  traitsOf,
+} from "@unacked/contracts";
+import { CliFailure, noneIf } from "../failure.ts";
+import { parseFilters } from "../input/filters.ts";
+import { type Difference, differencesOf } from "../input/observer-difference.ts";
+import { differencesOfSchedule } from "../input/schedule-difference.ts";
+import type { ScheduleDocument } from "../input/schedule-documents.ts";
+import { differenceLines } from "../output/difference-text.ts";
+import { plainLine, plainLines } from "../output/plain-text.ts";
+import type { Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
+import type { FileOptions } from "./option-sets.ts";
+import { NO_TIMES } from "./put-schedules.ts";
+import { readAll } from "./read-files.ts";
+
+export interface PlanOptions extends FileOptions {
+  prune?: boolean;
+  selector?: string[];
+  queue?: boolean;
+}
+
+/** What is to be done, so that all is as the files define it. */
+export interface Plan {
+  missing: CreateObserver[];
+  /** Not there, and did not run when they were written down: created, they would. */
+  refusedAtRest: [name: string, status: ObserverStatus][];
+  differing: Differing[];
+  /** That no file defines, and that are to be stopped. */
+  surplus: ObserverView[];
+  /** All of them: each is compared as it is put. */
+  schedules: ScheduleDocument[];
+}
+
+/** What is there, and is to be otherwise. */
+export interface Differing {
+  wanted: CreateObserver;
+  observer: ObserverView;
+  differences: Difference[];
+}
+
+/** Reads and checks every document, compares it with what is there, and says which are as they should be. Changes nothing. */
+export async function makePlan(session: Session, options: PlanOptions): Promise<Plan> {
+  const { observers, atRest, schedules } = readAll(session.io, options);
+  const wanted = observers.map((each) => (options.queue === true ? { ...each, whenFull: "queue" as const } : each));
+  const existing = await findExisting(session, wanted);
+  const surplus = options.prune === true ? await findSurplus(session, wanted, options.selector ?? []) : [];
+  const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
+  const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
+  const differing = tellSame(session, wanted, existing);
+  refuseOtherTypes(differing);
+  return { missing, refusedAtRest, differing, surplus, schedules };
+}
+
+/** Above this, reading the list is cheaper than asking for each. */
+const MANY = 200;
+
+async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise<Map<string, ObserverView>> {
+  const found = new Map<string, ObserverView>();
+  if (wanted.length > MANY) {
+    const names = new Set(wanted.map(({ name }) => name));
+    for await (const page of api.observerPages({ status: [...LIVING_STATUSES] }))
+      for (const observer of page) if (names.has(observer.name)) found.set(observer.name, observer);
+    return found;
+  }
+  await inParallel(wanted, async ({ name }) => {
+    const observer = await api.getObserver(name).catch(noneIf("observer-not-found"));
+    if (observer !== undefined) found.set(name, observer);
+  });
+  return found;
+}
+
+async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors: string[]): Promise<ObserverView[]> {
+  const names = new Set(wanted.map(({ name }) => name));
+  const surplus: ObserverView[] = [];
+  const status = LIVING_STATUSES.filter((each) => !isEnding({ status: each }));
+  for await (const page of api.observerPages({ ...parseFilters([], selectors), status }))
+    surplus.push(...page.filter(({ name }) => !names.has(name)));
+  return surplus;
+}
+
+/** It is there for a while still, and will not be: as it is, it is not what a file wants. */
+const isEnding = ({ status }: Pick<ObserverView, "status">): boolean => traitsOf(status).run === "ending";
+
+/** Says which are as they should be. @returns the others that are there */
+function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, ObserverView>): Differing[] {
+  const differing: Differing[] = [];
+  for (const wanted of all) {
+    const observer = existing.get(wanted.name);
+    if (observer === undefined) continue;
+    const differences = differencesOf(observer, specOf(wanted));
+    if (isEnding(observer) || differences.length > 0 || observer.type !== wanted.type)
+      differing.push({ wanted, observer, differences });
+    else io.out(plainLine(`observer ${wanted.name} unchanged (${observer.status})`));
+  }
+  return differing;
+}
+
+function refuseOtherTypes(differing: Differing[]): void {
+  const others = differing.filter(({ wanted, observer }) => wanted.type !== observer.type);
+  if (others.length === 0) return;
+  throw new CliFailure("failed", "The type of an observer cannot be changed", {
+    code: "other-type",
+    details: others.map(({ wanted, observer }) => `observer ${wanted.name}: ${observer.type}, not ${wanted.type}`),
+    remedy: "Nothing was done. Stop it and apply again, or choose another name.",
+  });
+}
+
+/** Of a dry run. Fails where there is anything to do. */
+export async function tellPlan(
+  { api, io }: Session,
+  { missing, refusedAtRest, differing, surplus, schedules }: Plan,
+): Promise<void> {
+  for (const { name } of missing) io.out(plainLine(`observer ${name} would be created`));
+  for (const [name, status] of refusedAtRest)
+    io.out(plainLine(`observer ${name} would be refused: it would run, and was ${status} when it was written down`));
+  for (const { wanted, observer, differences } of differing) {
+    const what = isEnding(observer) ? "is being stopped, and would be refused until it is Deleted" : "would be changed";
+    io.out(plainLines([`observer ${wanted.name} ${what}`, ...differenceLines(differences)]));
+  }
+  for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
+  let toDo = missing.length + refusedAtRest.length + differing.length + surplus.length;
+  for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
+  if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
+}
+
+/** Of a schedule. @returns whether there is anything to do */
+async function tellPlanned({ api, io }: Pick<Session, "api" | "io">, { id, body }: ScheduleDocument): Promise<boolean> {
+  const { times } = await api.previewSchedule(id, body, 1);
+  const isOver = times.length === 0 && body.task !== undefined; // hours that cover all the week never change either
+  const found = await api.getSchedule(id).catch(noneIf("schedule-not-found"));
+  const differences = found === undefined ? [] : differencesOfSchedule(found, body);
+  const isSame = found !== undefined && differences.length === 0;
+  const what = isSame ? "unchanged" : `would be ${found === undefined ? "created" : "replaced"}`;
+  io.out(plainLines([`schedule ${id} ${what}${isOver ? NO_TIMES : ""}`, ...differenceLines(differences)]));
+  return !isSame;
+}
