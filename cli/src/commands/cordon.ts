@@ -2,8 +2,8 @@ import type { ServiceView } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
-import { SERVICE_LISTING } from "../output/listing.ts";
 import { plainLine } from "../output/plain-text.ts";
+import { SERVICE_LISTING } from "../output/service-listing.ts";
 import { openSession, type Session } from "../session.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 

@@ -13,27 +13,20 @@ import {
 } from "../input/filters.ts";
 import { KINDS, type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
+import { AUDIT_LISTING } from "../output/audit-listing.ts";
+import { ERROR_GROUP_LISTING, ERROR_LISTING } from "../output/error-listings.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
+import { type Listing } from "../output/listing.ts";
+import { FAILURE_LISTING, OBSERVER_LISTING, RUN_LISTING, runsOf, TYPE_LISTING } from "../output/observer-listings.ts";
+import { SERVICE_LISTING } from "../output/service-listing.ts";
 import {
-  AUDIT_LISTING,
-  ERROR_GROUP_LISTING,
-  ERROR_LISTING,
-  FAILURE_LISTING,
   FLOW_LISTING,
-  type Listing,
-  OBSERVER_LISTING,
-  OCCURRENCE_LISTING,
-  RUN_LISTING,
-  runsOf,
-  SCHEDULE_LISTING,
-  SERVICE_LISTING,
   TASK_FAILURE_LISTING,
   TASK_FIGURE_LISTING,
   TASK_LISTING,
   TASK_TYPE_LISTING,
-  TIMER_LISTING,
-  TYPE_LISTING,
-} from "../output/listing.ts";
+} from "../output/task-listings.ts";
+import { OCCURRENCE_LISTING, SCHEDULE_LISTING, TIMER_LISTING } from "../output/time-listings.ts";
 import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";

@@ -3,7 +3,7 @@ import type { TaskTypeChange } from "../client/api.ts";
 import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
-import { TASK_TYPE_LISTING } from "../output/listing.ts";
+import { TASK_TYPE_LISTING } from "../output/task-listings.ts";
 import { openSession, type Session } from "../session.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 

@@ -1,9 +1,9 @@
 import type { ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
-import { SERVICE_LISTING } from "../output/listing.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { lackText, type ReloadAnswer, refusalText, reloadAnswer, reloadLine } from "../output/reload-text.ts";
+import { SERVICE_LISTING } from "../output/service-listing.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat } from "./option-sets.ts";

@@ -1,7 +1,7 @@
 import type { ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
-import { OBSERVER_LISTING } from "../output/listing.ts";
+import { OBSERVER_LISTING } from "../output/observer-listings.ts";
 import { plainLines } from "../output/plain-text.ts";
 import { Progress } from "../output/progress.ts";
 import { failureText } from "../report.ts";

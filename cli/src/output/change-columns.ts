@@ -1,6 +1,7 @@
 import { type ObserverView, type ServiceView, traitsOf } from "@unacked/contracts";
-import { observerState, serviceState } from "./listing.ts";
+import { observerState } from "./observer-listings.ts";
 import { plainText, shortened } from "./plain-text.ts";
+import { serviceState } from "./service-listing.ts";
 import type { Column } from "./table.ts";
 
 export type ShownChange =

@@ -10,8 +10,10 @@ import { type Paint, stateColour } from "./colours.ts";
 import { jsonText, yamlText } from "./document-text.ts";
 import { ageOf, exactDuration, readableBytes } from "./durations.ts";
 import { errorLine, stackLines } from "./errors.ts";
-import { OBSERVER_LISTING, observerState, pairs, RUN_LISTING, serviceState } from "./listing.ts";
+import { pairs } from "./listing.ts";
+import { OBSERVER_LISTING, observerState, RUN_LISTING } from "./observer-listings.ts";
 import { plainText } from "./plain-text.ts";
+import { serviceState } from "./service-listing.ts";
 import { brokenFileText, slotText } from "./slots.ts";
 import { type Cell, Table } from "./table.ts";
 

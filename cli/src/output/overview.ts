@@ -1,8 +1,8 @@
 import { LIVING_STATUSES, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
 import { type Colour, type Paint, stateColour } from "./colours.ts";
 import { ageOf, readableBytes, shortDuration } from "./durations.ts";
-import { serviceState } from "./listing.ts";
 import { plainText } from "./plain-text.ts";
+import { serviceState } from "./service-listing.ts";
 import { type Column, Table } from "./table.ts";
 
 interface Look {

@@ -5,10 +5,12 @@ import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/o
 import { describeObserver, describeService, describeTask, retryText } from "../../../cli/src/output/description.ts";
 import { exactDuration, readableBytes, shortDuration } from "../../../cli/src/output/durations.ts";
 import { ListPrinter, type OutputFormat, printOne } from "../../../cli/src/output/list-printer.ts";
-import { OBSERVER_LISTING, SCHEDULE_LISTING, SERVICE_LISTING, TIMER_LISTING } from "../../../cli/src/output/listing.ts";
+import { OBSERVER_LISTING } from "../../../cli/src/output/observer-listings.ts";
 import { overviewText, usageBar } from "../../../cli/src/output/overview.ts";
 import { plainText, shortened } from "../../../cli/src/output/plain-text.ts";
+import { SERVICE_LISTING } from "../../../cli/src/output/service-listing.ts";
 import { Table } from "../../../cli/src/output/table.ts";
+import { SCHEDULE_LISTING, TIMER_LISTING } from "../../../cli/src/output/time-listings.ts";
 import { MARKET_VIEW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { UNHEARD } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
