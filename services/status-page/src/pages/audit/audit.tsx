@@ -2,13 +2,13 @@ import { NativeSelect, TextInput } from "@mantine/core";
 import { AUDITED_ACTIONS, type AuditEntry } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
 import { Pager, usePages } from "../../parts/pager.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link, navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { type AuditFilter, addressOfAudit, auditFilterOf, isNarrowed, queryOf } from "../../store/audit-filter.ts";
@@ -34,8 +34,7 @@ export default function Audit() {
     <>
       <h1>Audit</h1>
       <FilterBar filter={filter} onChange={narrow} />
-      {data === null && failure === null && <Pending label="Reading the audit trail" height="20rem" />}
-      {failure !== null && data === null && <Failure what="The audit trail" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="The audit trail" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
           <FoundCount shown={pages.before * PAGE + data.items.length} of={{ ...data, isTotalExact: true }} />

@@ -5,6 +5,7 @@ import { useNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { sayMany } from "../../parts/say.ts";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import css from "./errors.module.css";
 import { MessageGroup } from "./message-group.tsx";
@@ -48,9 +49,8 @@ export default function Errors() {
       </section>
       <section aria-labelledby="of-messages" className={css.section}>
         <h2 id="of-messages">Messages put aside</h2>
-        {messages.data === null && messages.failure === null && <Pending label="Reading the messages" height="10rem" />}
-        {messages.data === null && messages.failure !== null && (
-          <Failure what="The messages" failure={messages.failure} onRetry={messages.reload} />
+        {messages.data === null && (
+          <Unanswered what="The messages" height="10rem" failure={messages.failure} onRetry={messages.reload} />
         )}
         {messages.data !== null && (
           <div className={`panel ${css.list}`}>

@@ -2,9 +2,8 @@ import { Button } from "@mantine/core";
 import type { ErrorGroup, QueryOf } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import css from "./group.module.css";
 import { Message } from "./message.tsx";
 import { Seen } from "./seen.tsx";
@@ -45,8 +44,7 @@ export function MessageGroup({ group, onDone }: { group: ErrorGroup; onDone: () 
 function Messages({ group, onDone }: { group: ErrorGroup; onDone: () => void }) {
   const query = { reason: group.reason as NonNullable<QueryOf<"listErrors">["reason"]>, group: group.group, limit: SHOWN };
   const { data, failure, reload } = useAnswer("listErrors", { query }, `${group.count} ${group.exampleId}`);
-  if (data === null && failure !== null) return <Failure what="The messages" failure={failure} onRetry={reload} />;
-  if (data === null) return <Pending label="Reading the messages" height="6rem" />;
+  if (data === null) return <Unanswered what="The messages" height="6rem" failure={failure} onRetry={reload} />;
   return (
     <ul className={css.messages}>
       {data.items.map((entry) => (

@@ -2,14 +2,14 @@ import type { FlowView } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFlowTasks } from "../../live/use-flow-tasks.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { sayCount, sayDuration } from "../../parts/say.ts";
 import { FlowMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { FLOW_LOOKS, partsOf, sayProgress } from "../../store/flow-looks.ts";
 import { shortId } from "../../store/task-looks.ts";
@@ -39,8 +39,7 @@ export default function Flow({ id }: { id: string }) {
         </Blank>
       </>
     );
-  if (flow === null && failure !== null) return <Failure what="The flow" failure={failure} onRetry={reload} />;
-  if (flow === null) return <Pending label="Reading the flow" height="20rem" />;
+  if (flow === null) return <Unanswered what="The flow" height="20rem" failure={failure} onRetry={reload} />;
   return (
     <>
       <PageHead>
@@ -49,8 +48,7 @@ export default function Flow({ id }: { id: string }) {
         <FlowActions flow={flow} onDone={reload} />
       </PageHead>
       <Facts facts={factsOf(flow, nowMs)} />
-      {tasks === null && tasksFailure === null && <Pending label="Reading its tasks" height="16rem" />}
-      {tasks === null && tasksFailure !== null && <Failure what="Its tasks" failure={tasksFailure} onRetry={readTasks} />}
+      {tasks === null && <Unanswered what="Its tasks" height="16rem" failure={tasksFailure} onRetry={readTasks} />}
       {tasks !== null && (
         <>
           <FlowPicture tasks={tasks} />

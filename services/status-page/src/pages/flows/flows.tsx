@@ -2,9 +2,9 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfFlows, type FlowFilter, flowFilterOf, queryOf } from "../../store/flow-filter.ts";
 import { FLOW_LOOKS, FLOW_SHOWN } from "../../store/flow-looks.ts";
@@ -30,8 +30,7 @@ export default function Flows() {
     <>
       <h1>Flows</h1>
       <FilterBar filter={filter} onChange={narrow} />
-      {data === null && failure === null && <Pending label="Reading the flows" height="20rem" />}
-      {failure !== null && data === null && <Failure what="The flows" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="The flows" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
           <FoundCount shown={data.items.length} of={data} />

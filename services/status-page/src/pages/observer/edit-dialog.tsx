@@ -3,8 +3,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFirst } from "../../live/use-first.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { useFocusBack } from "../../parts/use-focus-back.ts";
 import { EditForm } from "./edit-form.tsx";
 
@@ -29,8 +28,7 @@ export function EditDialog({ observer, onClose, onDone }: Props) {
 function WithType({ observer, onClose, onDone }: Props) {
   const { data: latest, failure, reload } = useAnswer("listTypes", {});
   const data = useFirst(latest);
-  if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
-  if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
+  if (data === null) return <Unanswered what="The observer types" height="22rem" failure={failure} onRetry={reload} />;
   const known = data.items.filter(({ type }) => type === observer.type);
   const info = known.find(({ pools }) => pools.includes(observer.pool)) ?? known[0];
   return <EditForm observer={observer} info={info} onClose={onClose} onDone={onDone} />;

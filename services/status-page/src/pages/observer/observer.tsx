@@ -2,11 +2,11 @@ import { isOver, type ObserverView, traitsOf } from "@unacked/contracts";
 import { type Answered, useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { useLogTail } from "../../live/use-log-tail.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { Stack } from "../../parts/stack.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { Actions } from "./actions.tsx";
 import { Checkpoint } from "./checkpoint.tsx";
@@ -31,8 +31,7 @@ export default function Observer({ reference }: { reference: string }) {
   const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer("listRuns", asked, version);
   const [failure, reload] = id === undefined ? [unnamed, askAgain] : [unread, readAgain];
   if (failure?.code === "observer-not-found") return <NotThere reference={reference} />;
-  if (observer === null && failure !== null) return <Failure what="The observer" failure={failure} onRetry={reload} />;
-  if (observer === null) return <Pending label="Reading the observer" height="60vh" />;
+  if (observer === null) return <Unanswered what="The observer" height="60vh" failure={failure} onRetry={reload} />;
   return (
     <>
       <header className={css.head}>
@@ -50,8 +49,7 @@ export default function Observer({ reference }: { reference: string }) {
         <h2 id="runs-title" className={css.title}>
           Runs
         </h2>
-        {runs === null && runsFailure !== null && <Failure what="Its runs" failure={runsFailure} onRetry={reloadRuns} />}
-        {runs === null && runsFailure === null && <Pending label="Reading its runs" height="10rem" />}
+        {runs === null && <Unanswered what="Its runs" height="10rem" failure={runsFailure} onRetry={reloadRuns} />}
         {runs !== null && <RunHistory observer={observer} runs={runs.items} total={runs.total} version={version} />}
       </section>
       <Timeline key={`timeline of ${observer.id}`} id={observer.id} version={version} />

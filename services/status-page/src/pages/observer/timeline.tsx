@@ -2,11 +2,10 @@ import { Button } from "@mantine/core";
 import type { TimelineEntry } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { StepMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import css from "./timeline.module.css";
 
 const SHOWN_AT_FIRST = 30;
@@ -22,8 +21,7 @@ export function Timeline({ id, version }: { id: string; version: string }) {
       <h2 id="timeline-title" className={css.title}>
         Timeline
       </h2>
-      {data === null && failure !== null && <Failure what="Its timeline" failure={failure} onRetry={reload} />}
-      {data === null && failure === null && <Pending label="Reading its timeline" height="10rem" />}
+      {data === null && <Unanswered what="Its timeline" height="10rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         // Focusable, as a wide one scrolls.
         <section className={`panel ${plain.panel}`} tabIndex={0} aria-label="What happened">

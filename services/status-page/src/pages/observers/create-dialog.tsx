@@ -1,8 +1,8 @@
 import { Modal } from "@mantine/core";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFirst } from "../../live/use-first.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { CreateForm } from "./create-form.tsx";
 
 export function CreateDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -18,8 +18,7 @@ function WithTypes({ onClose }: { onClose: () => void }) {
   const { data, failure, reload } = useAnswer("listTypes", {});
   const types = useFirst(data !== null && data.items.length > 0 ? data.items : null);
   if (types !== null) return <CreateForm types={types} onClose={onClose} />;
-  if (data === null && failure !== null) return <Failure what="The observer types" failure={failure} onRetry={reload} />;
-  if (data === null) return <Pending label="Reading the observer types" height="22rem" />;
+  if (data === null) return <Unanswered what="The observer types" height="22rem" failure={failure} onRetry={reload} />;
   return (
     <Blank title="No service is alive">
       <p>What types there are is said by the services. Start an observer-service, then open this again.</p>

@@ -2,11 +2,10 @@ import type { RunCounts, RunFigures } from "@unacked/contracts";
 import { useMemo, useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { OneOf } from "../../parts/one-of.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { COUNTED, type Counted, minutesOf } from "../../store/run-minutes.ts";
 import css from "./run-charts.module.css";
 import { SmallChart } from "./small-chart.tsx";
@@ -33,8 +32,7 @@ export function RunCharts() {
         <h2 id="runs-by-minute">By the minute</h2>
         <OneOf label="How far back" value={span} options={{ hour: "1 h", day: "24 h" }} onChange={setSpan} />
       </div>
-      {data === null && failure !== null && <Failure what="What was by the minute" failure={failure} onRetry={reload} />}
-      {data === null && failure === null && <Pending label="Reading what was by the minute" height="9rem" />}
+      {data === null && <Unanswered what="What was by the minute" height="9rem" failure={failure} onRetry={reload} />}
       {data !== null && <Charts figures={data} span={span} />}
     </section>
   );

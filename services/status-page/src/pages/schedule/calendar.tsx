@@ -1,10 +1,9 @@
 import type { ScheduleView } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { CALENDAR_DAYS, type CalendarDay, calendarOf, dateIn, endOfCalendar, sayDay } from "../../store/calendar.ts";
 import css from "./schedule.module.css";
 
@@ -26,8 +25,7 @@ export function Calendar({ schedule, nowMs }: { schedule: ScheduleView; nowMs: n
   const minute = Math.floor(nowMs / 60_000);
   const { data, failure, reload } = useAnswer("nextTimes", input, `${version} ${status} ${minute}`);
   if (status !== "Active") return null;
-  if (data === null && failure !== null) return <Failure what="What will run" failure={failure} onRetry={reload} />;
-  if (data === null) return <Pending label="Reading what will run" height="20rem" />;
+  if (data === null) return <Unanswered what="What will run" height="20rem" failure={failure} onRetry={reload} />;
   const all = calendarOf(data.times, today, wantedNow);
   // Of one that is due very often, only so many times are known.
   const lastDate = data.times.length === MOST ? data.times.at(-1)?.local.slice(0, 10) : undefined;

@@ -2,12 +2,11 @@ import { Button } from "@mantine/core";
 import type { OccurrenceView, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
-import { Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { OccurrenceMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfTask } from "../../shell/route.ts";
 import { looksOfOccurrence, REASONS } from "../../store/schedule-looks.ts";
@@ -30,8 +29,7 @@ export function Occurrences({ schedule: { id }, nowMs }: { schedule: ScheduleVie
   return (
     <section aria-labelledby="occurrences" className={css.section}>
       <h2 id="occurrences">What became of it</h2>
-      {data === null && failure === null && <Pending label="Reading what became of it" height="10rem" />}
-      {data === null && failure !== null && <Failure what="What became of it" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="What became of it" height="10rem" failure={failure} onRetry={reload} />}
       {data !== null && data.items.length === 0 && <p className={css.note}>It has not been due yet.</p>}
       {data !== null && data.items.length > 0 && (
         <>

@@ -2,13 +2,13 @@ import type { ScheduleView } from "@unacked/contracts";
 import type { ReactNode } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { sayAway, sayCount } from "../../parts/say.ts";
 import { ScheduleMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, sayWhat, sayWhen } from "../../store/schedule-looks.ts";
 import { Calendar } from "./calendar.tsx";
@@ -33,8 +33,7 @@ export default function Schedule({ id }: { id: string }) {
         </Blank>
       </>
     );
-  if (schedule === null && failure !== null) return <Failure what="The schedule" failure={failure} onRetry={reload} />;
-  if (schedule === null) return <Pending label="Reading the schedule" height="20rem" />;
+  if (schedule === null) return <Unanswered what="The schedule" height="20rem" failure={failure} onRetry={reload} />;
   return (
     <>
       <PageHead>

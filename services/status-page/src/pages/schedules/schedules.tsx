@@ -4,9 +4,9 @@ import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
 import { CreateScheduleDialog } from "./create-schedule-dialog.tsx";
@@ -70,8 +70,7 @@ export default function Schedules() {
           onChange={(event) => narrow({ q: event.currentTarget.value.trim() })}
         />
       </search>
-      {data === null && failure === null && <Pending label="Reading the schedules" height="20rem" />}
-      {failure !== null && data === null && <Failure what="The schedules" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="The schedules" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
           <FoundCount shown={data.items.length} of={data} />

@@ -2,12 +2,12 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { sayAge } from "../../parts/say.ts";
 import { StateMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import css from "./past-boots.module.css";
 
 const MOST = 200;
@@ -36,8 +36,7 @@ function Ended() {
     .map(({ id }) => id)
     .join();
   const { data, failure, reload } = useAnswer("listServices", { query: { all: true } }, living);
-  if (data === null && failure !== null) return <Failure what="The past boots" failure={failure} onRetry={reload} />;
-  if (data === null) return <Pending label="Reading the past boots" height="8rem" />;
+  if (data === null) return <Unanswered what="The past boots" height="8rem" failure={failure} onRetry={reload} />;
   const ended = data.items
     .filter(({ endedAt }) => endedAt !== null)
     .sort((a, b) => String(b.endedAt).localeCompare(String(a.endedAt)));

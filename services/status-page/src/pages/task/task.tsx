@@ -2,15 +2,15 @@ import type { TaskView } from "@unacked/contracts";
 import { isTaskOver } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { PageHead } from "../../parts/page-head.tsx";
 import { sayCount, sayDuration } from "../../parts/say.ts";
 import { sayTimes } from "../../parts/say-times.ts";
 import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfFlow, addressOfTask } from "../../shell/route.ts";
 import { meaningOf, ranMs, shortId } from "../../store/task-looks.ts";
@@ -35,8 +35,7 @@ export default function Task({ id }: { id: string }) {
         </Blank>
       </>
     );
-  if (task === null && failure !== null) return <Failure what="The task" failure={failure} onRetry={reload} />;
-  if (task === null) return <Pending label="Reading the task" height="20rem" />;
+  if (task === null) return <Unanswered what="The task" height="20rem" failure={failure} onRetry={reload} />;
   return (
     <>
       <PageHead>

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
 import { Pager, usePages } from "../../parts/pager.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfTasks, isNarrowed, queryOf, type TaskFilter, taskFilterOf } from "../../store/task-filter.ts";
 import { TaskFailures } from "./task-failures.tsx";
@@ -38,8 +38,7 @@ export default function Tasks() {
       <TaskTypes nowMs={nowMs} />
       <TaskFailures />
       <TaskFilterBar filter={filter} onChange={narrow} />
-      {data === null && failure === null && <Pending label="Reading the tasks" height="20rem" />}
-      {failure !== null && data === null && <Failure what="The tasks" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="The tasks" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
           <FoundCount shown={pages.before * limit + data.items.length} of={data} />

@@ -3,12 +3,12 @@ import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
-import { Blank, Pending } from "../../parts/blank.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
 import { Pager, usePages } from "../../parts/pager.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { addressOfTimers, isNarrowed, queryOf, type TimerFilter, timerFilterOf } from "../../store/timer-filter.ts";
@@ -43,8 +43,7 @@ export default function Timers() {
         </ActionButton>
       </div>
       <TimerFilterBar filter={filter} onChange={narrow} />
-      {data === null && failure === null && <Pending label="Reading the timers" height="20rem" />}
-      {failure !== null && data === null && <Failure what="The timers" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="The timers" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
           <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />

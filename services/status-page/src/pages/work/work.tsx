@@ -3,15 +3,15 @@ import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
-import { Blank, Pending } from "../../parts/blank.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { PageActions, PageHead } from "../../parts/page-head.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { WorkMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { writeFilter } from "../../store/list-filter.ts";
@@ -41,8 +41,7 @@ export default function Work({ id }: { id: string }) {
         </Blank>
       </>
     );
-  if (work === null && failure !== null) return <Failure what="The work" failure={failure} onRetry={reload} />;
-  if (work === null) return <Pending label="Reading the work" height="20rem" />;
+  if (work === null) return <Unanswered what="The work" height="20rem" failure={failure} onRetry={reload} />;
   return (
     <>
       <PageHead>

@@ -1,8 +1,7 @@
 import type { WorkView } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
-import { Blank, Pending } from "../../parts/blank.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
 import { Pager, usePages } from "../../parts/pager.tsx";
 import table from "../../parts/plain-table.module.css";
@@ -10,6 +9,7 @@ import { Progress } from "../../parts/progress.tsx";
 import { sayCount } from "../../parts/say.ts";
 import { WorkMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfWork } from "../../shell/route.ts";
 import { partsOfWork, sayFilter, sayWork } from "../../store/work-looks.ts";
@@ -26,8 +26,7 @@ export default function Works() {
   return (
     <>
       <h1>Bulk work</h1>
-      {data === null && failure === null && <Pending label="Reading bulk work" height="20rem" />}
-      {failure !== null && data === null && <Failure what="Bulk work" failure={failure} onRetry={reload} />}
+      {data === null && <Unanswered what="Bulk work" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && data.items.length === 0 && (
         <Blank title="There is none">
           <p>
