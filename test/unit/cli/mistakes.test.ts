@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
+import { findKind, KINDS } from "../../../cli/src/input/kinds.ts";
 import type { Io } from "../../../cli/src/io.ts";
 import { run } from "../../../cli/src/program.ts";
 import { QUIET_IO } from "./quiet-io.ts";
@@ -153,6 +154,21 @@ it("the guide has every exit code, under its name", () => {
     name.replace(/[A-Z]/g, " $&").toLowerCase(),
   ]);
   expect(told.map(([, code, name]) => [code, name])).toEqual(names);
+});
+
+it("the guide has every kind, with the names that it may be called by", () => {
+  const [, table = ""] = readFileSync("docs/cli.md", "utf8").split("| kind | also | |\n| --- | --- | --- |\n");
+  const rows = table.slice(0, table.indexOf("\n\n")).split("\n");
+  const told = rows.map((row) =>
+    [
+      ...row
+        .split(" | ", 2)
+        .join()
+        .matchAll(/`([\w-]+)`/g),
+    ].map(([, name = ""]) => name),
+  );
+  expect(told.map(([kind]) => kind).toSorted()).toEqual(KINDS.toSorted());
+  for (const [kind, ...also] of told) for (const name of also) expect(findKind(name), name).toBe(kind);
 });
 
 it("a line that is well is one that finds nobody here", async () => {
