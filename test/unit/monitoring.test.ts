@@ -88,6 +88,20 @@ describe("each alert", () => {
     expect(pages.sort()).toEqual(alerts.map(({ annotations }) => annotations.runbook).sort());
   });
 
+  it("stands in the operator's guide, among those of its severity", () => {
+    const [, header = "", row = ""] = read("docs/operators-guide.md").match(/^\| (critical .*) \|\n.*\n\| (.*) \|$/m) ?? [];
+    const told = header.split(" | ").map((severity, column) => ({
+      severity,
+      runbooks: [...(row.split(" | ")[column] ?? "").matchAll(/\]\((runbooks\/[^)]+)\)/g)].map(([, page]) => `docs/${page}`),
+    }));
+    const meant = told.map(({ severity }) => ({
+      severity,
+      runbooks: alerts.filter(({ labels }) => labels.severity === severity).map(({ annotations }) => annotations.runbook),
+    }));
+    for (const each of [...told, ...meant]) each.runbooks.sort();
+    expect(told).toEqual(meant);
+  });
+
   it("has a page whose commands are there: those of unacked with their options, events that the logs have", () => {
     const program = buildProgram({ out: () => undefined, err: () => undefined } as never);
     const sources = ["services", "libs"].flatMap((folder) => sourcesIn(folder)).join("\n");
