@@ -1,17 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
+import { actIn } from "./acts-file.ts";
+import type { Act } from "./invariants.ts";
 
-/** One line that the `stamp` observer wrote about an act of its own. */
-export interface Stamp {
-  observerId: string;
+/** An act with what else the type `stamp` writes of it. */
+export interface Stamp extends Act {
   name: string;
-  runId: string;
   serviceName: string;
-  pid: number;
   /** Counts up within a run. */
   n: number;
-  /** CLOCK_MONOTONIC, the same for all processes of a machine. */
-  monotonicNs: bigint;
-  kind: "start" | "act" | "stop";
   /** Of a stop: the code of the signal's reason. */
   reason?: string;
 }
@@ -20,10 +16,7 @@ export interface Stamp {
 export function readStamps(file: string): Stamp[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
-  return lines.map((line) => {
-    const stamp = JSON.parse(line) as Omit<Stamp, "monotonicNs"> & { monotonicNs: string };
-    return { ...stamp, monotonicNs: BigInt(stamp.monotonicNs) };
-  });
+  return lines.map(actIn<Stamp>);
 }
 
 /** Pairs of runs of one observer that acted at the same time, with how long in ms. */

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { BatchResults, ObserverView, ProblemDetails, ServiceView, Stats } from "@unacked/contracts";
 import { expect } from "vitest";
+import { ActsFile } from "../acts/acts-file.ts";
 import { type Act, findViolations, longestOverlapMs, mostLateActs } from "../acts/invariants.ts";
 import type { Management } from "../broker/management.ts";
 import { type TcpProxy, tcpProxy } from "../broker/tcp-proxy.ts";
@@ -55,10 +55,6 @@ export async function freshSystem(options: Partial<SystemOptions> = {}): Promise
   return new System({ amqpUrl, databaseUrl, management, ...options });
 }
 
-/**
- * The whole of Unacked as its users run it: real processes on a real broker and database. Observers are of the type
- * `stamp`, which writes its acts into a file; `check()` holds these acts, the queue and the books against what must be.
- */
 /** A service that is killed with -9 leaves its slots acting until they read the end of their lifeline (docs/guarantees.md, 2). */
 export const KILLED_KEEPER_OVERLAP_MS = 50;
 /** What a machine may stand still that runs everything at once, where no bystander stamps beside a system. */
@@ -71,13 +67,15 @@ const STAMPING = new Set(["updatable", "walker", "stamp", "admitted", "counter"]
 const programOf = (root: string, program: string): string =>
   `${root}/services/${program}/${root === ROOT ? "bundle" : "dist"}/main.js`;
 
+/**
+ * The whole of Unacked as its users run it: real processes on a real broker and database. Observers are of the type
+ * `stamp`, which writes its acts into a file; `check()` holds these acts, the queue and the books against what must be.
+ */
 export class System {
   readonly #options: SystemOptions;
   /** Where stamping observers write; for those that are not made by `create`. */
   readonly actsFile = join(temporaryFolder("acts"), "acts.jsonl");
-  readonly #acts: Act[] = [];
-  #actsRead = 0;
-  #actsRest = "";
+  readonly #acts = new ActsFile(this.actsFile);
   readonly managers: RunningProcess[] = [];
   readonly services = new Map<string, RunningProcess>();
   /** All that were ever started, also those whose name another has taken. */
@@ -307,38 +305,12 @@ export class System {
 
   /** All so far, in the order they were written. */
   acts(): Act[] {
-    this.#readActs();
-    return this.#acts;
-  }
-
-  /** Only what has been appended since the last look: the file grows to megabytes, and tests look all the time. */
-  #readActs(): void {
-    let file: number;
-    try {
-      file = openSync(this.actsFile, "r");
-    } catch {
-      return; // nobody has acted yet
-    }
-    const chunk = Buffer.allocUnsafe(1_048_576);
-    for (let read = -1; read !== 0; this.#actsRead += read) {
-      read = readSync(file, chunk, 0, chunk.length, this.#actsRead);
-      this.#actsRest += chunk.toString("latin1", 0, read);
-    }
-    closeSync(file);
-    const lines = this.#actsRest.split("\n");
-    this.#actsRest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (!line.endsWith("}")) continue; // a process that was killed may have left half a line
-      const act = JSON.parse(line) as Omit<Act, "monotonicNs"> & { monotonicNs: string };
-      this.#acts.push({ ...act, monotonicNs: BigInt(act.monotonicNs) });
-    }
+    return this.#acts.all();
   }
 
   /** Drops what is older, once it has been judged: for tests that go on for long. */
   forgetActsBefore(ns: bigint): void {
-    this.#readActs();
-    const kept = this.#acts.filter((act) => act.monotonicNs >= ns);
-    this.#acts.splice(0, this.#acts.length, ...kept);
+    this.#acts.forgetBefore(ns);
   }
 
   /** Observers that acted within the last `withinMs`, by process. */
