@@ -80,59 +80,58 @@ function addGetOptions(command: Command, io: Io): void {
 async function get(session: Session, { kind, names, options }: { kind: string; names: string[]; options: GetOptions }) {
   const found = toKind(kind);
   refuseOptions(found, options);
+  const { api } = session;
+  const { filter, limit } = options;
+  const show = <Row>(listing: Listing<Row>, ways: Ways<Row>) => showOrList(session, listing, { names, options, ...ways });
+  const showTypes = <Row extends { type: string }>(listing: Listing<Row>, types: Row[]) =>
+    show(listing, { one: async (name) => typeNamed(types, name, found), all: () => once(types) });
   switch (found) {
     case "observers":
-      return names.length > 0
-        ? showNamed(session, OBSERVER_LISTING, names, options, (name) => session.api.getObserver(name))
-        : printPages(session, OBSERVER_LISTING, options, observerPages(session, options));
-    case "services":
-      return getServices(session, names, options);
+      return show(OBSERVER_LISTING, { one: (name) => api.getObserver(name), all: () => observerPages(session, options) });
+    case "services": {
+      const services = await api.listServices({ all: options.all === true });
+      return show(SERVICE_LISTING, { one: async (name) => findService(services, name), all: () => once(services) });
+    }
     case "tasks":
-      return names.length > 0
-        ? showNamed(session, TASK_LISTING, names, options, (id) => session.api.getTask(id))
-        : printPages(session, TASK_LISTING, options, session.api.taskPages(parseTaskFilters(options.filter), options.limit));
+      return show(TASK_LISTING, { one: (id) => api.getTask(id), all: () => api.taskPages(parseTaskFilters(filter), limit) });
     case "task-types":
-      return getTaskTypes(session, names, options);
+      return showTypes(TASK_TYPE_LISTING, await api.listTaskTypes());
     case "task-figures":
-      return getTaskFigures(session, names, options);
+      return showTypes(TASK_FIGURE_LISTING, await api.listTaskFigures());
     case "task-failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
-      return printPages(session, TASK_FAILURE_LISTING, options, once(await session.api.groupTaskFailures()));
+      return printPages(session, TASK_FAILURE_LISTING, options, once(await api.groupTaskFailures()));
     case "flows":
-      return names.length > 0
-        ? showNamed(session, FLOW_LISTING, names, options, (id) => session.api.getFlow(id))
-        : printPages(session, FLOW_LISTING, options, session.api.flowPages(parseFlowFilters(options.filter), options.limit));
+      return show(FLOW_LISTING, { one: (id) => api.getFlow(id), all: () => api.flowPages(parseFlowFilters(filter), limit) });
     case "timers":
-      return names.length > 0
-        ? showNamed(session, TIMER_LISTING, names, options, (id) => session.api.getTimer(id))
-        : printPages(
-            session,
-            TIMER_LISTING,
-            options,
-            session.api.timerPages(parseTimerFilters(options.filter), options.limit),
-          );
+      return show(TIMER_LISTING, {
+        one: (id) => api.getTimer(id),
+        all: () => api.timerPages(parseTimerFilters(filter), limit),
+      });
     case "schedules":
-      return names.length > 0
-        ? showNamed(session, SCHEDULE_LISTING, names, options, (id) => session.api.getSchedule(id))
-        : printPages(
-            session,
-            SCHEDULE_LISTING,
-            options,
-            session.api.schedulePages(parseScheduleFilters(options.filter), options.limit),
-          );
+      return show(SCHEDULE_LISTING, {
+        one: (id) => api.getSchedule(id),
+        all: () => api.schedulePages(parseScheduleFilters(filter), limit),
+      });
     case "occurrences":
       return getOccurrences(session, names, options);
     case "runs":
       return getRuns(session, names, options);
     case "errors":
-      return getErrors(session, names, options);
+      if (names.length === 0 && options.groups === true)
+        return printPages(session, ERROR_GROUP_LISTING, options, once(await api.errorGroups()));
+      return show(ERROR_LISTING, {
+        one: (id) => api.getError(id),
+        all: () => api.errorPages(parseErrorFilters(filter), limit),
+      });
     case "failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
-      return printPages(session, FAILURE_LISTING, options, once(await session.api.observerErrorGroups()));
+      return printPages(session, FAILURE_LISTING, options, once(await api.observerErrorGroups()));
     case "types":
-      return getTypes(session, names, options);
+      return showTypes(TYPE_LISTING, await api.listTypes());
     case "audit":
-      return getAudit(session, names, options);
+      if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter observer=NAME");
+      return printPages(session, AUDIT_LISTING, options, api.auditPages(parseAuditFilters(filter), limit));
     default:
       return found satisfies never;
   }
@@ -141,30 +140,6 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
 function observerPages({ api }: Session, options: GetOptions): AsyncIterable<ObserverView[]> {
   const filter = parseFilters(options.filter, options.selector) ?? {};
   return api.observerPages(options.all === true ? filter : { status: [...LIVING_STATUSES], ...filter }, options);
-}
-
-async function getServices(session: Session, names: string[], options: GetOptions): Promise<void> {
-  const services = await session.api.listServices({ all: options.all === true });
-  if (names.length === 0) return printPages(session, SERVICE_LISTING, options, once(services));
-  return showNamed(session, SERVICE_LISTING, names, options, async (name) => findService(services, name));
-}
-
-async function getTypes(session: Session, names: string[], options: GetOptions): Promise<void> {
-  const types = await session.api.listTypes();
-  if (names.length === 0) return printPages(session, TYPE_LISTING, options, once(types));
-  return showNamed(session, TYPE_LISTING, names, options, async (name) => typeNamed(types, name, "types"));
-}
-
-async function getTaskTypes(session: Session, names: string[], options: GetOptions): Promise<void> {
-  const types = await session.api.listTaskTypes();
-  if (names.length === 0) return printPages(session, TASK_TYPE_LISTING, options, once(types));
-  return showNamed(session, TASK_TYPE_LISTING, names, options, async (name) => typeNamed(types, name, "task-types"));
-}
-
-async function getTaskFigures(session: Session, names: string[], options: GetOptions): Promise<void> {
-  const figures = await session.api.listTaskFigures();
-  if (names.length === 0) return printPages(session, TASK_FIGURE_LISTING, options, once(figures));
-  return showNamed(session, TASK_FIGURE_LISTING, names, options, async (name) => typeNamed(figures, name, "task-figures"));
 }
 
 function typeNamed<Type extends { type: string }>(types: Type[], name: string, kind: Kind): Type {
@@ -195,21 +170,20 @@ async function getOccurrences(session: Session, names: string[], options: GetOpt
   return printPages(session, OCCURRENCE_LISTING, options, once(found));
 }
 
-function getErrors(session: Session, names: string[], options: GetOptions): Promise<void> {
-  if (names.length > 0) return showNamed(session, ERROR_LISTING, names, options, (id) => session.api.getError(id));
-  if (options.groups === true) return printErrorGroups(session, options);
-  const pages = session.api.errorPages(parseErrorFilters(options.filter), options.limit);
-  return printPages(session, ERROR_LISTING, options, pages);
+/** How things of a kind are read. */
+interface Ways<Row> {
+  one(name: string): Promise<Row>;
+  all(): AsyncIterable<Row[]>;
 }
 
-function getAudit(session: Session, names: string[], options: GetOptions): Promise<void> {
-  if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter observer=NAME");
-  const pages = session.api.auditPages(parseAuditFilters(options.filter), options.limit);
-  return printPages(session, AUDIT_LISTING, options, pages);
+interface Asked<Row> extends Ways<Row> {
+  names: string[];
+  options: GetOptions;
 }
 
-async function printErrorGroups(session: Session, options: GetOptions): Promise<void> {
-  return printPages(session, ERROR_GROUP_LISTING, options, once(await session.api.errorGroups()));
+function showOrList<Row>(session: Session, listing: Listing<Row>, { names, options, one, all }: Asked<Row>): Promise<void> {
+  if (names.length > 0) return showNamed(session, listing, names, options, one);
+  return printPages(session, listing, options, all());
 }
 
 /** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
