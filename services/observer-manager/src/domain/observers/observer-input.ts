@@ -1,7 +1,7 @@
 import { mayHaveRun, type RunEndReason, type RunStopReason, traitsOf } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { decide, type ObserverAction, type ObserverInput } from "./observer-machine.ts";
-import { admit, endRun, supersede } from "./run-fate.ts";
+import { addressOf, admit, endRun, supersede } from "./run-fate.ts";
 
 /** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
 export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
@@ -91,15 +91,6 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
       return action satisfies never;
   }
 }
-
-const addressOf = ({ id: runId, observerId, messageId, revision, serviceId, generation }: RunBook) => ({
-  observerId,
-  runId,
-  messageId,
-  revision,
-  serviceId,
-  generation,
-});
 
 /** The run was its observer's own, and its message is with the broker again (or was never to be taken away). */
 export function loseRun(books: Books, run: RunBook, reason: RunEndReason, atMs: number | null): void {

@@ -19,9 +19,18 @@ export function admit(books: Books, observer: ObserverBook, run: RunBook): void 
     books.changedRuns.add(run);
     books.changedObservers.add(observer);
   }
-  const { observerId, messageId, revision, serviceId, generation } = run;
-  books.want({ kind: "admit", observerId, runId: run.id, messageId, revision, serviceId, generation });
+  books.want({ kind: "admit", ...addressOf(run) });
 }
+
+/** What every order to one run says of it. */
+export const addressOf = ({ id: runId, observerId, messageId, revision, serviceId, generation }: RunBook) => ({
+  observerId,
+  runId,
+  messageId,
+  revision,
+  serviceId,
+  generation,
+});
 
 /** It waits for no admission any more: it has begun, or it is not to. */
 export function letGoOfRequest(books: Books, run: RunBook): void {
@@ -39,16 +48,7 @@ export function supersede(books: Books, run: RunBook, reason: RunStopReason): vo
   letGoOfRequest(books, run);
   run.state = "Superseded";
   books.changedRuns.add(run);
-  books.want({
-    kind: "stop-run",
-    observerId: run.observerId,
-    runId: run.id,
-    messageId: run.messageId,
-    revision: run.revision,
-    serviceId: run.serviceId,
-    generation: run.generation,
-    reason,
-  });
+  books.want({ kind: "stop-run", ...addressOf(run), reason });
 }
 
 /** Through no fault of its own; a run that began again in its service for such a reason says so itself. */
