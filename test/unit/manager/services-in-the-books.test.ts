@@ -287,6 +287,20 @@ describe("an inventory", () => {
     expect(scene.wanted).toEqual([{ kind: "stop-run", ...run, serviceId: service, generation: 1, reason: "unknown" }]);
   });
 
+  it("stops a run that it lists after its end, where another one is current, through the connection by which it is heard", () => {
+    const scene = new Scene();
+    const [holder, heir] = newServices();
+    const observer = scene.observer();
+    const run = runOf(observer);
+    const next = runOf(observer, { messageId: run.messageId });
+    scene.say(holder, [started(run)]);
+    scene.apply({ kind: "DeathCertificate", serviceId: holder, generation: 1 });
+    scene.say(heir, [started(next)]);
+    scene.say(holder, [inventory([run])], { generation: 2 });
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: next.runId });
+    expect(scene.stopOf(run.runId)).toMatchObject({ serviceId: holder, generation: 2, reason: "superseded" });
+  });
+
   it("takes up a run that the books do not know", () => {
     const scene = new Scene();
     const observer = scene.observer();

@@ -10,10 +10,10 @@ import {
   type ServiceEvent,
 } from "@unacked/contracts";
 import { noteSaver } from "../observers/checkpoints.ts";
-import { isTakenBackFor, type Source } from "../observers/current-run.ts";
+import { isTakenBackFor, reviveToStop, type Source } from "../observers/current-run.ts";
 import { loseRun } from "../observers/observer-input.ts";
 import { applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
-import { endRun, supersede } from "../observers/run-fate.ts";
+import { endRun } from "../observers/run-fate.ts";
 import { catchUp } from "../observers/run-update.ts";
 import {
   type Books,
@@ -279,12 +279,8 @@ function applyInventory(books: Books, service: ServiceBook, source: Source, inve
     if (!run || run.state === "Requested") applyRunEvent(books, source, { kind: "RunStarted", ...listed, at: inventory.at });
     else if (isNews) applyRunEvent(books, source, { kind: "RunHeld", ...listed, at: inventory.at });
     else if (run.state === "Ended") {
-      run.state = "Superseded";
-      run.endReason = null;
-      run.interruption = null;
-      run.endedAtMs = null;
       const current = observer?.currentRunId ? books.runs.get(observer.currentRunId) : undefined;
-      supersede(books, run, current && isTakenBackFor(run, current) ? "taken-back" : "superseded");
+      reviveToStop(books, run, source, current && isTakenBackFor(run, current) ? "taken-back" : "superseded");
     }
   }
   const listed = books.inventories.collect(inventory);

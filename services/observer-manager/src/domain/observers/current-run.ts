@@ -119,6 +119,7 @@ export function takeBack(books: Books, observer: ObserverBook, run: RunBook, sou
   if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
 }
 
+/** It was taken for ended, and is heard of: by this connection of its service, to which it then belongs. */
 export function revive(books: Books, run: RunBook, source: Source): void {
   run.generation = source.generation;
   run.state = "Superseded";
@@ -128,7 +129,8 @@ export function revive(books: Books, run: RunBook, source: Source): void {
   books.changedRuns.add(run);
 }
 
-function reviveToStop(books: Books, run: RunBook, source: Source, reason: RunStopReason): void {
+/** It goes on, and is not to. */
+export function reviveToStop(books: Books, run: RunBook, source: Source, reason: RunStopReason): void {
   revive(books, run, source);
   supersede(books, run, reason);
 }
