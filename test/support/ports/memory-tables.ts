@@ -1,11 +1,6 @@
 import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
-import type {
-  Command,
-  CommandKey,
-  ObserverBook,
-  RunBook,
-  ServiceBook,
-} from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { ObserverBook, RunBook, ServiceBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { Command } from "../../../services/observer-manager/src/domain/books/command.ts";
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import type {
   KeptEvent,
@@ -58,11 +53,3 @@ export const NEW: Omit<ObserverBook, "id"> = {
   startsLater: false,
   unchangedForMs: 0,
 };
-
-/** What there can be only one of. */
-export const keyOf = (command: CommandKey | Command): string =>
-  "runId" in command
-    ? `${command.kind} ${command.runId}`
-    : "observerId" in command
-      ? `${command.kind} ${command.observerId}`
-      : `${command.kind} ${command.serviceId} ${command.generation}`;

@@ -1,5 +1,6 @@
 import type { ObserverId, ObserverSpec, ObserverView } from "@unacked/contracts";
-import { Books, type Command, InventoryParts } from "../../../services/observer-manager/src/domain/books/books.ts";
+import { Books, InventoryParts } from "../../../services/observer-manager/src/domain/books/books.ts";
+import { type Command, keyText } from "../../../services/observer-manager/src/domain/books/command.ts";
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import {
   type BooksTransaction,
@@ -9,7 +10,7 @@ import {
   RefusedByDatabase,
 } from "../../../services/observer-manager/src/operations/books/books-store.ts";
 import type { NewObserver } from "../../../services/observer-manager/src/operations/observers/new-observer.ts";
-import { keyOf, NEW, type ObserverRow, type Tables } from "./memory-tables.ts";
+import { NEW, type ObserverRow, type Tables } from "./memory-tables.ts";
 
 /** A transaction on a draft of the tables. Every row is loaded, which is more than is asked for and never less. */
 export class MemoryTransaction implements BooksTransaction {
@@ -73,8 +74,8 @@ export class MemoryTransaction implements BooksTransaction {
       if ("runId" in command && books.quietRuns.has(command.runId)) tables.commands.delete(key);
     }
     for (const change of books.commands.values()) {
-      if ("want" in change) tables.commands.set(keyOf(change.want), change.want);
-      else tables.commands.delete(keyOf(change.forget));
+      if ("want" in change) tables.commands.set(keyText(change.want), change.want);
+      else tables.commands.delete(keyText(change.forget));
     }
   }
 
@@ -147,7 +148,7 @@ export class MemoryTransaction implements BooksTransaction {
       this.#touch(row);
       this.#tables.observers.set(id, row);
       const start: Command = { kind: "start", observerId: id, revision, delayMs: 0 };
-      this.#tables.commands.set(keyOf(start), start);
+      this.#tables.commands.set(keyText(start), start);
       created.push(id);
     }
     const views = await this.viewObservers(created);

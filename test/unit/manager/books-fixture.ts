@@ -10,12 +10,8 @@ import {
   type ServiceEvent,
   type ServiceId,
 } from "@unacked/contracts";
-import {
-  Books,
-  type Command,
-  InventoryParts,
-  type ObserverBook,
-} from "../../../services/observer-manager/src/domain/books/books.ts";
+import { Books, InventoryParts, type ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { Command } from "../../../services/observer-manager/src/domain/books/command.ts";
 import { type ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
 import { applyStateMessage } from "../../../services/observer-manager/src/domain/books/state-message.ts";
 

@@ -7,7 +7,7 @@ import {
   WARNING_CODES,
 } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
-import { COMMAND_KINDS } from "../../domain/books/books.ts";
+import { COMMAND_KINDS } from "../../domain/books/command.ts";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 
 export interface BooksShown {

@@ -12,7 +12,6 @@ import type {
   ReloadEnded,
   RunEndReason,
   RunId,
-  RunStopReason,
   ServiceAlive,
   ServiceId,
   ServiceState,
@@ -21,6 +20,7 @@ import type {
 } from "@unacked/contracts";
 import { type RunCount, RunFigureSums } from "../observers/run-figures.ts";
 import type { RunStep } from "../observers/run-story.ts";
+import { type Command, type CommandChange, type CommandKey, keyText, TO_OBSERVER, TO_RUN } from "./command.ts";
 import type { Unapplied } from "./received-message.ts";
 
 /** What one batch of events changed, for metrics. It decides nothing. */
@@ -187,63 +187,6 @@ export interface ServiceBook extends SlotsBook, IntakeBook {
   answered?: InventoryProof;
 }
 
-/** What is to be sent. The key says what there can be only one of. */
-export type Command =
-  | { kind: "start"; observerId: ObserverId; revision: number; delayMs: number }
-  | { kind: "stop"; observerId: ObserverId; revision: number }
-  | {
-      kind: "stop-run";
-      observerId: ObserverId;
-      runId: RunId;
-      messageId: MessageId;
-      revision: number;
-      serviceId: ServiceId;
-      generation: number;
-      reason: RunStopReason;
-    }
-  | {
-      kind: "admit" | "tell-checkpoint" | "update-run" | "move-run";
-      observerId: ObserverId;
-      runId: RunId;
-      messageId: MessageId;
-      revision: number;
-      serviceId: ServiceId;
-      generation: number;
-    }
-  | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
-  | { kind: "report-inventory"; serviceId: ServiceId; generation: number; proof?: InventoryProof | null }
-  | { kind: "reload"; serviceId: ServiceId; generation: number; reloadId: string }
-  | { kind: ToService; serviceId: ServiceId; generation: number };
-
-/** What is said to a service as a whole. `step-aside` is said once; the others but `probe` until they are answered. */
-type ToService = "probe" | "drain" | "cordon" | "uncordon" | "step-aside";
-
-export const COMMAND_KINDS = [
-  "start",
-  "stop",
-  "stop-run",
-  "restart-run",
-  "move-run",
-  "admit",
-  "tell-checkpoint",
-  "update-run",
-  "report-inventory",
-  "probe",
-  "drain",
-  "cordon",
-  "uncordon",
-  "step-aside",
-  "reload",
-] satisfies Command["kind"][];
-
-/** A command to be written, or one of that key to be forgotten. */
-export type CommandChange = { want: Command } | { forget: CommandKey };
-
-export type CommandKey =
-  | { kind: "start" | "stop"; observerId: ObserverId }
-  | { kind: "stop-run" | "restart-run" | "move-run" | "admit" | "tell-checkpoint" | "update-run"; runId: RunId }
-  | { kind: "report-inventory" | "reload" | ToService; serviceId: ServiceId; generation: number };
-
 /**
  * The rows that one batch of events touches, loaded and locked; decisions change them in memory and note which ones,
  * so that each table is then written by one statement however many events there were.
@@ -304,43 +247,17 @@ export class Books {
 
   forgetAllOfObserver(observerId: ObserverId): void {
     this.quietObservers.add(observerId);
-    for (const kind of ["start", "stop"] as const) this.commands.delete(keyText({ kind, observerId }));
+    for (const kind of TO_OBSERVER) this.commands.delete(keyText({ kind, observerId }));
   }
 
   forgetAllOfRun(runId: RunId): void {
     this.quietRuns.add(runId);
-    for (const kind of ["stop-run", "restart-run", "move-run", "admit", "tell-checkpoint", "update-run"] as const)
-      this.commands.delete(keyText({ kind, runId }));
+    for (const kind of TO_RUN) this.commands.delete(keyText({ kind, runId }));
   }
 
   /** The runs of a service that have not ended, as far as they are loaded. */
   livingRunsOf(serviceId: ServiceId): RunBook[] {
     return [...this.runs.values()].filter((run) => run.serviceId === serviceId && run.state !== "Ended");
-  }
-}
-
-function keyText(key: CommandKey): string {
-  switch (key.kind) {
-    case "start":
-    case "stop":
-      return `${key.kind} ${key.observerId}`;
-    case "stop-run":
-    case "restart-run":
-    case "move-run":
-    case "admit":
-    case "tell-checkpoint":
-    case "update-run":
-      return `${key.kind} ${key.runId}`;
-    case "report-inventory":
-    case "probe":
-    case "drain":
-    case "cordon":
-    case "uncordon":
-    case "step-aside":
-    case "reload":
-      return `${key.kind} ${key.serviceId} ${key.generation}`;
-    default:
-      return key satisfies never;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AdmittedSpec, Checkpoint, DoublingPauses, StartObserver, UpdateRuns } from "@unacked/contracts";
-import type { Command } from "../../domain/books/books.ts";
+import type { Command } from "../../domain/books/command.ts";
 
 /** The commands of one kind that are not sent, or not answered, yet. */
 export interface CommandCount {

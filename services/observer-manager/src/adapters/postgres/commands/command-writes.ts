@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
-import type { Books, Command, CommandKey } from "../../../domain/books/books.ts";
+import type { Books } from "../../../domain/books/books.ts";
+import type { Command, CommandKey } from "../../../domain/books/command.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
@@ -74,31 +75,9 @@ function forget(tx: EntityManager, keys: CommandKey[]): Promise<unknown>[] {
   const byRun = new Map<string, string[]>();
   const byGeneration: (readonly [string, string, number])[] = [];
   for (const key of keys) {
-    switch (key.kind) {
-      case "start":
-      case "stop":
-        addTo(byObserver, key.kind, key.observerId);
-        break;
-      case "stop-run":
-      case "restart-run":
-      case "move-run":
-      case "admit":
-      case "tell-checkpoint":
-      case "update-run":
-        addTo(byRun, key.kind, key.runId);
-        break;
-      case "report-inventory":
-      case "probe":
-      case "drain":
-      case "cordon":
-      case "uncordon":
-      case "step-aside":
-      case "reload":
-        byGeneration.push([key.kind, key.serviceId, key.generation]);
-        break;
-      default:
-        key satisfies never;
-    }
+    if ("runId" in key) addTo(byRun, key.kind, key.runId);
+    else if ("serviceId" in key) byGeneration.push([key.kind, key.serviceId, key.generation]);
+    else addTo(byObserver, key.kind, key.observerId);
   }
   return [
     ...[...byObserver].map((of) => tx.query(FORGET_BY_OBSERVER, of)),

@@ -1,6 +1,6 @@
 import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { Command } from "../../../domain/books/books.ts";
+import type { Command } from "../../../domain/books/command.ts";
 import type { UnknownRun } from "../../../operations/books/books-store.ts";
 
 /** The first order of a run stands: its service cannot be said to be another later. */
