@@ -1,6 +1,7 @@
 import type { PoolStats } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { type Facts, warningsOf } from "../../../services/observer-manager/src/domain/overview/warnings.ts";
+import type { Facts } from "../../../services/observer-manager/src/domain/overview/facts.ts";
+import { warningsOf } from "../../../services/observer-manager/src/domain/overview/warnings.ts";
 
 const pool: PoolStats = {
   pool: "default",

@@ -1,5 +1,5 @@
 import type { PoolStats, ServiceView } from "@unacked/contracts";
-import type { UnevenPool, UnservedType } from "../overview/warnings.ts";
+import type { UnevenPool, UnservedType } from "../overview/facts.ts";
 import { type Plan, planOf } from "./plan.ts";
 
 /** Which service is farthest from its share, in words; null: none is far enough to be worth moving anything. */

@@ -1,5 +1,5 @@
 import type { QueueDepth } from "@unacked/contracts";
-import type { QueueKeeper, QueueTrouble, UnwantedQueue } from "../../domain/overview/warnings.ts";
+import type { QueueKeeper, QueueTrouble, UnwantedQueue } from "../../domain/overview/facts.ts";
 
 /** What the broker says of the queues at this moment. */
 export interface QueuesNow {

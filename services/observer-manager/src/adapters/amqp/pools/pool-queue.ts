@@ -1,6 +1,6 @@
 import { asOtherwise, RefusedError, type Session, type SideChannel } from "@unacked/broker";
 import { backoffMs, type QueueType, TOLD_WITHIN_MS, workQueue } from "@unacked/contracts";
-import type { QueueTrouble } from "../../../domain/overview/warnings.ts";
+import type { QueueTrouble } from "../../../domain/overview/facts.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
 

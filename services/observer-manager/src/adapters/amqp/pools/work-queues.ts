@@ -1,6 +1,6 @@
 import type { Session } from "@unacked/broker";
 import type { QueueType } from "@unacked/contracts";
-import type { QueueTrouble } from "../../../domain/overview/warnings.ts";
+import type { QueueTrouble } from "../../../domain/overview/facts.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { PoolQueues, QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
 import { PoolQueue } from "./pool-queue.ts";

@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { RestartedObservers } from "../../../domain/overview/warnings.ts";
+import type { RestartedObservers } from "../../../domain/overview/facts.ts";
 
 /** How far back restarts count, and how many of an observer do. */
 const WINDOW = "interval '10 minutes'";

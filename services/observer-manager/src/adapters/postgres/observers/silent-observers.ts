@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { SilentObservers } from "../../../domain/overview/warnings.ts";
+import type { SilentObservers } from "../../../domain/overview/facts.ts";
 
 /** Of `observers o`. Index: observers_silent. */
 export const IS_SILENT = "(o.silent_since IS NOT NULL AND o.status = 'Processing')";

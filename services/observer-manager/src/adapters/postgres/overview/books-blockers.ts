@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { BooksBlocker } from "../../../domain/overview/warnings.ts";
+import type { BooksBlocker } from "../../../domain/overview/facts.ts";
 
 /**
  * Who holds what the managers wait for; of a chain of them, its first. `pg_blocking_pids` answers 0 for a prepared transaction. When a

@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { GoneService } from "../../../domain/overview/warnings.ts";
+import type { GoneService } from "../../../domain/overview/facts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
 /** Index: services_gone, then services_by_name for each. Of each name the last that went. */

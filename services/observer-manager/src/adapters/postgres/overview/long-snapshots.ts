@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { LongSnapshot } from "../../../domain/overview/warnings.ts";
+import type { LongSnapshot } from "../../../domain/overview/facts.ts";
 
 /**
  * Who keeps what has been deleted since from being cleaned up: a snapshot, or a transaction that has written. Of other roles this is

@@ -1,6 +1,6 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { UnevenPool } from "../../../domain/overview/warnings.ts";
+import type { UnevenPool } from "../../../domain/overview/facts.ts";
 import { planFor } from "../../../operations/balance/next-step.ts";
 import { readStandings } from "../balance/pool-standings.ts";
 

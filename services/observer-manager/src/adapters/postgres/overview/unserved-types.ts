@@ -1,6 +1,6 @@
 import { AWAITING_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { UnservedType } from "../../../domain/overview/warnings.ts";
+import type { UnservedType } from "../../../domain/overview/facts.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";

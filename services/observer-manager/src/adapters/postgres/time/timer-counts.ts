@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { UnheardTimers } from "../../../domain/overview/warnings.ts";
+import type { UnheardTimers } from "../../../domain/overview/facts.ts";
 import type { TimerCounts } from "../../../operations/time/timer-store.ts";
 import { LIVE_TIMERS } from "./timer-view.ts";
 
