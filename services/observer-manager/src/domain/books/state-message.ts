@@ -1,31 +1,18 @@
 import {
   type DeathCertificate,
   type EventBatch,
-  type Inventory,
   isLivingService,
-  type ReloadEnded,
-  type RunRequested,
   type ServiceAlive,
   type ServiceBorn,
   type ServiceEvent,
 } from "@unacked/contracts";
-import { noteSaver } from "../observers/checkpoints.ts";
-import { isTakenBackFor, reviveToStop, type Source } from "../observers/current-run.ts";
+import type { Source } from "../observers/current-run.ts";
 import { loseRun } from "../observers/observer-input.ts";
 import { applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
-import { endRun } from "../observers/run-fate.ts";
-import { catchUp } from "../observers/run-update.ts";
-import {
-  type Books,
-  type DrainState,
-  intakeOf,
-  type ObserverBook,
-  ORDER_OF,
-  type RunBook,
-  type ServiceBook,
-  slotsOf,
-} from "./books.ts";
+import { type Books, intakeOf, ORDER_OF, type ServiceBook, slotsOf } from "./books.ts";
+import { applyInventory } from "./inventory.ts";
 import { type ReceivedMessage, unappliedOf } from "./received-message.ts";
+import { askInventory, noteReload, noteStanding, orderAgain } from "./service-orders.ts";
 
 /** What became of a message: an `old` one is a redelivery that was applied before. */
 export type Applied = "applied" | "old";
@@ -119,56 +106,12 @@ function noteSign(books: Books, service: ServiceBook, batch: EventBatch): void {
   const wasGivenUp = !isLivingService(service.state);
   const isNewConnection = batch.generation > service.generation;
   service.generation = Math.max(service.generation, batch.generation);
-  // What was sent to the connection before is lost with it.
   if (wasGivenUp || isNewConnection) orderAgain(books, service);
   if (service.state === "Alive") return;
   // It was given up, and speaks: what it runs is asked for, whole.
   if (wasGivenUp) askInventory(books, service);
   service.state = "Alive";
   service.endReason = null;
-}
-
-const isWaited = (drain: DrainState): drain is keyof typeof ORDER_OF => drain in ORDER_OF;
-
-function orderAgain(books: Books, { id: serviceId, generation, drain, reloadId, reloadAnswer }: ServiceBook): void {
-  if (isWaited(drain)) books.want({ kind: ORDER_OF[drain], serviceId, generation });
-  if (reloadId !== null && reloadAnswer === null) books.want({ kind: "reload", serviceId, generation, reloadId });
-}
-
-/** Of one that was asked for before the last, and is over now, nobody waits to hear: the last one begins after it. */
-function noteReload(books: Books, service: ServiceBook, { kind: _kind, reloadId, ...answer }: ReloadEnded): void {
-  if (reloadId !== service.reloadId) return;
-  service.reloadAnswer = answer;
-  books.changedServices.add(service);
-  books.forget({ kind: "reload", serviceId: service.id, generation: service.generation });
-}
-
-/** What it says of its intake, by our order or another's: an order is answered. While it is to take work again, it has not heard of that yet. */
-function noteStanding(books: Books, service: ServiceBook, { draining, cordoned }: Standing): void {
-  const told = draining ? "begun" : cordoned ? "cordoned" : "none";
-  const { id: serviceId, generation, drain } = service;
-  // Older ones never take a drain back.
-  const isNews = service.features.includes("balance") || !(told === "none" && drain === "begun");
-  if (told === drain || !isNews || !ANSWERED_BY[told].includes(drain)) return;
-  service.drain = told;
-  if (isWaited(drain)) books.forget({ kind: ORDER_OF[drain], serviceId, generation });
-}
-
-interface Standing {
-  draining: boolean;
-  cordoned?: boolean | undefined;
-}
-
-/** By what a service says: where the books stood, for it to be news. */
-const ANSWERED_BY: Record<"none" | "cordoned" | "begun", readonly DrainState[]> = {
-  // By our order or not: what it says later is newer than what it said before.
-  none: ["lift-asked", "cordoned", "begun"],
-  cordoned: ["none", "cordon-asked"],
-  begun: ["none", "asked", "cordon-asked", "cordoned"],
-};
-
-function askInventory(books: Books, service: ServiceBook): void {
-  books.want({ kind: "report-inventory", serviceId: service.id, generation: service.generation });
 }
 
 function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): void {
@@ -240,63 +183,4 @@ function endService(books: Books, service: ServiceBook, state: "Stopped" | "Gone
   books.changedServices.add(service);
   for (const run of books.livingRunsOf(service.id))
     loseRun(books, run, state === "Gone" ? "service-gone" : "service-stopped", null);
-}
-
-/** One that asks counts as if it asked now, unless somebody else has its observer. */
-function noteRequest(books: Books, source: Source, event: RunRequested): void {
-  const run = books.runs.get(event.runId);
-  const observer = books.observers.get(event.observerId);
-  const isOthers =
-    run?.state === "Superseded" && observer !== undefined && (observer.currentRunId ?? observer.requestedRunId);
-  if (!isOthers) applyRunEvent(books, source, event);
-}
-
-/** Restored books are behind a run that has been told of a change since: what it runs by is the truth, and the next version is higher. */
-function noteListedVersion(books: Books, observer: ObserverBook, run: RunBook, specVersion: number | undefined): void {
-  if (run.state !== "Current" || specVersion === undefined || specVersion === run.specVersion) return;
-  run.specVersion = specVersion;
-  books.changedRuns.add(run);
-  books.changedObservers.add(observer);
-  catchUp(books, observer, run);
-}
-
-/**
- * What the service says it runs, held against the books, both ways. Parts come in order, none missing, so a run that is in
- * none of them is known to be missing at the last one.
- */
-function applyInventory(books: Books, service: ServiceBook, source: Source, inventory: Inventory): void {
-  if (inventory.draining) noteStanding(books, service, { draining: true });
-  for (const listed of inventory.runs) {
-    const run = books.runs.get(listed.runId);
-    const observer = books.observers.get(listed.observerId);
-    if (listed.requested === true) {
-      noteRequest(books, source, { kind: "RunRequested", ...listed, at: inventory.at });
-      continue;
-    }
-    noteSaver(books, listed);
-    if (run && observer) noteListedVersion(books, observer, run, listed.specVersion);
-    const isNews = !run || (run.state !== "Current" && observer?.currentRunId === null);
-    if (!run || run.state === "Requested") applyRunEvent(books, source, { kind: "RunStarted", ...listed, at: inventory.at });
-    else if (isNews) applyRunEvent(books, source, { kind: "RunHeld", ...listed, at: inventory.at });
-    else if (run.state === "Ended") {
-      const current = observer?.currentRunId ? books.runs.get(observer.currentRunId) : undefined;
-      reviveToStop(books, run, source, current && isTakenBackFor(run, current) ? "taken-back" : "superseded");
-    }
-  }
-  const listed = books.inventories.collect(inventory);
-  if (inventory.part < inventory.parts) return;
-  if (!listed) return askInventory(books, service);
-  service.gaveInventory = true;
-  if (inventory.proof !== undefined) {
-    service.answered = inventory.proof;
-    const { proof, givenBack = [] } = inventory;
-    books.givenBack.push(...givenBack.map((one) => ({ markerId: proof.markerId, ...one })));
-  }
-  books.changedServices.add(service);
-  for (const run of books.livingRunsOf(service.id)) {
-    if (listed.has(run.id)) continue;
-    if (run.state === "Current") loseRun(books, run, "missing-from-inventory", null);
-    else endRun(books, run, "missing-from-inventory", null);
-  }
-  books.forget({ kind: "report-inventory", serviceId: service.id, generation: source.generation });
 }
