@@ -12,6 +12,9 @@ import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
+/** Without somebody who may ask there is nothing to show of requests. */
+const MAY_ASK = { role: "operator", types: ["resize"], pools: ["default"] };
+
 describe("dashboard, alerts and runbooks, beside a running system", () => {
   let system: System;
   let managerUrl: string;
@@ -21,7 +24,7 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
 
   beforeAll(async () => {
     system = await freshSystem();
-    await system.startManager();
+    await system.startManager({ env: { REQUEST_USERS: JSON.stringify({ billing: MAY_ASK }) } });
     managerUrl = system.url;
     for (const name of ["service-1", "service-2"]) {
       const service = await system.startService(name);

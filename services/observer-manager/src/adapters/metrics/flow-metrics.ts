@@ -21,7 +21,7 @@ export class FlowMetrics {
 
   /** `undefined`: the books could not be read. */
   show(counts: FlowCounts | undefined): void {
-    for (const gauge of [this.#running, this.#ends, this.#oldest]) gauge.reset();
+    for (const gauge of [this.#running, this.#ends, this.#oldest]) gauge.remove();
     if (counts === undefined) return;
     this.#running.set({}, counts.running);
     this.#ends.set({}, counts.ends);

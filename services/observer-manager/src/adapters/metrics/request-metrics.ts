@@ -26,7 +26,7 @@ export class RequestMetrics implements RequestTally {
     });
     this.#waiting = metrics.gauge({
       name: "unacked_requests_waiting",
-      help: "Requests over AMQP that no manager has received yet, as of some seconds ago.",
+      help: "Requests over AMQP that no manager has received yet, as of some seconds ago. Missing while the broker cannot be asked, and without REQUEST_USERS.",
     });
   }
 
@@ -37,7 +37,7 @@ export class RequestMetrics implements RequestTally {
 
   /** `undefined`: it is not known, or nobody may ask. */
   show(waiting: number | undefined): void {
-    this.#waiting.reset();
+    this.#waiting.remove();
     if (waiting !== undefined) this.#waiting.set({}, waiting);
   }
 }

@@ -40,7 +40,7 @@ export class ScheduleMetrics implements ScheduleTally {
   /** `undefined`: the books could not be read. */
   show(counts: ScheduleCounts | undefined): void {
     this.#schedules.reset();
-    this.#oldest.reset();
+    this.#oldest.remove();
     if (counts === undefined) return;
     for (const status of SCHEDULE_STATUSES)
       this.#schedules.set({ status }, counts.byStatus.find((one) => one.status === status)?.count ?? 0);

@@ -47,7 +47,7 @@ export class TimerMetrics implements TimerTally {
   /** `undefined`: the books could not be read. */
   show(counts: TimerCounts | undefined): void {
     this.#timers.reset();
-    this.#oldest.reset();
+    this.#oldest.remove();
     if (counts === undefined) return;
     for (const status of LIVE)
       this.#timers.set({ status }, counts.byStatus.find((one) => one.status === status)?.count ?? 0);
