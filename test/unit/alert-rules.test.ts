@@ -76,6 +76,7 @@ const WELL: Series = {
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="2xx"}`]: growing(99),
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="5xx"}`]: growing(1),
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/readyz",status="5xx"}`]: growing(99),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/healthz",status="2xx"}`]: growing(9),
 };
 
 /** What has to change for each alert; what else fires by the same change. */
@@ -195,6 +196,9 @@ describe("the alert rules", { timeout: 60_000 }, () => {
       testOf("all is well", WELL, []),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
       testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
+      testOf("the only caller, who comes seldom, is refused", { ...WELL, ...REFUSES_ITS_ONLY_CALLER }, [
+        "UnackedHttpErrors",
+      ]),
       ...CASES.map(({ alert, series }) => testOf(alert, { ...WELL, ...series }, [alert])),
     ]);
     expect(outcome).toBe("");
@@ -209,6 +213,12 @@ describe("the alert rules", { timeout: 60_000 }, () => {
 const IS_CORDONED: Series = {
   [`unacked_service_ready{${service}}`]: steady(0),
   [`unacked_service_cordoned{${service}}`]: steady(1),
+};
+
+/** Two managers' probes, and a call a minute beside them. */
+const REFUSES_ITS_ONLY_CALLER: Series = {
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="2xx"}`]: steady(99),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="5xx"}`]: growing(0.25),
 };
 
 const DRAINS: Series = {
