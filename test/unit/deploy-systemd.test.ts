@@ -52,6 +52,14 @@ describe.each(UNITS)("the unit $file", ({ file, program, instance }) => {
     expect(readFileSync(join(ROOT, "docs/deploy.md"), "utf8")).toContain("systemd 251 or later");
   });
 
+  it("says of its secrets that they stay as they were when it was started", () => {
+    // "They are immutable during the service runtime" (https://systemd.io/CREDENTIALS/): a token that is taken back is still good.
+    for (const page of ["docs/deploy.md", "docs/security.md"])
+      expect(readFileSync(join(ROOT, page), "utf8"), page).toMatch(
+        /systemctl restart unacked-manager|systemd's units.*restarted/,
+      );
+  });
+
   it("leaves it the time that it needs to end", () => {
     const { STOP_TIMEOUT_MS } = ServiceSettings.parse({ AMQP_URL: SECRETS.AMQP_URL });
     const least = program === "observer-service" ? STOP_TIMEOUT_MS + 10_000 : 10_000;
