@@ -94,3 +94,12 @@ it("the service's unit lets the kernel end one slot, and gives each instance a f
   // Each has a user of its own (DynamicUser), and systemd gives the folder to the one that starts last.
   expect(valuesIn(text, "StateDirectory")).toEqual(["unacked-%i"]);
 });
+
+it("the guide gives each service of a machine a port of its own, and what its user on the broker may", () => {
+  const guide = readFileSync(join(ROOT, "docs/deploy.md"), "utf8");
+  const [, names = ""] = /systemctl enable --now (unacked-service@.*)$/m.exec(guide) ?? [];
+  const [, ...others] = names.split(" ").map((unit) => unit.split("@")[1]);
+  expect(others.length).toBeGreaterThan(0);
+  for (const other of others) expect(guide).toMatch(new RegExp(`echo PORT=\\d+ > /etc/unacked/service-${other}\\.env`));
+  expect(guide).toContain("echo DECLARE_TOPOLOGY=false > /etc/unacked/service.env");
+});
