@@ -1,9 +1,10 @@
 import { type ObserverView, traitsOf } from "@unacked/contracts";
 import type { Command } from "commander";
-import { usageFailure } from "../failure.ts";
+import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { findKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { describeObserver, describeService, describeTask } from "../output/description.ts";
+import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
 
@@ -18,11 +19,18 @@ export function addDescribe(program: Command, io: Io): void {
     .action((words: string[], _options: object, self: Command) => describe(openSession(io, self), words));
 }
 
+/** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
 async function describe(session: Session, words: string[]): Promise<void> {
+  const { io } = session;
   const [kind, ...names] = kindAndNames(words);
-  const texts: string[] = [];
-  for (const name of names) texts.push(await DESCRIBED[kind](session, name));
-  session.io.out(texts.join("\n"));
+  let told = 0;
+  for (const name of names) {
+    const text = await DESCRIBED[kind](session, name).catch(asRefusal);
+    if (!(text instanceof CliFailure)) io.out(told++ === 0 ? text : `\n${text}`);
+    else if (names.length === 1) throw text;
+    else io.err(failureText(text));
+  }
+  if (told < names.length) throw new CliFailure("failed", `${names.length - told} of ${names.length} were not found`);
 }
 
 function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {

@@ -332,3 +332,16 @@ it("apply creates none that was Paused or over when get wrote it down, and has a
   expect(await unacked(`create -f ${file}`, known)).toMatchObject({ code: 1, out: "" });
   expect(asked).toEqual([]);
 });
+
+it("describe tells each that is there, beside one that is mistyped", async () => {
+  const [w1, w2] = ["w1", "w2"].map((name) => observerView({ name, id: `0197d5c0-0000-7000-8000-00000000000${name[1]}` }));
+  const of = (observer = observerView()): Answers => ({
+    [`GET observers/${observer.name}`]: { body: observer },
+    [`GET observers/${observer.id}/runs`]: { body: { items: [], total: 0 } },
+  });
+  const gone = { "GET observers/tpyo": { status: 404, body: problemExample("observer-not-found") } };
+  const { code, out, err } = await unacked("describe w1 tpyo w2", { ...of(w1), ...of(w2), ...gone });
+  expect(out.match(/^Name: +.*$/gm)).toEqual([expect.stringMatching(/w1$/), expect.stringMatching(/w2$/)]);
+  expect(err).toMatch(/^error: observer tpyo: .*\nerror: 1 of 3 were not found\.\n$/);
+  expect(code).toBe(EXIT_CODES.failed);
+});
