@@ -80,6 +80,7 @@ function addGetOptions(command: Command, io: Io): void {
 async function get(session: Session, { kind, names, options }: { kind: string; names: string[]; options: GetOptions }) {
   const found = toKind(kind);
   refuseOptions(found, options);
+  if (names.length > 0) refuseSelecting(found, options);
   const { api } = session;
   const { filter, limit } = options;
   const show = <Row>(listing: Listing<Row>, ways: Ways<Row>) => showOrList(session, listing, { names, options, ...ways });
@@ -244,4 +245,17 @@ function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: Ge
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
   if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);
+}
+
+/** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */
+function refuseSelecting(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
+  const wrong = [
+    ...(filter !== undefined ? ["--filter"] : []),
+    ...(selector !== undefined ? ["--selector"] : []),
+    ...(sort !== undefined ? ["--sort"] : []),
+    ...(limit !== undefined && kind !== "occurrences" ? ["--limit"] : []),
+    ...(groups !== undefined ? ["--groups"] : []),
+  ];
+  if (wrong.length > 0)
+    throw usageFailure(`${wrong.join(", ")}: not with names`, `Either name ${kind}, or choose them by options.`);
 }
