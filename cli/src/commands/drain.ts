@@ -66,15 +66,26 @@ async function drain(session: Session, name: string, { wait, timeout, output }: 
   if (!lines) session.io.out(printOne(SERVICE_LISTING, last, session.print(output)));
 }
 
+/** One whose connection was cut connects again within a second or two, and goes on with its drain; a process that was killed does not. */
+const BACK_WITHIN_MS = 15_000;
+
 /** Follows the changes, which are open before the service is read: nothing that comes between is missed. */
 async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeoutMs: number): Promise<ServiceView> {
   const ending = new AbortController();
   const lost = new LostConnection(io);
   const timer = setTimeout(() => ending.abort(), timeoutMs);
+  let goneTimer: NodeJS.Timeout | undefined;
   let last = asked;
   const isDone = (view: ServiceView): boolean => {
     last = view;
-    if (view.endedAt !== null) throw endedFirst(view);
+    if (view.state === "Stopped") throw endedFirst(view);
+    if (view.state !== "Gone") {
+      clearTimeout(goneTimer);
+      goneTimer = undefined;
+    } else if (goneTimer === undefined) {
+      io.err(plainLine(`service ${view.name} has lost its connection, or was killed; waiting for it to come back`));
+      goneTimer = setTimeout(() => ending.abort(), BACK_WITHIN_MS);
+    }
     if (!view.draining) throw takenBack(view);
     return view.drained;
   };
@@ -89,9 +100,10 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
       const service = services?.find(({ id }) => id === asked.id);
       if (service !== undefined && isDone(service)) return last;
     }
-    throw timedOut(last, timeoutMs);
+    throw last.state === "Gone" ? endedFirst(last) : timedOut(last, timeoutMs);
   } finally {
     clearTimeout(timer);
+    clearTimeout(goneTimer);
     ending.abort();
   }
 }

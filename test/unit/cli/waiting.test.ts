@@ -168,6 +168,20 @@ it("A wait for a drain that somebody takes back meanwhile ends by that, and not 
   expect(err).not.toContain("It goes on");
 });
 
+it("A wait for a drain goes on over a connection of the service that is cut, as it comes back", async () => {
+  const gone = { ...DRAINING_SERVICE, state: "Gone", endedAt: SERVICE.lastSeenAt, endReason: "its control queue is gone" };
+  const { code, out, err } = await unacked(["drain", SERVICE.name, "--wait", "--timeout", "20s"], (path) => {
+    if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+    if (path.includes("/services")) return json({ items: [gone], total: 1 });
+    return (response) => {
+      stream(response);
+      setTimeout(() => response.write(`event: service\nid: 2\ndata: ${JSON.stringify(DRAINED_SERVICE)}\n\n`), 300);
+    };
+  });
+  expect(err).toContain("waiting for it to come back");
+  expect([code, out]).toEqual([EXIT_CODES.ok, expect.stringContaining("is drained")]);
+});
+
 it("A service that is told of as it was before the drain is asked how it is now", async () => {
   const services = [DRAINING_SERVICE, DRAINED_SERVICE].map((one) => json({ items: [one], total: 1 }));
   const { code } = await unacked(["drain", SERVICE.name, "--wait", "--timeout", "20s"], (path) => {
