@@ -1,5 +1,7 @@
 import { readSync } from "node:fs";
-import { usageFailure } from "./failure.ts";
+import type { Writable } from "node:stream";
+import { EXIT_CODES, usageFailure } from "./failure.ts";
+import { plainLine } from "./output/plain-text.ts";
 
 /** All that this program touches of its surroundings beside files and the network. */
 export interface Io {
@@ -22,8 +24,11 @@ export interface Io {
 }
 
 export function processIo(): Io {
-  const out = untilClosed(process.stdout);
-  const err = untilClosed(process.stderr);
+  const err = untilClosed(process.stderr, failAtEnd);
+  const out = untilClosed(process.stdout, (error) => {
+    err.write(plainLine(`error: standard output cannot be written: ${error.message}`));
+    failAtEnd();
+  });
   return {
     out: out.write,
     err: err.write,
@@ -60,15 +65,26 @@ export function readToEnd(fd: number): string {
   }
 }
 
+/** Whatever the command comes to: what it said has not arrived. */
+function failAtEnd(): void {
+  process.once("exit", (code) => {
+    if (code === EXIT_CODES.ok) process.exitCode = EXIT_CODES.failed;
+  });
+}
+
 /**
  * `unacked get observers | head` closes our output: nobody reads any more, and that is no failure. Nor is it a reason to leave undone what is
- * to be changed: `unacked apply -f . | head` does all of it.
+ * to be changed: `unacked apply -f . | head` does all of it. A full disk (ENOSPC) is `failed`, and leaves nothing undone either.
  */
-function untilClosed(stream: NodeJS.WriteStream): { write: (text: string) => void; closed: AbortSignal } {
+export function untilClosed(
+  stream: Writable,
+  failed: (error: Error) => void,
+): { write: (text: string) => void; closed: AbortSignal } {
   const closing = new AbortController();
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE" && !closing.signal.aborted) throw error;
+    const isFirst = !closing.signal.aborted;
     closing.abort();
+    if (isFirst && error.code !== "EPIPE") failed(error);
   });
   return { write: (text) => void (closing.signal.aborted || stream.write(text)), closed: closing.signal };
 }
