@@ -4,6 +4,7 @@ import { CliFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { overviewText } from "../output/overview.ts";
+import { textWidth } from "../output/text-width.ts";
 import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 
@@ -67,7 +68,7 @@ async function overviewOrWhyNot(session: Session, signal?: AbortSignal): Promise
 
 /** A screen of lines, which may wrap: more would scroll, and the next picture would be drawn below this one. */
 export function fitting(lines: string[], { rows, columns = 80 }: { rows: number; columns?: number | undefined }): string[] {
-  const rowsOf = (line: string): number => Math.max(1, Math.ceil(Array.from(line.replaceAll(COLOUR, "")).length / columns));
+  const rowsOf = (line: string): number => Math.max(1, Math.ceil(textWidth(line.replaceAll(COLOUR, "")) / columns));
   let taken = 0;
   const ends = lines.map((line) => (taken += rowsOf(line)));
   if (taken <= rows) return lines;

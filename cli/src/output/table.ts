@@ -1,5 +1,6 @@
 import { type Colour, type Paint, unpainted } from "./colours.ts";
-import { plainText, shortened } from "./plain-text.ts";
+import { plainText } from "./plain-text.ts";
+import { cutToWidth, textWidth } from "./text-width.ts";
 
 export interface Cell {
   text: string;
@@ -40,7 +41,7 @@ export class Table<Row> {
     if (this.#widths !== undefined) return cells.map((row) => this.#line(row));
     const headings = this.#columns.map(({ heading }): Cell => ({ text: heading, colour: "bold" }));
     this.#widths = this.#columns.map(({ heading }, index) =>
-      Math.max(minWidths[heading] ?? 0, ...[headings, ...cells].map((row) => widthOf(row[index]?.text ?? ""))),
+      Math.max(minWidths[heading] ?? 0, ...[headings, ...cells].map((row) => textWidth(row[index]?.text ?? ""))),
     );
     return [headings, ...cells].map((row) => this.#line(row));
   }
@@ -49,14 +50,14 @@ export class Table<Row> {
     let line = "";
     let room = this.#maxWidth;
     for (const [index, { text, colour }] of row.entries()) {
-      const spaces = " ".repeat(Math.max(0, (this.#widths?.[index] ?? 0) - widthOf(text)));
+      const spaces = " ".repeat(Math.max(0, (this.#widths?.[index] ?? 0) - textWidth(text)));
       const alignsRight = this.#columns[index]?.alignsRight === true;
       const before = (index === 0 ? "" : GAP) + (alignsRight ? spaces : "");
       // Nothing is put behind the last one: lines are copied, and wrap.
       const behind = alignsRight || index === row.length - 1 ? "" : spaces;
-      const width = widthOf(before + text + behind);
+      const width = textWidth(before + text + behind);
       if (room === 0) return line;
-      if (width > room) return line + this.#paint(colour, shortened(before + text + behind, room));
+      if (width > room) return line + this.#paint(colour, cutToWidth(before + text + behind, room));
       line += before + this.#paint(colour, text) + behind;
       room -= width;
     }
@@ -68,6 +69,3 @@ function toCell(given: string | Cell): Cell {
   const { text, colour } = typeof given === "string" ? { text: given, colour: undefined } : given;
   return { text: text === "" ? NOTHING : plainText(text), colour };
 }
-
-/** Characters, not UTF-16 units. */
-const widthOf = (text: string): number => Array.from(text).length;

@@ -104,6 +104,18 @@ describe("a table", () => {
       expect(line.replaceAll(/\u001b\[\d+m/g, "").length).toBeLessThanOrEqual(30);
   });
 
+  it("is aligned where signs take two columns of a terminal, or none, and is cut there as well", () => {
+    const rows = ["夜間集計", "📈 prices", "cafe\u0301", "plain"].map((name) => ({ name, count: 1 }));
+    expect(new Table(columns).lines(rows, 0)).toEqual([
+      "NAME        COUNT", //
+      "夜間集計        1",
+      "📈 prices       1",
+      "cafe\u0301            1",
+      "plain           1",
+    ]);
+    expect(new Table(columns, { wide: true, maxWidth: 4 }).lines(rows, 0)).toEqual(["NAM…", "夜…", "📈 …", "caf…", "pla…"]);
+  });
+
   it("goes on batch by batch under one heading, what is empty shown as -", () => {
     const table = new Table(columns);
     expect(table.lines([{ name: "first", count: 1 }], 0)).toHaveLength(2);
