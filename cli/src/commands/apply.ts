@@ -67,24 +67,36 @@ function tellAllButLast({ io }: Session, refused: CliFailure[], notStopped: numb
   throw refused.at(-1);
 }
 
+/** What somebody else has created since it was looked for, as another apply of the same files, is held against what is wanted once more. */
 async function createMissing(session: Session, missing: CreateObserver[]): Promise<void> {
   if (missing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: missing.length });
-  await createAll(session, missing, (outcome) => results.tell(outcome, "created"));
+  const taken: CreateObserver[] = [];
+  await createAll(session, missing, (outcome, wanted) => {
+    if (outcome instanceof CliFailure && outcome.code === "name-taken") taken.push(wanted);
+    else results.tell(outcome, "created");
+  });
+  await inParallel(taken, (wanted) => put(session, results, { wanted, differences: [] }));
+  results.end();
+}
+
+async function changeDiffering(session: Session, differing: Differing[]): Promise<void> {
+  if (differing.length === 0) return;
+  const results = new Results(session, { format: "lines", asked: differing.length });
+  await inParallel(differing, (each) => put(session, results, each));
   results.end();
 }
 
 /** The manager compares once more: somebody else may have been faster. */
-async function changeDiffering(session: Session, differing: Differing[]): Promise<void> {
-  if (differing.length === 0) return;
-  const results = new Results(session, { format: "lines", asked: differing.length });
-  await inParallel(differing, async ({ wanted, differences }) => {
-    const outcome = await session.api.putObserver(wanted).catch(asRefusal);
-    if (outcome instanceof CliFailure) return results.tell(outcome, "");
-    const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
-    results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);
-  });
-  results.end();
+async function put(
+  { api }: Session,
+  results: Results,
+  { wanted, differences }: Pick<Differing, "wanted" | "differences">,
+): Promise<void> {
+  const outcome = await api.putObserver(wanted).catch(asRefusal);
+  if (outcome instanceof CliFailure) return results.tell(outcome, "");
+  const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
+  results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);
 }
 
 /** What does not run takes a change, and waits with it. */

@@ -345,3 +345,14 @@ it("describe tells each that is there, beside one that is mistyped", async () =>
   expect(err).toMatch(/^error: observer tpyo: .*\nerror: 1 of 3 were not found\.\n$/);
   expect(code).toBe(EXIT_CODES.failed);
 });
+
+it("apply takes what another apply has created meanwhile for what it is: there", async () => {
+  const file = join(folder, "race.json");
+  writeFileSync(file, JSON.stringify({ name: "w1", type: "ticker", params: { everyMs: 1_000 } }));
+  const { code, out, err } = await unacked(`apply -f ${file}`, {
+    "GET observers/w1": { status: 404, body: problemExample("observer-not-found") },
+    "POST observers/batch": { body: { results: [{ status: 409, problem: problemExample("name-taken") }], accepted: 0 } },
+    "PUT observers/w1": { body: { ...observerView({ name: "w1" }), outcome: "unchanged", changed: [] } },
+  });
+  expect({ code, out, err }).toEqual({ code: 0, out: "observer w1 unchanged\n", err: "" });
+});
