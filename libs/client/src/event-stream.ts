@@ -41,9 +41,9 @@ export async function* openStream(
     const pieces = response.body.getReader();
     for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
       clearTimeout(timer);
-      timer = beSilent();
       const complete = blocks.take(text.decode(piece.value, { stream: true }));
-      if (complete.length > 0) yield complete;
+      if (complete.length > 0) yield complete; // while its reader is at work, nobody listens
+      timer = beSilent();
     }
   } finally {
     clearTimeout(timer);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CallError, Client, contractDecoder, trustingDecoder, Wire } from "@unacked/client";
+import { CallError, Client, contractDecoder, openStream, trustingDecoder, Wire } from "@unacked/client";
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
 import { observerView } from "../cli/views.ts";
 
@@ -209,6 +209,30 @@ test("a stream whose reader breaks off is closed", async () => {
     break;
   }
   await isClosed;
+});
+
+test("a stream fell silent when nothing came, and not when its reader was busy for long", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pieces = new TransformStream<Uint8Array>();
+  const writer = pieces.writable.getWriter();
+  const write = (text: string) => void writer.write(new TextEncoder().encode(text)).catch(() => undefined);
+  const wire = {
+    url: "",
+    async open(_path: string, _headers: object, signal: AbortSignal) {
+      signal.addEventListener("abort", () => void writer.abort(signal.reason));
+      return new Response(pieces.readable, { headers: { "content-type": "text/event-stream" } });
+    },
+  } as unknown as Wire;
+  const stream = openStream(wire, trustingDecoder, { path: "/" }, new AbortController().signal);
+  write(READY_EVENT);
+  expect((await stream.next()).value).toHaveLength(1);
+  vi.advanceTimersByTime(60_000);
+  write(READY_EVENT);
+  expect((await stream.next()).value).toHaveLength(1);
+  const next = expect(stream.next()).rejects.toThrow("it fell silent");
+  await vi.advanceTimersByTimeAsync(41_000);
+  await next;
 });
 
 test("a stream that a stopping manager ended before it said anything is opened again until it works", async () => {
