@@ -18,6 +18,7 @@ interface About {
   /** Of a misshapen answer: each place that is not as it should be, a few at most. */
   flaws?: readonly string[] | undefined;
   cause?: unknown;
+  ids?: readonly string[] | undefined;
 }
 
 const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
@@ -30,14 +31,17 @@ export class CallError extends Error {
   readonly status: number | undefined;
   readonly problem: AnyProblem | undefined;
   readonly flaws: readonly string[];
+  /** Of tasks, or a flow, that were to be created, in the order given: created again under these there is one of each, whatever came through. */
+  readonly ids: readonly string[];
 
-  constructor(kind: CallErrorKind, message: string, { request, status, problem, flaws = [], cause }: About) {
+  constructor(kind: CallErrorKind, message: string, { request, status, problem, flaws = [], cause, ids = [] }: About) {
     super(message, cause === undefined ? {} : { cause });
     this.kind = kind;
     this.request = request;
     this.status = status;
     this.problem = problem;
     this.flaws = flaws;
+    this.ids = ids;
   }
 
   /** Stable: the problem's code, or the kind. */
@@ -55,5 +59,11 @@ export class CallError extends Error {
 
   static refused(problem: AnyProblem, request: string): CallError {
     return new CallError("refused", problem.detail, { request, status: problem.status, problem });
+  }
+  /** What a create failed with, and the ids that it was made with: the client may have made them. */
+  static ofCreate(error: unknown, ids: readonly string[]): unknown {
+    if (!(error instanceof CallError)) return error;
+    const { kind, message, request, status, problem, flaws, cause } = error;
+    return new CallError(kind, message, { request, status, problem, flaws, cause, ids });
   }
 }

@@ -107,6 +107,22 @@ test("An id that is undefined is none: the client makes one, so that the create 
   for (const id of [one?.id, many?.tasks?.[0]?.id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+test("A create that fails tells the ids it was made with, so that it can be repeated, and there is one of each", async () => {
+  const some = (count: number) => ({ results: Array.from({ length: count }, () => ({ status: 201, task: CREATED })) });
+  const { client, asked } = await managerOf(json(some(1_000)), problem("not-ready"), cut);
+  const many = await failureOf(
+    client.tasks.createMany(
+      loose,
+      Array.from({ length: 1_001 }, () => ({ params: {} })),
+    ),
+  );
+  const sent = asked.flatMap(({ body }) => (body as { tasks: { id: string }[] }).tasks.map(({ id }) => id));
+  expect(many).toMatchObject({ code: "not-ready", ids: sent });
+  expect(sent).toHaveLength(1_001);
+  const one = await failureOf(client.tasks.create(loose, {}));
+  expect(one).toMatchObject({ kind: "unreachable", ids: [(asked[2]?.body as { id: string }).id] });
+});
+
 test("A signal that many calls and waits were given, as that of an app's end, keeps no trace of them", async () => {
   const { client } = await managerOf(json(COMPLETED));
   const { signal } = new AbortController();

@@ -1,4 +1,5 @@
 import { type BodyOf, type FlowView, newUuid, type QueryOf } from "@unacked/contracts";
+import { CallError } from "../call-error.ts";
 import type { Calls } from "../tasks/calls.ts";
 import { typeOf } from "../tasks/task-kind.ts";
 import type { FlowPlan, FlowStep } from "./flow.ts";
@@ -23,7 +24,10 @@ export class Flows {
       ...(after !== undefined && { after: [...after] }),
     }));
     const body = { id, ...(name !== undefined && { name }), tasks };
-    const created = await this.#calls.call("createFlow", { body: body as BodyOf<"createFlow"> }, signal);
+    const call = this.#calls.call("createFlow", { body: body as BodyOf<"createFlow"> }, signal);
+    const created = await call.catch((error: unknown) => {
+      throw CallError.ofCreate(error, [id]);
+    });
     return new FlowHandle(this.#calls, created.id, created.outcome);
   }
 

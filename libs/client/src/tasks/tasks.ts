@@ -1,4 +1,5 @@
 import { type BodyOf, newUuid, type ProblemDetails, type QueryOf, type TaskView } from "@unacked/contracts";
+import { CallError } from "../call-error.ts";
 import { pause } from "../event-stream.ts";
 import { type Calls, longestWaitMs } from "./calls.ts";
 import { TakenTask } from "./taken-task.ts";
@@ -37,11 +38,14 @@ export class Tasks {
     { signal, id: own = newUuid(), ...options }: TaskOptions & { signal?: AbortSignal } = {},
   ): Promise<TaskHandle<OutputOf<Kind>>> {
     const body = { ...options, id: own, type: typeOf(kind), params };
-    const { id, outcome } = await this.#calls.call("createTask", { body }, signal);
+    const { id, outcome } = await this.#calls.call("createTask", { body }, signal).catch(ofCreate([own]));
     return new TaskHandle(this.#calls, id, outcome);
   }
 
-  /** Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle. */
+  /**
+   * Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle: with
+   * the `ids` of its error it can be repeated.
+   */
   async createMany<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
     tasks: readonly NewTask<Kind>[],
@@ -50,7 +54,8 @@ export class Tasks {
     const results: TaskCreateResult<Kind>[] = [];
     const bodies = tasks.map(({ id = newUuid(), ...task }) => ({ ...task, id, type: typeOf(kind) }));
     for (const chunk of chunksOf(bodies)) {
-      const answer = await this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal);
+      const call = this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal);
+      const answer = await call.catch(ofCreate(bodies.map(({ id }) => id)));
       for (const result of answer.results)
         results.push(
           "problem" in result
@@ -95,6 +100,10 @@ export class Tasks {
     }
   }
 }
+
+const ofCreate = (ids: readonly string[]) => (error: unknown) => {
+  throw CallError.ofCreate(error, ids);
+};
 
 const isList = <Item>(one: Item | readonly Item[]): one is readonly Item[] => Array.isArray(one);
 
