@@ -97,7 +97,8 @@ describe("what is said", () => {
     ["Waiting", -4_000, "due for 4 s"],
     ["Fired", 400, "just now"],
     ["Fired", -4_000, "4 s ago"],
-    ["Cancelled", 4_000, "in 4 s"],
+    ["Cancelled", 4_000, "never"],
+    ["Cancelled", -4_000, "never"],
   ] as const)("of a timer that is %s, its time %d ms away, is %s", (status, leftMs, text) =>
     expect(sayWhen({ status, at: new Date(1e12 + leftMs).toISOString() }, 1e12)).toBe(text),
   );
