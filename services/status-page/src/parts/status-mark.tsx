@@ -110,13 +110,13 @@ const DRAINING: Looks = {
   tone: "wait",
   sign: "◒",
   text: "Draining",
-  title: "takes nothing any more, and gives back what it runs",
+  title: "is to take nothing any more, and to give back what it runs",
 };
 const CORDONED: Looks = {
   tone: "wait",
   sign: "◌",
   text: "Cordoned",
-  title: "takes nothing more; what runs on it goes on",
+  title: "is to take nothing more; what runs on it goes on",
 };
 const DRAINED: Looks = {
   tone: "over",
