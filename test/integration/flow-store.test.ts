@@ -120,6 +120,18 @@ test("Stages run one after the other, each with the result of the one before, an
   expect(outputs["paint-3"]).toMatchObject({ status: "Completed", output: { by: "paint-3" } });
 });
 
+test("Each task says why it has not started, as its task does: also one that nothing of the flow holds up", async () => {
+  const { id } = await create([{ ref: "a" }, { ref: "later", startAt: "2099-01-01T00:00:00Z" }, { ref: "b", after: ["a"] }]);
+  const reasons = async () =>
+    Object.fromEntries(Object.values(await stepsOf(id)).map(({ ref, waitReason }) => [ref, waitReason]));
+  expect(await reasons()).toEqual({ a: "taker", later: "due-time", b: "flow" });
+  await manager.call("PATCH", "/api/v1/task-types/paint", { json: { paused: true } });
+  expect(await reasons()).toMatchObject({ a: "paused", b: "flow" });
+  await manager.call("PATCH", "/api/v1/task-types/paint", { json: { paused: false } });
+  await take(1);
+  expect(await reasons()).toMatchObject({ a: null, b: "flow" });
+});
+
 test("Circles are refused with their path, and so are refs that are unknown or twice, and more than the bounds; nothing is created", async () => {
   const refusals: [Step[], string, RegExp][] = [
     [

@@ -54,8 +54,9 @@ export function flowGraph(tasks: readonly FlowTaskView[]): { listing: Listing<Fl
 /** Deeper than that says nothing more. */
 const indent = (depth: number): string => (depth === 0 ? "" : `${"  ".repeat(Math.min(depth, 20) - 1)}└ `);
 
-function whyOf({ reason, lastError, waitsFor, after }: FlowTaskView): string {
+function whyOf({ reason, lastError, waitsFor, waitReason, after }: FlowTaskView): string {
   if (reason !== null) return reason;
   if (lastError !== null) return errorLine(lastError);
-  return waitsFor === 0 ? "" : `waits for ${waitsFor} of ${after.length}`;
+  if (waitsFor > 0) return `waits for ${waitsFor} of ${after.length}`;
+  return waitReason === null ? "" : `waits for: ${waitReason}`;
 }

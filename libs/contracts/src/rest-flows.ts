@@ -2,7 +2,7 @@ import { z } from "zod";
 import { timestamp } from "./bounds.ts";
 import { DEFAULT_POOL, FlowId, FlowRef, PoolName, TypeName } from "./ids.ts";
 import { MAX_TASK_OUTPUT_BYTES } from "./task-events.ts";
-import { TaskStatusName } from "./task-states.ts";
+import { TASK_WAITS, TaskStatusName } from "./task-states.ts";
 
 /** Of one flow: tasks, and refs in all their `after` together. */
 export const MAX_FLOW_TASKS = 10_000;
@@ -151,6 +151,10 @@ export const FlowTaskView = z
     run: z.int().describe("the run of the flow in which it was started, or will be"),
     status: TaskStatusName.describe("Blocked: it waits for what it comes after"),
     waitsFor: z.int().describe("how many of `after` are not over yet"),
+    waitReason: z
+      .enum(TASK_WAITS)
+      .nullable()
+      .describe("why it has not started, as `waitsFor` of its task says; null: it runs, or is over"),
     reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
     lastError: z
       .object({ name: z.string(), message: z.string() })

@@ -14,6 +14,7 @@ const task = (ref: string, after: string[], more: Partial<FlowTaskView> = {}): F
   run: 1,
   status: "Blocked",
   waitsFor: after.length,
+  waitReason: null,
   reason: null,
   lastError: null,
   startedAt: null,
@@ -26,6 +27,7 @@ it("A flow is drawn by how much stands before each task, in whatever order they 
     task("store", ["parse", "fetch"]),
     task("parse", ["fetch", "rates"], { waitsFor: 1 }),
     task("fetch", [], { status: "Running" }),
+    task("clean", [], { status: "Ready", waitReason: "service" }),
     task("rates", [], { status: "Failed", lastError: { name: "Error", message: "answered 404" } }),
     task("tell", ["store"], { status: "Cancelled", reason: "rates failed", waitsFor: 0 }),
   ];
@@ -33,6 +35,7 @@ it("A flow is drawn by how much stands before each task, in whatever order they 
   expect(new Table(listing.columns).lines(rows, 0).map((line) => line.replaceAll(/(?<=\S) {2,}/g, "  "))).toEqual([
     "TASK  STATUS  AFTER  WHY",
     "fetch  Running  -  -",
+    "clean  Ready  -  waits for: service",
     "rates  Failed  -  Error: answered 404",
     "└ parse  Blocked  fetch, rates  waits for 1 of 2",
     "  └ store  Blocked  parse, fetch  waits for 2 of 2",

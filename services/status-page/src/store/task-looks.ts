@@ -15,6 +15,20 @@ export const TASK_LOOKS: Record<TaskStatus, { tone: Tone; sign: string; meaning:
 
 export const TASK_SHOWN = Object.keys(TASK_LOOKS) as TaskStatus[];
 
+/** What a task waits for that has not started. */
+export const TASK_WAIT_WORDS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
+  flow: "others of its flow, which it comes after",
+  "due-time": "the time at which it is due",
+  postponed: "the time until which its handler has put it off",
+  paused: "somebody to start its type again: it is paused",
+  "max-running": "one of its type to end: as many run as may",
+  rate: "the next second: as many of its type have started as may",
+  service: "a service of its pool that has its type",
+  taker: "somebody to take it: no service of its pool has its type, which is worked outside",
+  turn: "its turn: all task workers are busy, or kept for others",
+  worker: "the next free task worker: it is in the queue",
+};
+
 /** How it stands, with why where that is known of it alone. */
 export function meaningOf({ status, completedBy, flow }: Pick<TaskView, "status" | "completedBy" | "flow">): string {
   if (completedBy === "emergency") return "its emergency handler returned";

@@ -9,7 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfTask } from "../../shell/route.ts";
 import { canRerunFlow } from "../../store/flow-looks.ts";
-import { TASK_SHOWN } from "../../store/task-looks.ts";
+import { TASK_SHOWN, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
 import css from "./flow.module.css";
 import { RerunDialog } from "./rerun-dialog.tsx";
 
@@ -118,8 +118,9 @@ function TaskRow({ task, onAgain }: { task: FlowTaskView; onAgain: (() => void) 
   );
 }
 
-function whyOf({ status, reason, lastError, waitsFor }: FlowTaskView): string {
+function whyOf({ status, reason, lastError, waitsFor, waitReason }: FlowTaskView): string {
   if (reason !== null) return reason;
   if (lastError !== null) return `${lastError.name}: ${lastError.message}`;
-  return status === "Blocked" ? `waits for ${sayCount(waitsFor)} before it` : "";
+  if (status === "Blocked") return `waits for ${sayCount(waitsFor)} before it`;
+  return waitReason === null ? "" : `waits for ${TASK_WAIT_WORDS[waitReason]}`;
 }

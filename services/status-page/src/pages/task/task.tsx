@@ -13,7 +13,7 @@ import { Time } from "../../parts/time.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfFlow, addressOfTask } from "../../shell/route.ts";
-import { meaningOf, ranMs, shortId } from "../../store/task-looks.ts";
+import { meaningOf, ranMs, shortId, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
 import css from "./task.module.css";
 import { TaskActions } from "./task-actions.tsx";
 
@@ -141,21 +141,8 @@ const TakenBy = ({ taken: { by, until } }: { taken: NonNullable<TaskView["taken"
   </>
 );
 
-const WAITS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
-  flow: "others of its flow, which it comes after",
-  "due-time": "the time at which it is due",
-  postponed: "the time until which its handler has put it off",
-  paused: "somebody to start its type again: it is paused",
-  "max-running": "one of its type to end: as many run as may",
-  rate: "the next second: as many of its type have started as may",
-  service: "a service of its pool that has its type",
-  taker: "somebody to take it: no service of its pool has its type, which is worked outside",
-  turn: "its turn: all task workers are busy, or kept for others",
-  worker: "the next free task worker: it is in the queue",
-};
-
 const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
-  `${waitsFor === null ? "" : WAITS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
+  `${waitsFor === null ? "" : TASK_WAIT_WORDS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
 
 function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;

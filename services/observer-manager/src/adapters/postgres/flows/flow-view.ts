@@ -2,6 +2,8 @@ import type { FlowStatusName, FlowTaskView, FlowView, ON_FAILURE, TaskStatus } f
 import type { DataSource, EntityManager } from "typeorm";
 import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
+import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
+import { waitOfRow } from "../tasks/task-view.ts";
 
 export interface FlowRow {
   id: string;
@@ -55,6 +57,10 @@ export interface FlowTaskRow {
   max_output_bytes: number;
   run: number;
   waiting: number;
+  lane: string | null;
+  /** Null once it is over. */
+  due_at: Date | null;
+  until: string | null;
   status: TaskStatus;
   reason: string | null;
   error: { name: string; message: string } | null;
@@ -69,6 +75,7 @@ export interface FlowTaskRow {
  */
 export const FLOW_TASKS = `
   SELECT f.place, f.ref, f.task_id, f.type, f.pool, f.on_failure, f.max_output_bytes, f.run, greatest(f.waiting, 0) AS waiting,
+    t.lane, t.due_at, t.story ->> 'until' AS until,
     ARRAY(SELECT e.after FROM flow_edges e WHERE e.flow_id = f.flow_id AND e.ref = f.ref ORDER BY e.after) AS after,
     coalesce(f.status, t.status, n.status, 'Cancelled') AS status, coalesce(f.reason, n.reason) AS reason, coalesce(f.error, n.error) AS error,
     coalesce(t.started_at, e.started_at) AS started_at, coalesce(f.ended_at, n.ended_at) AS ended_at,
@@ -79,7 +86,8 @@ export const FLOW_TASKS = `
   LEFT JOIN ended_tasks e ON e.id = f.task_id AND e.ended_at = coalesce(f.ended_at, n.ended_at)
   WHERE f.flow_id = $1 AND f.place >= $2 ORDER BY f.place LIMIT $3`;
 
-export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
+/** @param standing needed of what is Ready */
+export function toFlowTaskView(row: FlowTaskRow, standing?: TypeStanding): FlowTaskView {
   const { ref, type, pool, after, run, status, reason, error, output } = row;
   return {
     ref,
@@ -92,6 +100,7 @@ export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
     run,
     status,
     waitsFor: status === "Blocked" ? row.waiting : 0,
+    waitReason: waitReasonOf(row, standing),
     reason,
     lastError: status === "Completed" || error === null ? null : { name: error.name, message: error.message },
     startedAt: shownTimeOrNull(row.started_at),
@@ -99,3 +108,6 @@ export function toFlowTaskView(row: FlowTaskRow): FlowTaskView {
     ...(output !== null && { output: fromJsonText(output) }),
   };
 }
+
+const waitReasonOf = ({ task_id: id, due_at, until, lane, status }: FlowTaskRow, standing?: TypeStanding) =>
+  due_at === null ? null : waitOfRow({ id, status, lane, due_at, until: until ?? "" }, standing);

@@ -7,6 +7,7 @@ import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { Statistics } from "../connection/statistics.ts";
+import { TaskStandings } from "../tasks/task-standings.ts";
 import { rerunFlow } from "./flow-rerun.ts";
 import { digestOf, insertFlow } from "./flow-rows.ts";
 import {
@@ -89,7 +90,10 @@ export class PostgresFlowStore implements FlowStore {
     if (flow === undefined) return undefined;
     const rows = await this.#dataSource.query<FlowTaskRow[]>(FLOW_TASKS, [id, fromPlace, limit + 1, withOutputs]);
     const nextPlace = rows[limit]?.place;
-    return { items: rows.slice(0, limit).map(toFlowTaskView), total: flow.total, nextPlace };
+    const shown = rows.slice(0, limit);
+    const ready = shown.filter(({ status }) => status === "Ready");
+    const standings = await TaskStandings.read(this.#dataSource, ready);
+    return { items: shown.map((row) => toFlowTaskView(row, standings.of(row))), total: flow.total, nextPlace };
   }
 
   cancel(id: FlowId, action: Action): ReturnType<FlowStore["cancel"]> {

@@ -99,6 +99,17 @@ export const FIND_ONE = findAll(inFull);
 /** Index: ended_tasks_by_id, of each day. */
 export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 
+interface Waiting extends Pick<TaskRow, "id" | "status" | "lane" | "due_at"> {
+  /** As its story has it. */
+  until: string;
+}
+
+/** Why it has not started; null: it runs, or is over. @param standing needed of what is Ready */
+export function waitOfRow({ id, status, lane, due_at, until }: Waiting, standing?: TypeStanding): TaskView["waitsFor"] {
+  if (status === "Scheduled" && Date.parse(until) === due_at.getTime()) return "postponed";
+  return waitOf(status, standing, lane !== null && lane !== id);
+}
+
 /** @param standing needed of what is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
@@ -112,8 +123,8 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     edits,
     flowReason = null,
   } = row.story ?? {};
-  const isBehindAnother = row.lane !== null && row.lane !== id;
-  const isPostponed = status === "Scheduled" && Date.parse(until) === row.due_at.getTime();
+  const waitsFor = waitOfRow({ id, status, lane: row.lane, due_at: row.due_at, until }, standing);
+  const isPostponed = waitsFor === "postponed";
   return {
     id,
     type,
@@ -122,7 +133,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     key: row.key,
     priority,
     status,
-    waitsFor: isPostponed ? "postponed" : waitOf(status, standing, isBehindAnother),
+    waitsFor,
     cancelling,
     runsAgain: row.runs_again,
     dueAt: shownTime(row.due_at),
