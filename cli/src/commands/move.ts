@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import { asRefusal, CliFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { plainLine } from "../output/plain-text.ts";
 import { openSession } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
+import { Results } from "./results.ts";
 
 export function addMove(program: Command, io: Io): void {
   program
@@ -14,9 +15,11 @@ export function addMove(program: Command, io: Io): void {
     .argument("<names...>", "names or ids")
     .action(async (names: string[], _: object, self: Command) => {
       const session = openSession(io, self);
+      const results = new Results(session, { format: "lines", asked: names.length });
       await inParallel(names, async (name) => {
-        const { name: moved, service } = await session.api.moveObserver(name);
-        session.io.out(plainLine(`observer ${moved} leaves ${service?.name ?? "its service"}`));
+        const outcome = await session.api.moveObserver(name).catch(asRefusal);
+        results.tell(outcome, outcome instanceof CliFailure ? "" : `leaves ${outcome.service?.name ?? "its service"}`);
       });
+      results.end();
     });
 }

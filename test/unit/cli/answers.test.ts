@@ -356,3 +356,13 @@ it("apply takes what another apply has created meanwhile for what it is: there",
   });
   expect({ code, out, err }).toEqual({ code: 0, out: "observer w1 unchanged\n", err: "" });
 });
+
+it("move moves each that can be, beside one that is mistyped", async () => {
+  const names = Array.from({ length: 20 }, (_, i) => `w${i}`);
+  const known = names.map((name) => [`POST observers/${name}/move`, { status: 202, body: observerView({ name }) }] as const);
+  const gone = { "POST observers/tpyo/move": { status: 404, body: problemExample("observer-not-found") } };
+  const { code, out, err } = await unacked(`move tpyo ${names.join(" ")}`, { ...Object.fromEntries(known), ...gone });
+  expect(out.match(/^observer w\d+ leaves service-1$/gm)).toHaveLength(20);
+  expect(err).toMatch(/^error: observer tpyo: .*\nerror: 1 of 21 were refused\.\n$/);
+  expect(code).toBe(EXIT_CODES.failed);
+});
