@@ -1,6 +1,6 @@
 import { type OccurrenceView, type ScheduleView, TIMER_PROBLEM_MEANINGS, type TimerView } from "@unacked/contracts";
 import type { Colour } from "./colours.ts";
-import { ageOf, shortDuration } from "./durations.ts";
+import { ageOf, exactDuration, shortDuration } from "./durations.ts";
 import { inState, type Listing } from "./listing.ts";
 import type { Cell } from "./table.ts";
 
@@ -24,7 +24,7 @@ export const TIMER_LISTING: Listing<TimerView> = {
 
 const whenText = ({ cron, everyMs, hours, timeZone }: ScheduleView): string => {
   if (cron !== null) return `${cron} ${timeZone}`;
-  if (everyMs !== null) return `every ${shortDuration(everyMs)}`;
+  if (everyMs !== null) return `every ${exactDuration(everyMs)}`;
   const spans = (hours ?? []).map(({ days, from, to }) => `${days.length === 7 ? "" : `${days.join(",")} `}${from}-${to}`);
   return `${spans.join("; ")} ${timeZone}`;
 };

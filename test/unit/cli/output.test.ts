@@ -11,7 +11,10 @@ import { plainText, shortened } from "../../../cli/src/output/plain-text.ts";
 import { SERVICE_LISTING } from "../../../cli/src/output/service-listing.ts";
 import { Table } from "../../../cli/src/output/table.ts";
 import { SCHEDULE_LISTING, TIMER_LISTING } from "../../../cli/src/output/time-listings.ts";
-import { MARKET_VIEW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
+import {
+  MARKET_VIEW,
+  NIGHTLY_VIEW,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { UNHEARD } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
@@ -223,6 +226,11 @@ describe("a list", () => {
     expect(printOne(SCHEDULE_LISTING, MARKET_VIEW, { format: "table", ...look })).toContain("observers running, now paused");
     const paused = { ...MARKET_VIEW, status: "Paused" as const, wantedNow: null };
     expect(printOne(SCHEDULE_LISTING, paused, { format: "table", ...look })).toMatch(/observers running {3}/);
+  });
+
+  it("of schedules says an interval as exactly as it was given", () => {
+    const each = { ...NIGHTLY_VIEW, cron: null, everyMs: 605_000 };
+    expect(printOne(SCHEDULE_LISTING, each, { format: "table", ...look })).toMatch(/ every 605s {3}/);
   });
 
   it("of timers says in words why one is not heard", () => {
