@@ -222,7 +222,7 @@ test("Who waits for less than a second is told how the task stands, or gets its 
   const { client, asked } = await managerOf(json(READY), () => undefined, json(READY), json({ ...COMPLETED, output: 1 }));
   const task = client.tasks.handle(TASK_ID);
   const late = await failureOf(task.result({ timeoutMs: 900 }));
-  expect((late as Error).message).toBe(`task ${TASK_ID} is still Ready after 900 ms`);
+  expect((late as Error).message).toBe(`task ${TASK_ID} is still Ready after 900 ms, and waits for: turn`);
   expect(asked.map(({ path }) => path.split("?")[1])).toEqual(["wait=0s", "wait=1s"]);
   expect(await task.result({ timeoutMs: 900 })).toBe(1);
 });

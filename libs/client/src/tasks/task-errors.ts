@@ -33,7 +33,8 @@ export class TaskNotOver extends Error {
 
   constructor(id: string, task: TaskView | undefined, timeoutMs: number, cause: unknown) {
     const how = task === undefined ? "has not been seen" : `is still ${task.status}`;
-    super(`task ${id} ${how} after ${timeoutMs} ms`, cause === undefined ? {} : { cause });
+    const why = task?.waitsFor ? `, and waits for: ${task.waitsFor}` : "";
+    super(`task ${id} ${how} after ${timeoutMs} ms${why}`, cause === undefined ? {} : { cause });
     this.task = task;
   }
 }
