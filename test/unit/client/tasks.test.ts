@@ -120,7 +120,7 @@ test("A create that fails tells the ids it was made with, so that it can be repe
   expect(many).toMatchObject({ code: "not-ready", ids: sent });
   expect(sent).toHaveLength(1_001);
   const one = await failureOf(client.tasks.create(loose, {}));
-  expect(one).toMatchObject({ kind: "unreachable", ids: [(asked[2]?.body as { id: string }).id] });
+  expect(one).toMatchObject({ kind: "unreachable", ids: [((asked[2] as Asked).body as { id: string }).id] });
 });
 
 test("A signal that many calls and waits were given, as that of an app's end, keeps no trace of them", async () => {

@@ -14,6 +14,7 @@ const task = (ref: string, after: string[] = [], status: TaskStatus = "Completed
   run: 1,
   status,
   waitsFor: 0,
+  waitReason: null,
   reason: null,
   lastError: null,
   startedAt: null,
