@@ -124,7 +124,32 @@ describe("work on very many", () => {
     await begin({ id, act: "pause", all: true });
     const store = new PostgresWorkStore(books.dataSource);
     expect(await store.advance({ acts: ["stop"], atOnce: 10 }, async () => ({ accepted: 0, refused: [] }))).toBe(false);
-    expect((await read(id)).status).toBe("Running");
+    expect(await read(id)).toMatchObject({ status: "Running", waitsFor: null });
+    manager.setMayPause(false);
+    const why = expect.stringContaining("that all managers");
+    expect(await read(id)).toMatchObject({ status: "Running", waitsFor: why });
+    expect((await manager.call("GET", WORK)).body.items).toMatchObject([{ id, waitsFor: why }]);
+    manager.setMayPause(true);
+  });
+
+  test("says why its steps fail, until one does not", async () => {
+    await putMany(3, "locked");
+    const { id } = await begin({ act: "restart", filter: { type: "locked" } });
+    const { dataSource } = books;
+    await dataSource.query(
+      "ALTER TABLE observers ADD CONSTRAINT stays_failed CHECK (type <> 'locked' OR status = 'Failed')",
+    );
+    onTestFinished(() => dataSource.query("ALTER TABLE observers DROP CONSTRAINT IF EXISTS stays_failed"));
+    startDoer();
+    await eventually(async () =>
+      expect(await read(id)).toMatchObject({
+        status: "Running",
+        done: 0,
+        waitsFor: expect.stringContaining("stays_failed"),
+      }),
+    );
+    await dataSource.query("ALTER TABLE observers DROP CONSTRAINT stays_failed");
+    expect(await untilOver(id)).toMatchObject({ status: "Done", done: 3, waitsFor: null });
   });
 
   test("of nothing is over at once; one that says neither which nor all is refused with its place", async () => {

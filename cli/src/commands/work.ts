@@ -80,11 +80,21 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
   if (options.wait === true) await tellEnd(session, await untilDone(session, work));
 }
 
-const untilDone = (session: Session, work: WorkView): Promise<WorkView> =>
-  untilOver(session, work, { look: () => session.api.getWork(work.id), isOver: ({ status }) => status !== "Running" });
+/** Says meanwhile why no step of it is done: each reason once. */
+function untilDone(session: Session, work: WorkView): Promise<WorkView> {
+  let told: string | null = null;
+  const look = async (): Promise<WorkView> => {
+    const now = await session.api.getWork(work.id);
+    if (now.waitsFor !== null && now.waitsFor !== told) session.io.err(plainLine(`work ${now.id} waits: ${now.waitsFor}`));
+    told = now.waitsFor;
+    return now;
+  };
+  return untilOver(session, work, { look, isOver: ({ status }) => status !== "Running" });
+}
 
 async function tell({ io }: Session, work: WorkView): Promise<void> {
   io.out(plainLine(lineOf(work)));
+  if (work.waitsFor !== null) io.out(plainLine(`  waits: ${work.waitsFor}`));
   for (const { code, count, names, remedy } of work.refused)
     io.out(plainLine(`  ${count} ${code}: ${names.join(", ")}${count > names.length ? " …" : ""}. ${remedy}`));
   if (work.status === "Done" && work.failed > 0)

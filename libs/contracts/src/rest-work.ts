@@ -69,6 +69,12 @@ export const WorkView = z
       .int()
       .describe("how many did not match any more when their turn came, or were not reached; known at its end"),
     msLeft: z.int().nullable().describe("how long it may still take; null: nobody can say yet, or it is over"),
+    waitsFor: z
+      .string()
+      .nullable()
+      .describe(
+        "why no step of it is done now: its last one failed, or not all managers can; null: steps are done, or it is over",
+      ),
     refused: z.array(refusal).describe("why, the most frequent first"),
   })
   .meta({ id: "Work" });

@@ -206,6 +206,16 @@ it.each([
   expect([code, err]).toEqual([exitCode, expect.stringContaining(said)]);
 });
 
+it("A wait for bulk work says meanwhile why no step of it is done, and says it once", async () => {
+  const waiting = json({ ...WORK_BEGUN, waitsFor: "its last step failed, and is tried again: deadlock detected" });
+  const looks = [waiting, waiting, json({ ...WORK_DONE, failed: 0, refused: [] })];
+  const { code, err } = await unacked(["work", "begin", "pause", "--all", "--wait"], (path) =>
+    path.endsWith("/work") ? json(WORK_BEGUN, 201) : looks.shift(),
+  );
+  expect(err).toBe(`work ${WORK_BEGUN.id} waits: its last step failed, and is tried again: deadlock detected\n`);
+  expect(code).toBe(EXIT_CODES.ok);
+});
+
 const endedAt = REBALANCE.begunAt;
 
 it.each([

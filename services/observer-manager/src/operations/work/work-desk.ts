@@ -43,13 +43,15 @@ export class WorkDesk implements WorkTools {
     return outcome;
   }
 
-  findWork(id: WorkId): Promise<WorkView | undefined> {
-    return this.#parts.store.find(id);
+  async findWork(id: WorkId): Promise<WorkView | undefined> {
+    const work = await this.#parts.store.find(id);
+    return work && this.#withWhyNot(work);
   }
 
   async listWork(query: WorkQuery): Promise<WorkPage> {
-    const { last, ...page } = await this.#parts.store.list(query);
-    return { ...page, nextCursor: last === undefined ? null : encodeWorkCursor(last) };
+    const { last, items, ...page } = await this.#parts.store.list(query);
+    const shown = items.map((work) => this.#withWhyNot(work));
+    return { ...page, items: shown, nextCursor: last === undefined ? null : encodeWorkCursor(last) };
   }
 
   async cancelWork(id: WorkId, by: Actor): Promise<WorkView | Refusal> {
@@ -57,5 +59,11 @@ export class WorkDesk implements WorkTools {
     if (outcome.kind === "not-found") return { kind: "problem", code: "work-not-found" };
     if (outcome.kind === "found" && outcome.work.status !== "Cancelled") return { kind: "problem", code: "work-over" };
     return outcome.work;
+  }
+
+  /** What an older manager cannot do waits, whoever is asked. That just this one is not ready says nothing of the others, and has no detail. */
+  #withWhyNot(work: WorkView): WorkView {
+    const refusal = work.status === "Running" ? this.#parts.whyNot(work.act) : undefined;
+    return refusal?.detail === undefined ? work : { ...work, waitsFor: refusal.detail };
   }
 }

@@ -99,6 +99,7 @@ function factsOf(work: WorkView): Fact[] {
         </span>
       </div>,
     ],
+    ...(work.waitsFor === null ? [] : [["Waits", work.waitsFor] satisfies Fact]),
     isRunning
       ? ["Remaining", `${sayCount(remaining)}${msLeft === null ? "" : `, about ${sayDuration(msLeft)}`}`]
       : ["Left alone", `${sayCount(leftAlone)}${leftAlone > 0 && status === "Done" ? ": they did not match any more" : ""}`],

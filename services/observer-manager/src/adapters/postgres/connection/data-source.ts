@@ -45,6 +45,7 @@ import { ServicesGone0052 } from "../migrations/0052-services-gone.ts";
 import { TasksByAge0053 } from "../migrations/0053-tasks-by-age.ts";
 import { TaskIds0054 } from "../migrations/0054-task-ids.ts";
 import { WishesOnce0055 } from "../migrations/0055-wishes-once.ts";
+import { WorksProblem0056 } from "../migrations/0056-works-problem.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -152,6 +153,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TasksByAge0053,
       TaskIds0054,
       WishesOnce0055,
+      WorksProblem0056,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

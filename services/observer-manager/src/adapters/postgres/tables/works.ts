@@ -26,6 +26,8 @@ export const WorksTable = new EntitySchema({
     createdAt: column("timestamptz", "created_at"),
     endedAt: nullable("timestamptz", "ended_at"),
     cancelledBy: nullable("text", "cancelled_by"),
+    /** Why its last step could not be done; null: it could, or none was tried. */
+    problem: nullable("text"),
   },
   indices: [{ name: "works_running" }, { name: "works_newest" }, { name: "works_by_end" }],
 });

@@ -53,12 +53,13 @@ const IS_ANY_RUNNING = "SELECT EXISTS (SELECT FROM works WHERE status = 'Running
 
 /** Index: works_pkey; the row is locked. */
 const MOVE = `
-  UPDATE works SET place = $2, accepted = $3, refused = $4, turn_at = clock_timestamp(),
+  UPDATE works SET place = $2, accepted = $3, refused = $4, turn_at = clock_timestamp(), problem = NULL,
     status = CASE WHEN $5 THEN 'Done' ELSE status END, ended_at = CASE WHEN $5 THEN clock_timestamp() END
   WHERE id = $1`;
 
 /** Index: works_pkey. */
-const LAST_IN_TURN = "UPDATE works SET turn_at = clock_timestamp() WHERE id = $1 AND status = 'Running'";
+const LAST_IN_TURN =
+  "UPDATE works SET turn_at = clock_timestamp(), problem = left($2, 300) WHERE id = $1 AND status = 'Running'";
 
 const CANCEL = "UPDATE works SET status = 'Cancelled', ended_at = clock_timestamp(), cancelled_by = $2 WHERE id = $1";
 
@@ -135,7 +136,8 @@ export class PostgresWorkStore implements WorkStore {
     return transact(this.#dataSource, move)
       .catch(async (error: unknown) => {
         // It is tried again, behind the others: theirs go on.
-        if (taken !== undefined) await this.#dataSource.query(LAST_IN_TURN, [taken]).catch(() => undefined);
+        const why = error instanceof Error ? error.message : String(error);
+        if (taken !== undefined) await this.#dataSource.query(LAST_IN_TURN, [taken, why]).catch(() => undefined);
         throw error;
       })
       .catch(rethrowRefused);

@@ -18,11 +18,12 @@ export interface WorkRow {
   created_at: Date;
   ended_at: Date | null;
   cancelled_by: string | null;
+  problem: string | null;
   /** For how long it has gone on, by the clock of the database. */
   age_ms: number;
 }
 
-export const COLUMNS = `id, wish, actor, audit_id, status, total, accepted, refused, place, created_at, ended_at, cancelled_by,
+export const COLUMNS = `id, wish, actor, audit_id, status, total, accepted, refused, place, created_at, ended_at, cancelled_by, problem,
   (extract(epoch FROM coalesce(ended_at, clock_timestamp()) - created_at) * 1000)::float8 AS age_ms`;
 
 /** @param most how many of each reason are named */
@@ -62,6 +63,7 @@ export function toWorkView(row: WorkRow): WorkView {
     remaining: isOver ? 0 : rest,
     leftAlone: isOver ? rest : 0,
     msLeft: isOver || reached === 0 ? null : Math.round((row.age_ms / reached) * rest),
+    waitsFor: isOver || row.problem === null ? null : `its last step failed, and is tried again: ${row.problem}`,
     refused: refused
       .map(([code, { count, names }]) => ({
         code,

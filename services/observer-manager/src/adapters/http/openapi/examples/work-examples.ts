@@ -25,6 +25,7 @@ export const WORK_BEGUN = {
   remaining: 9_412,
   leftAlone: 0,
   msLeft: null,
+  waitsFor: null,
   refused: [],
 } satisfies WorkView;
 
