@@ -94,8 +94,10 @@ async function standing({ api, io }: Session, names: string[], filter: ParsedFil
   return views;
 }
 
+/** An id may be typed in capitals: the manager takes it so. */
 const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boolean =>
-  (names.length === 0 || names.includes(view.name) || names.includes(view.id)) && matchesFilter(view, filter);
+  (names.length === 0 || names.some((name) => name === view.name || name.toLowerCase() === view.id)) &&
+  matchesFilter(view, filter);
 
 function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change: ShownChange) => void {
   if (output === "json") return ({ view }) => io.out(`${jsonText(view)}\n`);

@@ -64,6 +64,7 @@ async function unacked(
     out: (text) => void (told.out += text),
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: "/nowhere" },
+    interruption: () => AbortSignal.timeout(20_000),
   });
   return { code, ...told };
 }
@@ -125,6 +126,17 @@ it("A wait for an observer that no worker is free for says so when its time is u
   );
   expect(code).toBe(EXIT_CODES.timedOut);
   expect(err).toContain(`is Created, and waits for a service of pool ${CREATED_OBSERVER.pool}: none is alive`);
+});
+
+it("An observer that is watched by its id is told of, in whatever case the id was typed", async () => {
+  const { out } = await unacked(["watch", PROCESSING.id.toUpperCase(), "-o", "name", "--timeout", "1s"], (path) => {
+    if (path.includes("/observers/")) return json(PROCESSING);
+    return (response) => {
+      stream(response);
+      response.write(`event: observer\nid: 2\ndata: ${JSON.stringify(PROCESSING)}\n\n`);
+    };
+  });
+  expect(out).toBe(`${PROCESSING.name}\n`);
 });
 
 it("A wait for a drain goes on over such a manager, too", async () => {
