@@ -1,11 +1,10 @@
 import type { Command } from "commander";
-import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
+import { usageFailure } from "../failure.ts";
 import { toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
-import { plainLine } from "../output/plain-text.ts";
-import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
+import { eachOf } from "./each-of.ts";
 import { stopping } from "./stop.ts";
 
 export function addDelete(program: Command, io: Io): void {
@@ -39,20 +38,4 @@ async function remove(session: Session, kind: string, names: string[], { force }
     });
   if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`);
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });
-}
-
-/** @param remove says what was done */
-async function eachOf({ io }: Session, ids: string[], remove: (id: string) => Promise<string>): Promise<void> {
-  const refused: CliFailure[] = [];
-  for (const id of ids) {
-    try {
-      io.out(plainLine(await remove(id)));
-    } catch (error) {
-      const refusal = asRefusal(error);
-      if (ids.length > 1) io.err(failureText(refusal));
-      refused.push(refusal);
-    }
-  }
-  if (refused[0] === undefined) return;
-  throw ids.length === 1 ? refused[0] : new CliFailure("failed", `${refused.length} of ${ids.length} were refused`);
 }

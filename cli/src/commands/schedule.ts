@@ -6,6 +6,7 @@ import { ListPrinter } from "../output/list-printer.ts";
 import type { Listing } from "../output/listing.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { eachOf } from "./each-of.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
 import { readAll } from "./read-files.ts";
 
@@ -79,19 +80,19 @@ function addOf(schedule: Command, io: Io): void {
     .description("pause schedules: none of their times is due until they are resumed")
     .argument("<schedules...>", "their ids")
     .action(async (ids: string[], _options: object, self: Command) => {
-      const { api } = openSession(io, self);
-      for (const id of ids) io.out(plainLine(`schedule ${id} is ${(await api.pauseSchedule(id)).status}`));
+      const session = openSession(io, self);
+      await eachOf(session, ids, async (id) => `schedule ${id} is ${(await session.api.pauseSchedule(id)).status}`);
     });
   schedule
     .command("resume")
     .description("resume schedules: their times are due again from now on")
     .argument("<schedules...>", "their ids")
     .action(async (ids: string[], _options: object, self: Command) => {
-      const { api } = openSession(io, self);
-      for (const id of ids) {
-        const { status, nextAt } = await api.resumeSchedule(id);
-        io.out(plainLine(`schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}`));
-      }
+      const session = openSession(io, self);
+      await eachOf(session, ids, async (id) => {
+        const { status, nextAt } = await session.api.resumeSchedule(id);
+        return `schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}`;
+      });
     });
 }
 

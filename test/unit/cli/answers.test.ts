@@ -366,3 +366,12 @@ it("move moves each that can be, beside one that is mistyped", async () => {
   expect(err).toMatch(/^error: observer tpyo: .*\nerror: 1 of 21 were refused\.\n$/);
   expect(code).toBe(EXIT_CODES.failed);
 });
+
+it("schedule pause pauses each that is there, beside one that is mistyped", async () => {
+  const of = (id: string) => ({ [`POST schedules/${id}/pause`]: { body: { ...NIGHTLY_VIEW, id, status: "Paused" } } });
+  const gone = { "POST schedules/tpyo/pause": { status: 404, body: problemExample("schedule-not-found") } };
+  const { code, out, err } = await unacked("schedule pause a tpyo b", { ...of("a"), ...gone, ...of("b") });
+  expect(out).toBe("schedule a is Paused\nschedule b is Paused\n");
+  expect(err).toMatch(/^error: schedule tpyo: .*\nerror: 1 of 3 were refused\.\n$/);
+  expect(code).toBe(EXIT_CODES.failed);
+});
