@@ -1,4 +1,4 @@
-import { CliFailure } from "../failure.ts";
+import { asRefusal, CliFailure } from "../failure.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -10,9 +10,9 @@ export async function eachOf({ io }: Session, ids: string[], act: (id: string) =
     try {
       io.out(plainLine(await act(id)));
     } catch (error) {
-      if (!(error instanceof CliFailure) || error.exitKind !== "failed") throw error;
-      if (ids.length > 1) io.err(failureText(error));
-      refused.push(error);
+      const refusal = asRefusal(error);
+      if (ids.length > 1) io.err(failureText(refusal));
+      refused.push(refusal);
     }
   }
   if (refused[0] === undefined) return;
