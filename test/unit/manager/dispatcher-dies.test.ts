@@ -160,8 +160,8 @@ describe("a dispatcher", () => {
 });
 
 /** Written by the transaction that creates its observer. */
-function ownStart(commands: Commands, id: string, claim: string | undefined): OwnStart {
-  const start = { observerId: newObserverId(), revision: 1 } as OwnStart["start"];
+function ownStart(commands: Commands, id: string, claim: string | undefined, params = {}): OwnStart {
+  const start = { observerId: newObserverId(), revision: 1, params } as OwnStart["start"];
   commands.add({ id, sentCount: 0, kind: "start", start }, claim ?? null);
   return { id, start, traceContext: null };
 }
@@ -199,6 +199,21 @@ describe("own starts", () => {
     }
     await vi.waitFor(() => expect(commands.rows.size).toBe(0));
     await vi.waitFor(() => expect(dispatcher.claim(12_000)).toBe(claim));
+  });
+
+  it("with long params are left to be claimed while what they have together is not confirmed", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    const confirms: (() => void)[] = [];
+    broker.send = (due) => new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    const claim = dispatcher.claim(1);
+    const params = { text: "x".repeat(262_144) }; // one string: what is tested is how it is counted
+    const starts = Array.from({ length: 1_000 }, (_, i) => ownStart(commands, String(i), claim, params));
+    dispatcher.send(starts);
+    expect(dispatcher.claim(1)).toBeUndefined();
+    await vi.waitFor(() => expect(confirms).toHaveLength(1));
+    confirms[0]?.();
+    await vi.waitFor(() => expect(dispatcher.claim(1)).toBe(claim));
   });
 
   it("are left to be claimed while nothing can be sent, and by a dispatcher that ends", async () => {

@@ -17,11 +17,6 @@ export class ClaimRenewal {
     this.#renew = renew;
   }
 
-  /** How many are held. */
-  get count(): number {
-    return [...this.#held].reduce((sum, due) => sum + due.length, 0);
-  }
-
   /** @returns lets go of them; resolves when none of them is being renewed: what is locked could not be settled, and would be sent again */
   hold(due: DueCommand[]): () => Promise<void> {
     this.#held.add(due);

@@ -16,7 +16,10 @@ const MAX_STARTS_UNDER_WAY = CLAIM_LIMIT * CLAIMS_AT_ONCE;
 const PATIENCE_MS = 250;
 /** So long the commands of a manager that died wait for another. */
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
-/** Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it. */
+/**
+ * Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it; fewer, where their params are long. While a
+ * queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
+ */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
 const BACKSTOP_MS = 5_000;
 /** What is due and could not be claimed is locked by somebody. */
@@ -47,6 +50,8 @@ export class Dispatcher implements OwnStarts {
   #startsUnderWay = 0;
   /** The same of own starts. */
   readonly #ownUnderWay = new Set<Promise<void>>();
+  /** Of own starts that are not confirmed. */
+  #ownSize = 0;
   /** Nobody claims under it again: one for all own starts. */
   readonly #ownClaimId = newClaimId();
   readonly #ownRenewal = new ClaimRenewal((due) => this.#renew({ id: this.#ownClaimId, due }));
@@ -76,8 +81,8 @@ export class Dispatcher implements OwnStarts {
     await Promise.all([...this.#underWay, ...this.#ownUnderWay]);
   }
 
-  claim(count: number): string | undefined {
-    const isRoom = this.#ownRenewal.count + count <= MAX_OWN;
+  claim(size: number): string | undefined {
+    const isRoom = this.#ownSize + size <= MAX_OWN;
     return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
   }
 
@@ -94,9 +99,12 @@ export class Dispatcher implements OwnStarts {
 
   /** Never rejects. */
   async #sendOwn(due: DueCommand[], turn: Promise<void> | undefined): Promise<void> {
+    const size = sizeOfStarts(due);
+    this.#ownSize += size;
     const release = this.#ownRenewal.hold(due);
     await turn;
     const outcomes = await this.#send(due);
+    this.#ownSize -= size;
     await release();
     await this.#ownSettlement.do(settlementOf(due, outcomes));
   }
@@ -147,10 +155,7 @@ export class Dispatcher implements OwnStarts {
   }
 
   #beginToSend(claim: Claim): void {
-    const starts = claim.due.reduce(
-      (sum, one) => sum + (one.kind === "start" ? sizeOfParams(one.start?.params ?? null) : 0),
-      0,
-    );
+    const starts = sizeOfStarts(claim.due);
     this.#startsUnderWay += starts;
     const sending = this.#dispatch(claim).finally(() => {
       this.#startsUnderWay -= starts;
@@ -208,6 +213,9 @@ async function firstOf(several: Iterable<Promise<void>>, ms: number): Promise<vo
   await Promise.race([...several, over]);
   clearTimeout(timer);
 }
+
+const sizeOfStarts = (due: readonly DueCommand[]): number =>
+  due.reduce((sum, one) => sum + (one.kind === "start" ? sizeOfParams(one.start?.params ?? null) : 0), 0);
 
 /** What nobody wants any more is not sent. */
 const isWanted = (command: DueCommand): boolean =>

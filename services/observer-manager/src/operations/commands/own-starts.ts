@@ -9,8 +9,11 @@ export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>
  * read back to be sent. Where that cannot be they are due, for any manager.
  */
 export interface OwnStarts {
-  /** The claim for so many that can be sent at once; undefined: they are to be due. It holds for OWN_CLAIM_HOLDS_MS. */
-  claim(count: number): string | undefined;
+  /**
+   * The claim for some that can be sent at once; undefined: they are to be due. It holds for OWN_CLAIM_HOLDS_MS.
+   * @param size of all of them, each by its params (sizeOfParams)
+   */
+  claim(size: number): string | undefined;
   /** What was written under it, once that has committed. */
   send(starts: OwnStart[]): void;
 }
