@@ -11,6 +11,7 @@ import type {
 } from "../../../operations/schedules/schedule-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { isoOf, LOCK_ONE, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 import { findOccurrence, listOccurrences, listSchedules, scheduleOf } from "./schedule-view.ts";
@@ -132,7 +133,7 @@ export class PostgresScheduleStore implements ScheduleStore {
     work: ScheduleWork<Answer>,
     action: Action,
   ): Promise<{ answer: Answer; decided: Decided } | undefined> {
-    return this.#dataSource.transaction(async (tx) => {
+    const write = async (tx: EntityManager) => {
       const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
       if (row === undefined) return undefined;
       const standing = (await standingsOf(tx, [id]))(id);
@@ -148,7 +149,9 @@ export class PostgresScheduleStore implements ScheduleStore {
       const decided = await writeDecisions(tx, decision === undefined ? [] : [decision]);
       if (decision !== undefined) await recordActions(tx, [doneToSchedule(action, id)]);
       return { answer, decided };
-    });
+    };
+    // The ledger may lock two of the tasks the other way round.
+    return againAfterDeadlock(() => this.#dataSource.transaction(write));
   }
 
   find(id: string): Promise<ScheduleView | undefined> {

@@ -5,6 +5,7 @@ import type { AlikeFailures, FailureFilter, TaskFailureStore } from "../../../op
 import type { TaskStore } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { conditionsOf, viewOf } from "./postgres-task-store.ts";
 import { MAY_RUN_AGAIN, reviveOne } from "./task-revival.ts";
 
@@ -70,7 +71,8 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
       await recordActions(tx, [doneToTasks(action, [id])]);
       return { kind: "retried", task: (await viewOf(tx, id)) as TaskView };
     };
-    return this.#dataSource.transaction(write).catch(rethrowRefused);
+    // Who runs many again may have its key, and wait for it.
+    return againAfterDeadlock(() => this.#dataSource.transaction(write)).catch(rethrowRefused);
   }
 }
 

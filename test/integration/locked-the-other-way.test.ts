@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { PutSchedule, type TaskId } from "@unacked/contracts";
+import type { QueryRunner } from "typeorm";
+import { expect, it } from "vitest";
+import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-failure-store.ts";
+import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
+import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
+import { eventually } from "../support/eventually.ts";
+import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+
+/* Who is ended, as he and somebody else wait for each other's tasks, does it again: nobody who asked is told. */
+
+const books = useBooks("schedules, tasks, ended_tasks, task_services, audit");
+
+const deadlocks = async (): Promise<number> => {
+  const [row] = await books.dataSource.query(
+    "SELECT deadlocks::int AS count FROM pg_stat_database WHERE datname = current_database()",
+  );
+  return row.count;
+};
+
+/** So many wait for a lock. */
+const untilWait = (count: number) =>
+  eventually(async () => {
+    const [row] = await books.dataSource.query(
+      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    expect(row.count).toBeGreaterThanOrEqual(count);
+  });
+
+/** Does it while another, who has done `first`, does `second` as soon as it waits for him: so that it is ended, and not he. */
+async function meanwhile<Result>(
+  does: { first: (other: QueryRunner) => Promise<unknown>; second: (other: QueryRunner) => Promise<unknown> },
+  it: () => Promise<Result>,
+): Promise<Result> {
+  const before = await deadlocks();
+  const other = books.dataSource.createQueryRunner();
+  await other.startTransaction();
+  await other.query("SET LOCAL deadlock_timeout = '10min'");
+  await does.first(other);
+  const result = it();
+  result.catch(() => undefined); // awaited below
+  await untilWait(1);
+  await does.second(other);
+  await other.commitTransaction();
+  await other.release();
+  const done = await result;
+  await eventually(async () => expect(await deadlocks()).toBeGreaterThan(before));
+  return done;
+}
+
+const lock = (id: string | undefined) => (other: QueryRunner) =>
+  other.query("SELECT FROM tasks WHERE id = $1 FOR UPDATE", [id]);
+
+it("A run by hand that cancels what runs", async () => {
+  const desk = new ScheduleDesk({
+    store: new PostgresScheduleStore(books.dataSource),
+    types: new PostgresTaskStore(books.dataSource),
+    wake: () => undefined,
+    wakeTasks: () => undefined,
+    cancelled: () => undefined,
+  });
+  await desk.putSchedule("s", PutSchedule.parse({ everyMs: 60_000, overlap: "queue", task: { type: "t" } }), SOMEBODY);
+  for (let i = 0; i < 2; i += 1) await desk.runSchedule("s", { overlap: "allow" }, SOMEBODY);
+  // As those of a schedule are that cancels what runs, while it is told to end.
+  await new PostgresTaskDays(books.dataSource).makeAhead();
+  await books.dataSource.query("UPDATE occurrences SET open = true");
+  const [first, last] = (await books.dataSource.query<{ id: string }[]>("SELECT id FROM tasks ORDER BY id")).map(
+    ({ id }) => id,
+  );
+  const run = await meanwhile({ first: lock(last), second: lock(first) }, () =>
+    desk.runSchedule("s", { overlap: "cancel-running" }, SOMEBODY),
+  );
+  expect(run).toMatchObject({ status: "started", cause: "manual" });
+  expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(1);
+});
+
+it("A retry with other params, whose key somebody has who runs many again", async () => {
+  const [id, winner] = [randomUUID(), randomUUID()];
+  await new PostgresTaskDays(books.dataSource).makeAhead();
+  await books.dataSource.query(
+    `INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, created_at, ended_at, key)
+     VALUES ($1, 't', '{}', 'default', 0, 'Failed', now(), 1, 0, 0, 1, now(), now(), 'one')`,
+    [id],
+  );
+  const retry = newAction("task.retry", SOMEBODY);
+  const does = {
+    first: (other: QueryRunner) =>
+      other.query(
+        `INSERT INTO tasks (id, type, params, pool, priority, due_at, status, key) VALUES ($1, 't', '{}', 'default', 0, now(), 'Ready', 'one')`,
+        [winner],
+      ),
+    second: (other: QueryRunner) => other.query("SELECT FROM ended_tasks WHERE id = $1 FOR UPDATE", [id]),
+  };
+  const store = new PostgresTaskFailureStore(books.dataSource);
+  expect(await meanwhile(does, () => store.retryWith(id as TaskId, { a: 2 }, retry))).toEqual({ kind: "key-taken", winner });
+});
