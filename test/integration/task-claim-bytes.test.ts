@@ -9,7 +9,7 @@ import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
 /* A claim of thousands with long params ended the manager, and the next one, and so on. */
 
-const books = useBooks("tasks, task_types, task_services");
+const books = useBooks("tasks, task_types, task_services, audit");
 const COUNT = 100; // 24 MB
 const CHARS = 240_000;
 
@@ -70,5 +70,16 @@ test("Those who go to a call with others are no more than 16 MiB", async () => {
 test("Somebody outside is given 16 MiB of params at once, and the others when he asks again", async () => {
   const store = new PostgresTaskTakeStore(books.dataSource);
   const asked = { pool: "default", types: ["work"], count: COUNT, leaseMs: 60_000, wait: 0 };
-  await allInParts(async () => (await store.take(asked, newAction("task.take", SOMEBODY))).tasks);
+  const counts: number[] = [];
+  await allInParts(async () => {
+    const { tasks } = await store.take(asked, newAction("task.take", SOMEBODY));
+    if (tasks.length > 0) counts.push(tasks.length);
+    return tasks;
+  });
+  // What was beyond had been given to nobody.
+  expect(await books.dataSource.query("SELECT DISTINCT sends FROM tasks")).toEqual([{ sends: 1 }]);
+  const trail = await books.dataSource.query(
+    "SELECT count, jsonb_array_length(targets) AS named FROM audit ORDER BY at, id",
+  );
+  expect(trail.map(({ count }: { count: number }) => count)).toEqual(counts);
 });

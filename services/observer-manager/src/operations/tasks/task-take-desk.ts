@@ -55,7 +55,7 @@ export class TaskTakeDesk implements TaskTakeTools {
     const tasks = await this.#take(asked, action, signal);
     const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
     if (taken.length === 0) return [];
-    if (signal.aborted) takers.giveBack(taken);
+    if (signal.aborted) takers.giveBack(taken, action);
     return taken.map(toTaken);
   }
 

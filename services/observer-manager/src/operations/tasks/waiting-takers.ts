@@ -69,7 +69,7 @@ export class WaitingTakers {
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
         if (this.#waiting.delete(waiter)) resolve(tasks);
-        else if (tasks.length > 0) this.giveBack(tasks); // he left while they were claimed
+        else if (tasks.length > 0) this.giveBack(tasks, action); // he left while they were claimed
       };
       const waiter: Waiter = { asked, action, answer };
       const timer = setTimeout(leave, asked.wait);
@@ -80,8 +80,8 @@ export class WaitingTakers {
   }
 
   /** Nobody has heard that they are his. */
-  giveBack(tasks: HeldTask[]): void {
-    void this.#parts.store.giveBack(tasks).then(
+  giveBack(tasks: HeldTask[], action: Action): void {
+    void this.#parts.store.giveBack(tasks, action).then(
       () => this.wake(),
       (error: unknown) => this.#parts.log.debug({ err: error }, "tasks that nobody took are so until their lease is over"),
     );

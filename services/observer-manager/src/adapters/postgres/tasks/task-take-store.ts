@@ -5,6 +5,7 @@ import type { OverTask } from "../../../operations/tasks/task-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../operations/tasks/task-take-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { Looks } from "../connection/looks.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { MAX_TAKE_BYTES, readInputs } from "../flows/flow-inputs.ts";
@@ -18,11 +19,24 @@ const WAITING = `
   WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
          ORDER BY priority DESC, due_at, id LIMIT 1)`;
 
-/** What is cancelled meanwhile is so when its lease is over. */
+/**
+ * What is cancelled meanwhile is so when its lease is over. It was no send, and in the trail no task that was taken: $3 is that entry.
+ * Indexes: tasks_pkey, audit_pkey.
+ */
 const GIVE_BACK = `
-  UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL
-  FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
-  WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL`;
+  WITH back AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL, sends = t.sends - 1
+    FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
+    WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL
+    RETURNING t.id
+  ), these AS (
+    SELECT count(*)::int AS count, array_agg(id::text) AS ids FROM back
+  ), fewer AS (
+    UPDATE audit a SET count = a.count - these.count, targets = (
+      SELECT coalesce(jsonb_agg(target ORDER BY place), '[]')
+      FROM jsonb_array_elements(a.targets) WITH ORDINALITY AS t (target, place) WHERE target ->> 'id' <> ALL(these.ids))
+    FROM these WHERE a.id = $3 AND these.count > 0 AND a.count > these.count)
+  DELETE FROM audit a USING these WHERE a.id = $3 AND a.count = these.count`;
 
 /** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
 const LOCK = `
@@ -103,7 +117,11 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
     this.#vacuum.changed(taken.length);
-    const giveBack = (some: typeof taken) => this.giveBack(some.map(({ taskId: id, sendId }) => ({ id, sendId })));
+    const giveBack = (some: typeof taken) =>
+      this.giveBack(
+        some.map(({ taskId: id, sendId }) => ({ id, sendId })),
+        action,
+      );
     const fitting = taken.filter(({ isBeyond }) => isBeyond !== true);
     const { inputs, within, beyond } = await readInputs(this.#dataSource, fitting, MAX_TAKE_BYTES).catch(
       async (error: unknown) => {
@@ -120,8 +138,10 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, hasPassed: rows[0]?.hasPassed ?? false };
   }
 
-  async giveBack(held: Parameters<TaskTakeStore["giveBack"]>[0]): Promise<void> {
-    await this.#dataSource.query(GIVE_BACK, [held.map(({ id }) => id), held.map(({ sendId }) => sendId)]);
+  async giveBack(...[held, { id: actionId }]: Parameters<TaskTakeStore["giveBack"]>): Promise<void> {
+    const parameters = [held.map(({ id }) => id), held.map(({ sendId }) => sendId), actionId];
+    // Who cancels many may lock two of them the other way round; and what is not given back is nobody's until its lease is over.
+    await againAfterDeadlock(() => this.#dataSource.query(GIVE_BACK, parameters));
   }
 
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]> {
