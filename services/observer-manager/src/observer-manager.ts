@@ -24,6 +24,7 @@ import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts"
 import { Readoption } from "./operations/observers/readoption.ts";
 import { Reconciler } from "./operations/observers/reconciler.ts";
 import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
+import { askInTime } from "./operations/pools/ask-in-time.ts";
 import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
 import { Fleet } from "./operations/services/fleet.ts";
@@ -165,7 +166,7 @@ export class ObserverManager {
     });
     this.#changes = new ChangeHub(changes, this.#database.notifications("unacked_changes"), log);
     this.#logs = new LogDesk({ places: logPlaces, reader: this.#broker.logs });
-    const reads = this.#database.reads((asked) => this.#queues(asked));
+    const reads = this.#database.reads(askInTime((asked) => this.#queues(asked)));
     const isReady = () => this.#broker.catchUp.hasOnceCaughtUp;
     this.#scheduledStarts = new ScheduledStarts({
       store: this.#database.scheduledStarts,

@@ -31,11 +31,11 @@ export interface ManagerMetricsParts extends FlowFigures {
   requestsWaiting(): number | undefined;
   /** Clients that follow the stream of events. */
   streams(): number;
-  /** How long reading the books may take, in ms. Default 5,000: less than Prometheus' own patience (10 s). */
+  /** How long reading the books may take, in ms. Default 8,000: less than Prometheus' own patience (10 s). */
   readWithinMs?: number;
 }
 
-const READ_WITHIN_MS = 5_000;
+const READ_WITHIN_MS = 8_000;
 
 /**
  * What Prometheus scrapes of a manager. Names say what a reader has to know: `unacked_…` is read from the books at the
