@@ -50,6 +50,7 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
     beforeAll(async () => {
       dir = temporaryFolder("backup");
       [database, broker] = await Promise.all([privatePostgres({ programs }), privateBroker()]);
+      await makePlain(database.databaseUrl);
     });
 
     async function shell(script: string): Promise<void> {
@@ -62,7 +63,7 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
           ...process.env,
           PATH: `${bin}:${programs}/bin:${process.env.PATH}`,
           DATABASE_URL: database.databaseUrl,
-          SERVER_URL: Object.assign(new URL(database.databaseUrl), { pathname: "/postgres" }).href,
+          SERVER_URL: serverUrlOf(database.databaseUrl),
           PGDATA: database.dataDir,
         },
       });
@@ -71,10 +72,10 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
     let system: System;
     /** In books, and under a vhost, of its own. */
     const start = async () => {
-      const server = Object.assign(new URL(database.databaseUrl), { pathname: "/postgres" }).href;
+      const server = serverUrlOf(database.databaseUrl);
       for (const name of ["unacked", "unacked_before"])
         await runStatement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await runStatement(server, "CREATE DATABASE unacked");
+      await runStatement(server, "CREATE DATABASE unacked OWNER unacked");
       const { amqpUrl, management } = await freshVhost(broker);
       system = new System({ amqpUrl, databaseUrl: database.databaseUrl, management });
       await system.startManager();
@@ -150,6 +151,18 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
     const users = () => rabbitmqctl(broker.dir, "list_users", "--silent");
   },
 );
+
+/** Who may create databases, by the password of the user of the books. */
+const serverUrlOf = (databaseUrl: string): string =>
+  Object.assign(new URL(databaseUrl), { pathname: "/postgres", username: "administrator" }).href;
+
+/** The user of the books, who is all there is of a fresh server, becomes one who owns their database and no more. */
+async function makePlain(databaseUrl: string): Promise<void> {
+  const { password } = new URL(databaseUrl);
+  await runStatement(databaseUrl, `CREATE ROLE administrator SUPERUSER LOGIN PASSWORD '${password}'`);
+  await runStatement(serverUrlOf(databaseUrl), "ALTER ROLE unacked RENAME TO founder");
+  await runStatement(serverUrlOf(databaseUrl), `CREATE ROLE unacked LOGIN REPLICATION PASSWORD '${password}'`);
+}
 
 /** As an operator has it on the broker's machine: it finds the node by itself. */
 function writeRabbitmqctl(file: string, brokerDir: string): void {
