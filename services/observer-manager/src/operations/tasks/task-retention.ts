@@ -13,6 +13,11 @@ export interface TaskDays {
 
 const AT_ONCE = 2_000;
 const EVERY_MS = 3_600_000;
+/**
+ * Where there is no partition for a day no task can end on it. A week ahead is not enough for who is woken after two (the clocks of timers stand still
+ * while a machine sleeps), nor where the database's clock is set.
+ */
+const DAYS_EVERY_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
 
 export interface TaskRetentionParts {
@@ -31,7 +36,8 @@ export interface TaskRetentionParts {
  */
 export class TaskRetention {
   readonly #parts: TaskRetentionParts;
-  readonly #loop = new Loop({ round: () => this.#sweep(), failed: (error) => this.#failed(error) });
+  readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
+  #sweepDueMs = 0;
 
   constructor(parts: TaskRetentionParts) {
     this.#parts = parts;
@@ -45,15 +51,22 @@ export class TaskRetention {
     this.#loop.stop();
   }
 
-  async #sweep(): Promise<number> {
+  async #round(): Promise<number> {
+    await this.#parts.days.makeAhead();
+    if (performance.now() >= this.#sweepDueMs) {
+      await this.#sweep();
+      this.#sweepDueMs = performance.now() + EVERY_MS;
+    }
+    return DAYS_EVERY_MS;
+  }
+
+  async #sweep(): Promise<void> {
     const { days, figures, requests, services, retentionMs, log } = this.#parts;
-    await days.makeAhead();
     await figures.forgetOld();
     const dropped = await days.dropOlderThan(retentionMs);
     if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
     for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await requests.forget(retentionMs, AT_ONCE);
     for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await services.forgetGone(AT_ONCE);
-    return EVERY_MS;
   }
 
   #failed(error: unknown): number {
