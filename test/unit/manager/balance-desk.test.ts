@@ -28,6 +28,7 @@ const underWay: RebalanceRow = {
   moved: 5,
   waits: null,
   waitsForMs: 0,
+  endedAgoMs: 0,
   endedAt: null,
   outcome: null,
 };

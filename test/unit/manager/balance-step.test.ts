@@ -14,6 +14,7 @@ const row: RebalanceRow = {
   endedAt: null,
   outcome: null,
   waitsForMs: 0,
+  endedAgoMs: 0,
 };
 
 const service = (id: string, running: number, more: Partial<PoolService> = {}): PoolService => ({

@@ -26,6 +26,8 @@ export interface RebalanceRow extends RebalanceView {
   readonly pool: string;
   /** For how long it has waited for its next step, in ms; 0: it does not. */
   readonly waitsForMs: number;
+  /** How long ago it has ended, in ms, by the database's clock; 0: it has not. */
+  readonly endedAgoMs: number;
 }
 
 /** What a step of a rebalance comes to. */

@@ -18,7 +18,8 @@ const KEPT = 20;
 
 const COLUMNS = `
   id, pool, asked_by AS by, why, begun_at AS "begunAt", planned, moved, waits, ended_at AS "endedAt", outcome,
-  coalesce(extract(epoch FROM now() - waits_since) * 1000, 0)::float8 AS "waitsForMs"`;
+  coalesce(extract(epoch FROM now() - waits_since) * 1000, 0)::float8 AS "waitsForMs",
+  coalesce(extract(epoch FROM now() - ended_at) * 1000, 0)::float8 AS "endedAgoMs"`;
 
 /** Index: rebalances_of_pool. */
 const LAST = `SELECT ${COLUMNS} FROM rebalances WHERE pool = $1 ORDER BY ended_at IS NOT NULL, begun_at DESC LIMIT 1`;
