@@ -2,7 +2,7 @@ import { type AuditPage, type ErrorPage, newObserverId, type ObserverView } from
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
-import { runStatement } from "../support/servers/servers.ts";
+import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 describe("the books heal", () => {
@@ -108,6 +108,24 @@ describe("books restored from an older backup", () => {
     const { body } = await system.call<AuditPage>("GET", "/api/v1/audit?action=observer.take-back");
     expect(body.items.reduce((sum, { count }) => sum + count, 0)).toBe(5);
     for (const { actor } of body.items) expect(actor).toMatchObject({ name: "service-1", authentication: "broker" });
+  });
+
+  it("on another server, whose transactions have lower numbers: what waits, and is in no queue, is sent again", async () => {
+    await system.createMany("observer", 10);
+    const { body: waiting } = await system.create("waiting", {}, { whenFull: "queue" });
+    await eventually(async () => expect((await system.management.queue("unacked.work.default")).ready).toBe(1));
+    await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
+    const books = system.env.DATABASE_URL as string;
+    for (const table of ["observers", "services"])
+      await runStatement(books, `UPDATE ${table} SET changed_xid = '1000000000000'`);
+    await system.management.purge("unacked.work.default");
+    await system.startManager();
+    const later = "SELECT name FROM observers WHERE changed_xid >= '1000000000000'";
+    expect(await queryRows(books, later)).toEqual([]);
+    await eventually(async () => expect(await system.get(waiting.id)).toMatchObject({ status: "Created", revision: 2 }), {
+      timeoutMs: 30_000,
+    });
+    await system.check();
   });
 
   it.runIf(isTurnOf(1))(

@@ -43,6 +43,7 @@ import type { WorkStore } from "../../operations/work/work-store.ts";
 import { missingActions, onActionsCommitted } from "./access/committed-actions.ts";
 import { PostgresBalanceStore } from "./balance/postgres-balance-store.ts";
 import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
+import { adoptRestoredRows } from "./books/restored-rows.ts";
 import { PostgresRetentionStore } from "./books/retention-store.ts";
 import { PostgresUnappliedStore } from "./books/unapplied-events.ts";
 import { PostgresChangeLog } from "./changes/change-feed.ts";
@@ -238,6 +239,8 @@ export class DatabaseSide {
       // Nobody has read anything for them yet, so nobody has who does not know what this manager does (docs/decisions/0020).
       if (areNew(applied)) await this.fleet.noteKnown(MANAGER_FEATURES);
       await this.#makeTaskDays();
+      const adopted = await adoptRestoredRows(this.#dataSource);
+      if (adopted > 0) this.#log.info({ event: "books-restored", rows: adopted }, "the books are from another server");
       this.#notifications.start();
       this.#isOpen = true;
       return true;
