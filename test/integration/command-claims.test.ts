@@ -196,7 +196,8 @@ test("what is asked for once more while it is being sent is due at once", async 
 test("among very many commands that are not due, those that are are found by their index", async () => {
   await query(
     `INSERT INTO commands (kind, observer_id, revision, due_at)
-     SELECT 'stop', gen_random_uuid(), 1, now() + n * interval '1 minute' FROM generate_series(-10, 20000) n`,
+     SELECT 'stop', gen_random_uuid(), 1, now() + CASE WHEN n > 0 THEN interval '1 minute' + n * interval '1 millisecond' ELSE n * interval '1 minute' END
+     FROM generate_series(-10, 20000) n`,
   );
   await query("ANALYZE commands");
   const statements: { sql: string; parameters: unknown[] }[] = [];
@@ -285,4 +286,28 @@ test("what is claimed of orders about a service's intake says when, so that the 
   const [cordoned = 0, lifted = 0, drained = 0, asked] = given as number[];
   expect([cordoned < lifted, lifted < drained, asked]).toEqual([true, true, null]);
   expect(Math.abs(drained - Date.now())).toBeLessThan(60_000);
+});
+
+test("where PostgreSQL's clock was set back what was due by it is due at once, and a claim holds for as long as a new one", async () => {
+  const backAnHour = "UPDATE commands SET due_at = due_at + interval '1 hour'";
+  await wantStart();
+  await query(backAnHour);
+  expect(await one.nextDueInMs()).toBe(0);
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+  expect(kindsOf(claim)).toEqual(["start"]);
+  await query(backAnHour);
+  expect(await other.nextDueInMs()).toBe(0);
+  expect(kindsOf(await other.claimDue(10, HOLD_MS, STOP_PAUSES))).toEqual([]);
+  expect(await other.nextDueInMs()).toSatisfy((ms: number) => ms > 0 && ms <= HOLD_MS);
+  await one.settle(claim, putOff(claim, 60_000));
+  expect(await one.nextDueInMs()).toBeGreaterThan(50_000);
+  await one.settle(claim, isOver(claim));
+});
+
+test("an observer that was changed before PostgreSQL's clock was set back is in doubt no later for that", async () => {
+  const reconciler = new PostgresReconcilerStore(books.dataSource);
+  await putObserver(books.dataSource, { pool: "of-now" });
+  await putObserver(books.dataSource, { pool: "of-the-clock-before" });
+  await query("UPDATE observers SET modified_at = modified_at + interval '1 hour' WHERE pool = 'of-the-clock-before'");
+  expect(await reconciler.poolsInDoubt(60_000)).toEqual(["of-the-clock-before"]);
 });

@@ -64,7 +64,7 @@ export interface CommandStore {
   renew(claim: Claim, holdMs: number): Promise<void>;
   /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
   settle(claim: Pick<Claim, "id">, settled: Settled[]): Promise<void>;
-  /** Until the next command is due; null when there is none. */
+  /** Until the next command is due; null when there is none. Where the database's clock was set back, what it had put off until then is due at once. */
   nextDueInMs(): Promise<number | null>;
 }
 

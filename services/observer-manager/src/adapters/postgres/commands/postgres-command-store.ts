@@ -9,7 +9,7 @@ import type {
   Settled,
   UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
-import type { Start } from "../../../operations/commands/own-starts.ts";
+import { OWN_CLAIM_HOLDS_MS, type Start } from "../../../operations/commands/own-starts.ts";
 import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 
@@ -119,8 +119,18 @@ const PUT_OFF = `
   FROM unnest($1::bigint[], $3::float8[], $4::int[]) AS u (id, due_ms, sent), ${WITHOUT_THE_DISK}
   WHERE c.id = u.id AND c.id = ANY(${STILL_CLAIMED})`;
 
-/** With what is claimed: it is due when its claim runs out. */
-const NEXT_DUE = prepared("SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms FROM commands");
+/** Longer than any pause or claim (dispatcher.ts): what is due later was written by a clock that has been set back since. */
+const TOO_LATE = "due_at > now() + interval '2 minutes'";
+
+/** With what is claimed: it is due when its claim runs out. Index: commands_due, at both ends. */
+const NEXT_DUE = prepared(`
+  SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms, coalesce(max(due_at) > now() + interval '2 minutes', false) AS "isAnyTooLate"
+  FROM commands`);
+
+/** A claim holds for as long as one that is made now: who lives renews it. Index: commands_due. */
+const BY_THE_NEW_CLOCK = `
+  UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${OWN_CLAIM_HOLDS_MS} END * interval '1 millisecond'
+  WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE ${TOO_LATE} FOR UPDATE SKIP LOCKED))`;
 
 /** Of a `report-inventory`: see migrations/0011-absence-proofs.ts. */
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
@@ -206,8 +216,11 @@ export class PostgresCommandStore implements CommandStore {
   }
 
   async nextDueInMs(): Promise<number | null> {
-    const [row] = await this.#dataSource.query<{ ms: string | null }[]>(NEXT_DUE);
-    return row?.ms == null ? null : Number(row.ms);
+    const [row] = await this.#dataSource.query<{ ms: string | null; isAnyTooLate: boolean }[]>(NEXT_DUE);
+    if (row?.ms == null) return null;
+    if (!row.isAnyTooLate) return Number(row.ms);
+    await this.#dataSource.query(BY_THE_NEW_CLOCK);
+    return 0;
   }
 
   /** @param beyond is given those for which there is no room in this claim */

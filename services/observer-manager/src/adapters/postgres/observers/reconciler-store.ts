@@ -7,11 +7,12 @@ import { LIVING_STATES } from "../services/service-states.ts";
 
 /**
  * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it or asks to, nothing
- * is to be sent for it, and that for a while; and nothing was said of it that is not understood: that may be its end.
+ * is to be sent for it, and that for a while (also what was changed by a clock that has been set back since: it is as it was then); and nothing was
+ * said of it that is not understood: that may be its end.
  */
 export const IN_DOUBT = `
   o.status IN (${literals(DOUBTFUL_STATUSES)}) AND o.current_run_id IS NULL AND o.requested_run_id IS NULL
-    AND o.modified_at < now() - $1 * interval '1 millisecond'
+    AND (o.modified_at < now() - $1 * interval '1 millisecond' OR o.modified_at > now() + interval '1 minute')
     AND NOT EXISTS (SELECT FROM commands c WHERE c.observer_id = o.id AND c.kind = 'start')
     AND NOT EXISTS (SELECT FROM unapplied_events u WHERE u.observer_ids @> ARRAY[o.id])`;
 
