@@ -1,8 +1,8 @@
 import type { RunStopReason } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
-import { isTakenBackFor, revive, type Source } from "./current-run.ts";
+import { catchUpWithRevision, giveWay, isTakenBackFor, revive, type Source } from "./current-run.ts";
 import { applyInput } from "./observer-input.ts";
-import { EPOCH_STEP, endRun, supersede } from "./run-fate.ts";
+import { EPOCH_STEP, supersede } from "./run-fate.ts";
 
 /**
  * A run asks whether its handler may start (docs/decisions/0020-admission.md). It is admitted, or told to stop; until it has said
@@ -13,11 +13,7 @@ export function answerRequest(books: Books, observer: ObserverBook, run: RunBook
   if (run.state === "Ended") revive(books, run, source);
   const why = whyNot(books, observer, run);
   if (why !== undefined) return supersede(books, run, why);
-  if (run.revision > observer.revision) {
-    // Only books restored from an older backup are behind a service: what runs is the truth.
-    observer.revision = run.revision;
-    books.changedObservers.add(observer);
-  }
+  catchUpWithRevision(books, observer, run);
   const before = observer.requestedRunId === null ? undefined : books.runs.get(observer.requestedRunId);
   applyInput(books, observer, "run-requested", run);
   if (before !== undefined && observer.requestedRunId !== before.id) leaveBehind(books, before, run);
@@ -38,9 +34,8 @@ function whyNot(books: Books, observer: ObserverBook, run: RunBook): RunStopReas
 
 /** It asked before, and its message is another's now. One that still holds it asks once more. */
 function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
-  if (before.revision < run.revision) return supersede(books, before, "obsolete");
-  if (books.isDead(before)) return endRun(books, before, "service-gone", null);
-  supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
+  if (before.revision < run.revision) supersede(books, before, "obsolete");
+  else giveWay(books, before, run);
 }
 
 /** No clock gives a higher one, and 10^11 admissions more are below what a `number` can count. */

@@ -15,11 +15,7 @@ export type RunEvent = Extract<ServiceEvent, { runId: unknown }>;
 /** Who is current when a run appears that the books did not know. */
 export function meetRun(books: Books, observer: ObserverBook, run: RunBook): void {
   if (run.revision < observer.revision) return supersede(books, run, "obsolete");
-  if (run.revision > observer.revision) {
-    // Only books restored from an older backup are behind a service: what runs is the truth.
-    observer.revision = run.revision;
-    books.changedObservers.add(observer);
-  }
+  catchUpWithRevision(books, observer, run);
   const before = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (decide(observer.status, "run-current", observer.pending).kind === "ignore")
     return applyInput(books, observer, "run-current", run);
@@ -27,14 +23,22 @@ export function meetRun(books: Books, observer: ObserverBook, run: RunBook): voi
   if (before && !books.isDead(before) && isTakenBackFor(run, before)) return supersede(books, run, "taken-back");
   noteFailover(books, observer, before, run);
   makeCurrent(books, observer, run);
-  if (before && before.id !== run.id) leaveBehind(books, before, run);
+  if (before === undefined || before.id === run.id) return;
+  if (before.messageId === run.messageId) giveWay(books, before, run);
+  else supersede(books, before, "duplicate");
 }
 
-/** Its message is another run's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
-function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
-  if (before.messageId !== run.messageId) return supersede(books, before, "duplicate");
-  if (books.isDead(before)) return endRun(books, before, "service-gone", null);
-  supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
+/** Only books restored from an older backup are behind a service: what runs is the truth. */
+export function catchUpWithRevision(books: Books, observer: ObserverBook, { revision }: RunBook): void {
+  if (revision <= observer.revision) return;
+  observer.revision = revision;
+  books.changedObservers.add(observer);
+}
+
+/** The message of one is the other's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
+export function giveWay(books: Books, before: RunBook, run: RunBook): void {
+  if (books.isDead(before)) endRun(books, before, "service-gone", null);
+  else supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
 }
 
 /**
