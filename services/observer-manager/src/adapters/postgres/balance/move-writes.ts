@@ -1,5 +1,5 @@
 import type { EntityManager } from "typeorm";
-import { TO_A_GENERATION } from "../commands/command-writes.ts";
+import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 
 /** So long nobody is moved again by a rebalance. */
 const STAYS = "interval '10 minutes'";
@@ -33,11 +33,9 @@ const LOCK_SOME = `
 /** Index: observers_pkey. */
 const LOCK_ONE = "SELECT FROM observers WHERE id = $1 FOR UPDATE";
 
-/** Index: commands_one_per_generation. */
 const STEP_ASIDE = `
   INSERT INTO commands (kind, service_id, generation) SELECT 'step-aside', id, generation FROM services WHERE id = ANY($1)
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
-  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+  ${OR_SEND_AGAIN}`;
 
 /** @returns how many were told to move */
 export async function moveSome(

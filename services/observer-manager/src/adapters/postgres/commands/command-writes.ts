@@ -7,6 +7,13 @@ import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
 export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside', 'reload'";
 
+/**
+ * Behind an INSERT into `commands` of such a kind, of which there is one for a connection: asked for again, it is sent again at once. More
+ * columns may be set behind it. Index: commands_one_per_generation.
+ */
+export const OR_SEND_AGAIN = `ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
+  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+
 /** Index: commands_one_per_observer. */
 const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
 

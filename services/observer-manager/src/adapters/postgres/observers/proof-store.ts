@@ -1,7 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { Proof, ProofService, ProofSighting } from "../../../domain/observers/absence-proof.ts";
 import type { ProofStore } from "../../../operations/observers/absence-prover.ts";
-import { TO_A_GENERATION } from "../commands/command-writes.ts";
+import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { IN_DOUBT, MESSAGE_POOL } from "./reconciler-store.ts";
 
@@ -71,8 +71,7 @@ const NEXT_ROUND = `
 const ASK = `
   INSERT INTO commands (kind, service_id, generation, message_id, revision)
   SELECT 'report-inventory', id, generation, $2::uuid, $3 FROM services WHERE pool = $1 AND state IN (${LIVING_STATES})
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
-  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL, message_id = excluded.message_id, revision = excluded.revision`;
+  ${OR_SEND_AGAIN}, message_id = excluded.message_id, revision = excluded.revision`;
 
 /** `rounds_before`: the last round that was asked for before both were seen. */
 const SEEN = (column: "queue_seen_at" | "state_seen_at", other: "queue_seen_at" | "state_seen_at"): string => `

@@ -2,6 +2,7 @@ import { DOUBTFUL_STATUSES, type ServiceId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Sighting } from "../../../domain/observers/absence.ts";
 import type { ReconcilerStore } from "../../../operations/observers/reconciler.ts";
+import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
@@ -38,8 +39,7 @@ const ASK = `
   INSERT INTO commands (kind, service_id, generation)
   SELECT 'report-inventory', id, generation FROM services
   WHERE state IN (${LIVING_STATES}) AND (pool = $1 OR id = $2)
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe')
-  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+  ${OR_SEND_AGAIN}`;
 
 /** Index: runs_not_ended_on_service. */
 const COUNT_OTHERWISE = `

@@ -5,7 +5,7 @@ import type { Action } from "../../../operations/access/audit.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import type { KnownService, ServiceOrder, ServiceRef, ServiceStore } from "../../../operations/services/service-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { TO_A_GENERATION } from "../commands/command-writes.ts";
+import { OR_SEND_AGAIN, TO_A_GENERATION } from "../commands/command-writes.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "./service-reads.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
@@ -21,10 +21,7 @@ const ORDERS = {
   uncordon: { to: "lift-asked", unless: ["none"] },
 } as const satisfies Record<Exclude<ServiceOrder, "reload">, { to: DrainState; unless: DrainState[] }>;
 
-/**
- * Index: commands_one_per_generation. Asked again, it is sent again at once; one that has answered is left alone. What was asked before it
- * and has not been answered is not asked any more.
- */
+/** One that has answered is left alone. What was asked before it and has not been answered is not asked any more. */
 const ASK = `
   WITH asked AS (
     UPDATE services SET drain = $4, changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> ALL($5)
@@ -34,12 +31,11 @@ const ASK = `
       AND c.kind IN ('drain', 'cordon', 'uncordon') AND c.kind <> $2
   )
   INSERT INTO commands (kind, service_id, generation, trace_context) SELECT $2, id, generation, $3::text FROM asked
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
-  DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
+  ${OR_SEND_AGAIN}`;
 
 /**
- * Index: commands_one_per_generation. Asked again it is another load, which begins after the one that may be under way. Who asked before knows the later one
- * by its time: hence the clock's under the row's lock, and none before the one that is there.
+ * Asked again it is another load, which begins after the one that may be under way. Whoever asked
+ * before tells the later one by its time: so that is read from the clock under the row's lock, and never goes back.
  */
 const ASK_RELOAD = `
   WITH asked AS (
@@ -50,8 +46,7 @@ const ASK_RELOAD = `
   )
   INSERT INTO commands (kind, service_id, generation, message_id, trace_context)
   SELECT 'reload', id, generation, reload_id, $2::text FROM asked
-  ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
-  DO UPDATE SET message_id = excluded.message_id, due_at = now(), sent_count = 0, claim_id = NULL, claimed_at = NULL`;
+  ${OR_SEND_AGAIN}, message_id = excluded.message_id, sent_count = 0`;
 
 /** Index: services_pkey. */
 const VIEW = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = $1`;

@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { SilenceStore } from "../../../operations/services/prober.ts";
+import { TO_A_GENERATION } from "../commands/command-writes.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
 /** Index: services_living. One statement, as it runs for ever. */
@@ -11,7 +12,7 @@ const PROBE_SILENT = `
     INSERT INTO commands (kind, service_id, generation)
     SELECT 'probe', id, generation FROM services
     WHERE state IN (${LIVING_STATES}) AND last_seen_at < now() - $1 * interval '1 millisecond'
-    ON CONFLICT (service_id, generation, kind) WHERE kind IN ('report-inventory', 'probe') DO NOTHING RETURNING id
+    ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION}) DO NOTHING RETURNING id
   )
   SELECT (SELECT count(*) FROM probes) AS probes,
          CASE WHEN EXISTS (SELECT FROM suspects) THEN pg_notify('unacked_changes', '') END AS told`;
