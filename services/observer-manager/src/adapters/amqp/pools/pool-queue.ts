@@ -3,6 +3,7 @@ import { backoffMs, type QueueType, TOLD_WITHIN_MS, workQueue } from "@unacked/c
 import type { QueueTrouble } from "../../../domain/overview/facts.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
+import { isDeleted, isInUse, isNotFound, isOtherwise } from "./queue-refusals.ts";
 
 /** One that answers later is no longer waited for; what was asked stays asked, and nothing else is meanwhile. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -250,14 +251,7 @@ export class PoolQueue {
   }
 }
 
-const isNotFound = (error: unknown): boolean => error instanceof RefusedError && error.reason.detail.startsWith("404 ");
-/** And not merely out of reach, as one whose node is down: that is "404" as well. */
-const isDeleted = (error: unknown): boolean => isNotFound(error) && /no queue/.test((error as RefusedError).reason.detail);
-const isOtherwise = (error: unknown): boolean =>
-  error instanceof RefusedError && /^406 .*inequivalent arg/.test(error.reason.detail);
 const isGone = (error: unknown): false => {
   if (isDeleted(error)) return false;
   throw error;
 };
-const isInUse = (error: unknown): boolean =>
-  error instanceof RefusedError && /^406 .*(in use|not empty|non-empty)/i.test(error.reason.detail);

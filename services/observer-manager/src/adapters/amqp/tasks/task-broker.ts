@@ -4,7 +4,6 @@ import {
   PublishError,
   Publisher,
   type QueueDeclaration,
-  RefusedError,
   type Session,
   SupervisedConnection,
 } from "@unacked/broker";
@@ -31,6 +30,7 @@ import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
 import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { lookAt } from "../pools/queue-look.ts";
 import { Upkeep } from "../topology.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
 
@@ -177,7 +177,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   queue(pool: string): ReturnType<TaskMarkers["queue"]> {
-    return look(this.#session, taskQueueName(pool));
+    return lookAt(this.#session, taskQueueName(pool));
   }
 
   /**
@@ -185,7 +185,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
    * broker does not read the other one.
    */
   async stateQueue(): Promise<QueueDepth | null> {
-    const counts = await look(this.#consumption.session, TASK_STATE_QUEUE).catch(() => null);
+    const counts = await lookAt(this.#consumption.session, TASK_STATE_QUEUE).catch(() => null);
     return counts && { queue: TASK_STATE_QUEUE, ...counts };
   }
 
@@ -273,18 +273,3 @@ export class TaskBroker implements TaskSender, TaskMarkers {
 }
 
 const keyOf = ({ serviceId, generation }: Source): string => generationKey(serviceId, generation);
-
-/** One that is gone has no messages, and no consumer. */
-async function look(session: Session | undefined, queue: string): Promise<{ ready: number; consumers: number } | null> {
-  if (session === undefined) return null;
-  const channel = await session.openSideChannel();
-  try {
-    const { messageCount: ready, consumerCount: consumers } = await channel.inspect(queue);
-    return { ready, consumers };
-  } catch (error) {
-    if (error instanceof RefusedError) return error.reason.detail.startsWith("404 ") ? { ready: 0, consumers: 0 } : null;
-    throw error;
-  } finally {
-    await channel.close();
-  }
-}
