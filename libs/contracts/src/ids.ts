@@ -61,46 +61,44 @@ export const newClaimId = (): string => newUuid();
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);
 
-const NAME_PATTERN = /^[A-Za-z0-9._:-]+$/;
-
-/** 1–128 of `A–Z a–z 0–9 . _ : -`, not shaped like a UUID, so that a path can take a name or an id. */
-export const ObserverName = z
+/** What people name things by. */
+const name = z
   .string()
   .min(1)
   .max(128)
-  .regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed")
-  .refine((name) => !looksLikeUuid(name), "a name must not look like a UUID: a path takes either");
+  .regex(/^[A-Za-z0-9._:-]+$/, "only A-Z a-z 0-9 . _ : - are allowed");
+
+/** A name without colons. */
+const word = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+
+/** 1–128 of `A–Z a–z 0–9 . _ : -`, not shaped like a UUID, so that a path can take a name or an id. */
+export const ObserverName = name.refine(
+  (text) => !looksLikeUuid(text),
+  "a name must not look like a UUID: a path takes either",
+);
 
 /** Of one that is about to be. Whoever puts `.` or `..` into a path asks for another one, as clients normalise paths (RFC 3986, 5.2.4). */
 export const NewObserverName = ObserverName.refine(
-  (name) => name !== "." && name !== "..",
+  (text) => text !== "." && text !== "..",
   "a path takes it, so it is not . or ..",
 );
 
 /** The name of an observer type, as `defineObserver` announces it. Without colons: `outputKey` puts one for each dot. */
-export const TypeName = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+export const TypeName = word(64);
 
 /** The name of a task within its flow. It may be a type's name. */
-export const FlowRef = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed")
-  .refine((ref) => ref !== "__proto__", "__proto__ is not allowed");
+export const FlowRef = word(64).refine((ref) => ref !== "__proto__", "__proto__ is not allowed");
 
 /** The name of a timer is the routing key of its message, which the broker holds to 255 bytes. */
-export const TimerName = z
-  .string()
-  .min(1)
-  .max(200)
-  .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+export const TimerName = word(200);
 
 /** A schedule: chosen by the client. */
-export const ScheduleId = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+export const ScheduleId = name;
 
 /** A pool names a work queue (`unacked.work.<pool>`). */
 export const PoolName = z
@@ -110,15 +108,13 @@ export const PoolName = z
   .regex(/^[A-Za-z0-9_-]+$/, "only A-Z a-z 0-9 _ - are allowed");
 
 /** A stable name given to a service at deploy; it outlives the process, the serviceId does not. */
-export const ServiceName = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
-
-const labelPart = z.string().min(1).max(128).regex(NAME_PATTERN, "only A-Z a-z 0-9 . _ : - are allowed");
+export const ServiceName = name;
 
 export const MAX_LABELS = 32;
 
 /** Up to 32 pairs; keys and values follow the pattern of names. */
 export const Labels = z
-  .record(labelPart, labelPart)
+  .record(name, name)
   .refine((labels) => Object.keys(labels).length <= MAX_LABELS, `at most ${MAX_LABELS} labels`);
 export type Labels = z.infer<typeof Labels>;
 
