@@ -19,6 +19,9 @@ import { CancelTasks, ReportTasks } from "./task-orders.ts";
 export const RunStopReason = z.enum(RUN_STOP_REASONS);
 export type RunStopReason = z.infer<typeof RunStopReason>;
 
+/** What an order to one run says of it. */
+const ofRun = { observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision };
+
 /**
  * Stop observers, wherever they run (fanout). A service that does not have one remembers {observerId, revision} and
  * refuses a start of that revision or lower, so a stop that overtook its start is not lost.
@@ -32,9 +35,7 @@ export type StopObservers = z.infer<typeof StopObservers>;
 /** Stop exactly these runs (direct, to one service). A run that the service does not have is answered with RunStopped. */
 export const StopRuns = z.object({
   kind: z.literal("StopRuns"),
-  targets: z.array(
-    z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision, reason: RunStopReason }),
-  ),
+  targets: z.array(z.object({ ...ofRun, reason: RunStopReason })),
 });
 export type StopRuns = z.infer<typeof StopRuns>;
 
@@ -63,10 +64,7 @@ export const Admit = z.object({
   kind: z.literal("Admit"),
   targets: z.array(
     z.object({
-      observerId: ObserverId,
-      runId: RunId,
-      messageId: MessageId,
-      revision: Revision,
+      ...ofRun,
       epoch: Epoch,
       spec: AdmittedSpec,
       /** What it starts with; absent: nothing. */
@@ -79,7 +77,7 @@ export type Admit = z.infer<typeof Admit>;
 /** Say the newest checkpoints of these runs once more: the books lack them. Answered by CheckpointSaved (direct, to one service). */
 export const TellCheckpoints = z.object({
   kind: z.literal("TellCheckpoints"),
-  targets: z.array(z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision })),
+  targets: z.array(z.object(ofRun)),
 });
 export type TellCheckpoints = z.infer<typeof TellCheckpoints>;
 
@@ -89,15 +87,7 @@ export type TellCheckpoints = z.infer<typeof TellCheckpoints>;
  */
 export const UpdateRuns = z.object({
   kind: z.literal("UpdateRuns"),
-  targets: z.array(
-    z.object({
-      observerId: ObserverId,
-      runId: RunId,
-      messageId: MessageId,
-      revision: Revision,
-      spec: AdmittedSpec.extend({ specVersion: SpecVersion }),
-    }),
-  ),
+  targets: z.array(z.object({ ...ofRun, spec: AdmittedSpec.extend({ specVersion: SpecVersion }) })),
 });
 export type UpdateRuns = z.infer<typeof UpdateRuns>;
 
@@ -142,7 +132,7 @@ export type Uncordon = z.infer<typeof Uncordon>;
  */
 export const ShedRuns = z.object({
   kind: z.literal("ShedRuns"),
-  targets: z.array(z.object({ observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision })),
+  targets: z.array(z.object(ofRun)),
 });
 export type ShedRuns = z.infer<typeof ShedRuns>;
 
