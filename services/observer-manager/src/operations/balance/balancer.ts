@@ -73,9 +73,9 @@ export class Balancer {
       if (why === null) continue;
       const last = await store.lastOf(pool);
       if (last !== undefined && last.endedAt === null) continue;
-      // Somebody has ended it, or it came to nothing: not at once again.
-      const isNew = last !== undefined && last.endedAgoMs < RESTS_MS;
-      if (isNew && last.outcome !== "even") continue;
+      // Somebody has ended it, or it came to nothing: it is not begun again at once.
+      const isRecent = last !== undefined && last.endedAgoMs < RESTS_MS;
+      if (isRecent && last.outcome !== "even") continue;
       await store.begin({ pool, by: "auto", why, planned: planFor(standing).moves });
       log.info({ event: "rebalance-begun", pool, why }, "the pool has been calm for a minute, and is not even");
     }
