@@ -135,7 +135,7 @@ export const requestQueue = (type: QueueType): QueueDeclaration => ({
   bindings: REQUEST_KEYS.map((routingKey) => ({ exchange: EXCHANGES.requests, routingKey })),
 });
 
-/** The routing key of one generation of one service on `unacked.service`. */
+/** One generation of one service: its routing key on `unacked.service`, and its name in proofs of absence of tasks. */
 export const generationKey = (serviceId: ServiceId, generation: number): string => `${serviceId}.${generation}`;
 
 /** A fresh name per connection: a fixed one gets 405 while the old connection lingers. */

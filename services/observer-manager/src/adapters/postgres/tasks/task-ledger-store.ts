@@ -1,4 +1,4 @@
-import type { SendId, ServiceId, TaskId } from "@unacked/contracts";
+import { generationKey, type SendId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, TaskWord, Teller } from "../../../domain/tasks/task-words.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
@@ -68,9 +68,6 @@ const HELD = `
   UPDATE task_proofs SET answered = array_append(answered, $2), held = held || $3::uuid[]
   WHERE marker_id = $1 AND NOT $2 = ANY(answered)`;
 
-/** The names of a generation of a service, as proofs have it. */
-export const generationName = (serviceId: string, generation: number): string => `${serviceId}.${generation}`;
-
 export class PostgresTaskLedgerStore implements TaskLedgerStore {
   readonly #dataSource: DataSource;
 
@@ -122,7 +119,7 @@ async function write(
   ]);
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
-    unawaited.add(tx.query(HELD, [markerId, generationName(serviceId, generation), held]));
+    unawaited.add(tx.query(HELD, [markerId, generationKey(serviceId, generation), held]));
   const [, started, back, released, completed, changed] = await asked;
   const ended = [...completed.ended, ...changed, ...(await endRest(tx, plain, completed.ended))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
