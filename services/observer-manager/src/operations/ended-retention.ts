@@ -26,9 +26,8 @@ export class EndedRetention {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #sweep(): Promise<number> {

@@ -61,6 +61,12 @@ export class Loop {
     this.#endPause();
   }
 
+  /** Stops it, and resolves when the round under way is over. */
+  end(): Promise<void> {
+    this.stop();
+    return this.#over;
+  }
+
   wake(): void {
     this.#isWoken = true;
     this.#endPause();

@@ -39,9 +39,8 @@ export class Balancer {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   wake(): void {

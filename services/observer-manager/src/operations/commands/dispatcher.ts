@@ -76,8 +76,7 @@ export class Dispatcher implements OwnStarts {
 
   /** Claims no more, and waits for what is being sent: under an alarm until the publisher is closed, too. */
   async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+    await this.#loop.end();
     await Promise.all([...this.#underWay, ...this.#ownUnderWay]);
   }
 

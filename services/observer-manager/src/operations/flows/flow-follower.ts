@@ -42,9 +42,8 @@ export class FlowFollower {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   /** An end was noted, or a flow is to be cancelled. */

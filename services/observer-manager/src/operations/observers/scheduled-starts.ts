@@ -51,9 +51,8 @@ export class ScheduledStarts {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {

@@ -49,9 +49,8 @@ export class LevelKeeper {
     this.#loop.wake();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {

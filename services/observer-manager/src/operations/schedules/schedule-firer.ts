@@ -52,9 +52,8 @@ export class ScheduleFirer {
     this.#loop.wake();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {

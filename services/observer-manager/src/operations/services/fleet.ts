@@ -70,8 +70,7 @@ export class Fleet {
 
   /** Resolves when this manager's row is gone, or cannot be taken away. */
   async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+    await this.#loop.end();
     const { store, managerId, log } = this.#parts;
     await store
       .leave(managerId)

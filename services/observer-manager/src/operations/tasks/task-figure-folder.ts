@@ -24,8 +24,7 @@ export class TaskFigureFolder {
   }
 
   stop(): Promise<void> {
-    this.#loop.stop();
-    return this.#loop.over;
+    return this.#loop.end();
   }
 
   async #fold(): Promise<number> {

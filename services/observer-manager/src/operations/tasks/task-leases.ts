@@ -35,9 +35,8 @@ export class TaskLeases {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   /** No lease is shorter than the pause between two looks, so that a new one need not wake it. */

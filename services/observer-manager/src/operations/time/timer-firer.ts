@@ -79,8 +79,7 @@ export class TimerFirer {
 
   /** Claims no more, waits for what is on its way (until the sender is closed, too), and writes it down. */
   async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+    await this.#loop.end();
     await Promise.all([...this.#claims].map(({ known }) => known));
     await this.#settler.close();
   }

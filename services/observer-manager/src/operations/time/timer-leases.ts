@@ -33,9 +33,8 @@ export class TimerLeases {
     this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {

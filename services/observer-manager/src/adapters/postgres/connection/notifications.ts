@@ -49,9 +49,8 @@ export class Notifications {
   }
 
   /** Idempotent. */
-  async close(): Promise<void> {
-    this.#loop.stop();
-    await this.#loop.over;
+  close(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {
