@@ -42,7 +42,7 @@ import type { LivePools } from "../../operations/types/unknown-type.ts";
 import type { WorkStore } from "../../operations/work/work-store.ts";
 import { missingActions, onActionsCommitted } from "./access/committed-actions.ts";
 import { PostgresBalanceStore } from "./balance/postgres-balance-store.ts";
-import { PostgresBooksStore, rethrowRefused } from "./books/postgres-books-store.ts";
+import { PostgresBooksStore } from "./books/postgres-books-store.ts";
 import { adoptRestoredRows } from "./books/restored-rows.ts";
 import { PostgresRetentionStore } from "./books/retention-store.ts";
 import { PostgresUnappliedStore } from "./books/unapplied-events.ts";
@@ -54,6 +54,7 @@ import { describeBeforeBooks, describeDatabaseError } from "./connection/databas
 import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
+import { rethrowRefused } from "./connection/refused.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
 import { countFlows } from "./flows/flow-counts.ts";

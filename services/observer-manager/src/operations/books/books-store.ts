@@ -116,7 +116,7 @@ export interface KeptEvent {
   batch: string;
 }
 
-/** PostgreSQL will never take this value (SQLSTATE class 22 or 23: a NUL in a text, say): trying again is of no use. */
+/** PostgreSQL will never take this value (a NUL in a text, say): trying again is of no use. */
 export class RefusedByDatabase extends Error {
   readonly code = "refused-by-database";
 }

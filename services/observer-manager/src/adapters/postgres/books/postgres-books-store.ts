@@ -11,7 +11,6 @@ import {
   type Inserted,
   type KeptEvent,
   type NewError,
-  RefusedByDatabase,
   type UnknownRun,
 } from "../../../operations/books/books-store.ts";
 import { type NewObserver } from "../../../operations/observers/new-observer.ts";
@@ -19,9 +18,9 @@ import type { ObserverRef } from "../../../operations/observers/observer-tools.t
 import { type FreeWorkers } from "../../../operations/observers/workers-left.ts";
 import type { TypeDirectory } from "../../../operations/types/type-check.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { sqlStateOf } from "../connection/database-error.ts";
 import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
+import { asRefused, rethrowRefused } from "../connection/refused.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { recordErrors } from "../errors/error-rows.ts";
 import { setCheckpoint } from "../observers/checkpoint-rows.ts";
@@ -62,6 +61,8 @@ const UNCHANGED = "JOIN unnest($1::uuid[], $2::text[]) AS u (id, mark) USING (id
 /** Index: errors_pkey. */
 const ERROR = 'SELECT observer_id AS "observerId", reason, body FROM errors WHERE id = $1';
 const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
+
+const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
 
 /** The key space of advisory locks on pools; any number, the same for all managers. */
 const POOL_LOCK_SPACE = 7_026;
@@ -106,8 +107,6 @@ export class PostgresBooksStore implements BooksStore {
     return findUnknownRuns(this.#dataSource, runIds);
   }
 }
-
-const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
 
 /** Loads and locks rows for an operation's decision, and writes what it decided, which is not waited for. */
 export class PostgresBooksTransaction implements BooksTransaction {
@@ -237,21 +236,4 @@ export class PostgresBooksTransaction implements BooksTransaction {
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {
     return viewObservers(this.#tx, ids);
   }
-}
-
-export function rethrowRefused(error: unknown): never {
-  throw asRefused(error);
-}
-
-/** It will be refused each time: the value is at fault. */
-export const isRefused = (error: unknown): boolean => /^(2[123]|54)/.test(sqlStateOf(error) ?? "");
-
-/**
- * What will be refused each time: class 22 data, 23 constraints, 21 cardinality, 54 a limit of PostgreSQL's (a value too large, too
- * deep). All else passes, or somebody mends it, and the same is tried again.
- */
-function asRefused(error: unknown): unknown {
-  const sqlState = sqlStateOf(error);
-  if (!isRefused(error)) return error;
-  return new RefusedByDatabase(`PostgreSQL refuses it (SQLSTATE ${sqlState})`, { cause: error });
 }

@@ -18,10 +18,10 @@ import type {
 } from "../../../operations/tasks/task-store.ts";
 import type { LivePool, LivePools } from "../../../operations/types/unknown-type.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { prepared } from "../connection/prepared.ts";
+import { rethrowRefused } from "../connection/refused.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
 import { Vacuum } from "../connection/vacuum.ts";

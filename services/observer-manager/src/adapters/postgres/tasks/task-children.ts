@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import { jsonPortions } from "../../../domain/json-portions.ts";
 import { ofOtherPool } from "../../../operations/tasks/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
-import { isRefused } from "../books/postgres-books-store.ts";
+import { isRefused } from "../connection/refused.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
 import { CHILDREN_TOLD } from "./task-ledger-statements.ts";

@@ -9,9 +9,9 @@ import {
   type TaskLedgerStore,
   type UnwantedAttempt,
 } from "../../../operations/tasks/task-store.ts";
-import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { mostlyNull } from "../connection/mostly-null.ts";
 import { prepared } from "../connection/prepared.ts";
+import { rethrowRefused } from "../connection/refused.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import {

@@ -4,7 +4,7 @@ import { isUnlimited, NO_LIMITS, type TaskLimits } from "../../../domain/tasks/t
 import { type Action, doneToTaskType } from "../../../operations/access/audit.ts";
 import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { rethrowRefused } from "../books/postgres-books-store.ts";
+import { rethrowRefused } from "../connection/refused.ts";
 import { COUNTED, TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { IS_OF_TYPE } from "./task-view.ts";
 

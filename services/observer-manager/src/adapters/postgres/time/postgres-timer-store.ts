@@ -8,9 +8,9 @@ import type {
   TimerQuery,
   TimerStore,
 } from "../../../operations/time/timer-store.ts";
-import { rethrowRefused } from "../books/postgres-books-store.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
+import { rethrowRefused } from "../connection/refused.ts";
 import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
 import { cancelTimers } from "./timer-cancel.ts";
 import { putTimers } from "./timer-put.ts";

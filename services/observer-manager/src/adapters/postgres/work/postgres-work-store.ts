@@ -19,9 +19,10 @@ import {
   type WorkStore,
 } from "../../../operations/work/work-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { PostgresBooksTransaction, rethrowRefused } from "../books/postgres-books-store.ts";
+import { PostgresBooksTransaction } from "../books/postgres-books-store.ts";
 import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
 import { Looks } from "../connection/looks.ts";
+import { rethrowRefused } from "../connection/refused.ts";
 import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
