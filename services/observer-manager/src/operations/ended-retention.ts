@@ -2,7 +2,7 @@ import type { Log } from "./log.ts";
 import { Loop } from "./loop.ts";
 
 const EVERY_MS = 60_000;
-const AFTER_FAILURE_MS = 10_000;
+const FAILED_PAUSE_MS = 10_000;
 
 export interface EndedRetentionParts {
   /** For the log: `timers`. */
@@ -38,6 +38,6 @@ export class EndedRetention {
   #failed(error: unknown): number {
     const { log, what } = this.#parts;
     log.warn({ err: error }, `${what} that were over for long could not be removed; it is tried again`);
-    return AFTER_FAILURE_MS;
+    return FAILED_PAUSE_MS;
   }
 }

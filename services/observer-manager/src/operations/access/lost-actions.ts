@@ -18,7 +18,7 @@ const KEPT_MS = 600_000;
 const MOST_KEPT = 10_000;
 /** What was under way on the old primary when another was found may still be answered: longer than a statement takes. */
 const LOOK_AGAIN_MS = 15_000;
-const AGAIN_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
 
 type Accepted = ActionDone & { atMs: number };
 
@@ -94,7 +94,7 @@ export class LostActions {
   #failed(error: unknown): number {
     this.#looksDue = Math.max(1, this.#looksDue);
     this.#parts.log.warn({ err: error }, "what the promoted database lacks could not be looked up; it is tried again");
-    return AGAIN_MS;
+    return FAILED_PAUSE_MS;
   }
 }
 

@@ -15,7 +15,9 @@ const AT_ONCE = 1_000;
 const LOOK_EVERY_MS = 30_000;
 const BACKSTOP_MS = 1_000;
 const LOCKED_PAUSE_MS = 100;
-const AFTER_FAILURE_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
+/** While not all managers know what is wanted, it is asked again so often. */
+const NOT_YET_PAUSE_MS = 1_000;
 
 export interface LevelKeeperParts {
   store: LevelStore;
@@ -73,7 +75,7 @@ export class LevelKeeper {
     const level = levelNow(definition.hours, { sinceMs: state.changeMs, nextMs: state.nextMs }, nowMs);
     const mayWant = this.#parts.mayWant(level.wanted);
     const ids = mayWant ? await tx.notBrought(definition.observers, level.sinceMs, AT_ONCE) : [];
-    const againMs = !mayWant ? AFTER_FAILURE_MS : ids.length === AT_ONCE ? 0 : LOOK_EVERY_MS;
+    const againMs = !mayWant ? NOT_YET_PAUSE_MS : ids.length === AT_ONCE ? 0 : LOOK_EVERY_MS;
     const decided = await tx.write(level, decisionOf(state, level, nowMs, againMs));
     for (const { status } of decided.occurrences) this.#parts.tally.decided(status, undefined);
     if (ids.length === 0) return 0;
@@ -95,7 +97,7 @@ export class LevelKeeper {
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "observers could not be brought to what their schedules want, trying again");
     this.#loop.takeWake();
-    return AFTER_FAILURE_MS;
+    return FAILED_PAUSE_MS;
   }
 }
 

@@ -3,7 +3,7 @@ import { Loop } from "../loop.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
 
 const EVERY_MS = 5_000;
-const AFTER_FAILURE_MS = 10_000;
+const FAILED_PAUSE_MS = 10_000;
 /** Additions in one transaction. */
 const AT_ONCE = 5_000;
 
@@ -34,6 +34,6 @@ export class TaskFigureFolder {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "the tasks' figures could not be folded; it is tried again");
-    return AFTER_FAILURE_MS;
+    return FAILED_PAUSE_MS;
   }
 }

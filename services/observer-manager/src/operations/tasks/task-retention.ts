@@ -18,7 +18,7 @@ const EVERY_MS = 3_600_000;
  * while a machine sleeps), nor where the database's clock is set.
  */
 const DAYS_EVERY_MS = 60_000;
-const AFTER_FAILURE_MS = 10_000;
+const FAILED_PAUSE_MS = 10_000;
 
 export interface TaskRetentionParts {
   days: TaskDays;
@@ -71,6 +71,6 @@ export class TaskRetention {
 
   #failed(error: unknown): number {
     this.#parts.log.warn({ err: error }, "the days of ended tasks could not be made or dropped; it is tried again");
-    return AFTER_FAILURE_MS;
+    return FAILED_PAUSE_MS;
   }
 }

@@ -6,7 +6,7 @@ import type { TimerFiringStore } from "./timer-store.ts";
 const EVERY_MS = 2_000;
 /** While somebody is looked at more closely. */
 const CLOSER_MS = 500;
-const AFTER_FAILURE_MS = 1_000;
+const FAILED_PAUSE_MS = 1_000;
 
 export interface TimerLeasesParts {
   owner: string;
@@ -55,6 +55,6 @@ export class TimerLeases {
   #failed(error: unknown): number {
     this.#dead.lookFailed();
     this.#parts.log.warn({ err: error }, "the lease for firing timers could not be renewed; trying again");
-    return AFTER_FAILURE_MS;
+    return FAILED_PAUSE_MS;
   }
 }
