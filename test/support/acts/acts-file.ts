@@ -48,7 +48,7 @@ export class ActsFile {
 }
 
 /** The act that a line of such a file tells. */
-export function actIn<One extends Act>(line: string): One {
-  const act = JSON.parse(line) as Omit<One, "monotonicNs"> & { monotonicNs: string };
-  return { ...act, monotonicNs: BigInt(act.monotonicNs) } as One;
+export function actIn(line: string): Act {
+  const act = JSON.parse(line) as Omit<Act, "monotonicNs"> & { monotonicNs: string };
+  return { ...act, monotonicNs: BigInt(act.monotonicNs) };
 }

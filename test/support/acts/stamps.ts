@@ -16,7 +16,7 @@ export interface Stamp extends Act {
 export function readStamps(file: string): Stamp[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
-  return lines.map(actIn<Stamp>);
+  return lines.map((line) => actIn(line) as Stamp);
 }
 
 /** Pairs of runs of one observer that acted at the same time, with how long in ms. */
