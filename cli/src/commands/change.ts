@@ -1,9 +1,9 @@
 import { ChangeObserver, type ObserverView, SPEC_FIELD_NAMES, specTag } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { type Assignment, parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
-import { issueText } from "../input/issue-text.ts";
+import { type Assignment, parseAssignment, withAssignments } from "../input/assignments.ts";
 import { differencesOf } from "../input/observer-difference.ts";
+import { checkedObserver } from "../input/observer-documents.ts";
 import type { Io } from "../io.ts";
 import { differenceLines } from "../output/difference-text.ts";
 import { plainLines } from "../output/plain-text.ts";
@@ -80,12 +80,8 @@ function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObse
 }
 
 /** Throws CliFailure where it cannot be so. */
-export function changeOf(observer: ObserverView, given: unknown): ChangeObserver {
-  const parsed = ChangeObserver.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
-  throw new CliFailure("usage", `observer ${observer.name} cannot be like this`, { details, remedy: "Nothing was sent." });
-}
+export const changeOf = (observer: ObserverView, given: unknown): ChangeObserver =>
+  checkedObserver(ChangeObserver, given, observer.name);
 
 function withoutEmptyLabels(wanted: unknown): unknown {
   const { labels, ...rest } = wanted as { labels?: Record<string, unknown> };

@@ -1,10 +1,10 @@
 import { CreateObserver } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
-import { parseAssignment, withAssignments, writePath } from "../input/assignments.ts";
+import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseDuration, parseTimeout } from "../input/duration.ts";
 import { parseLabels } from "../input/filters.ts";
-import { issueText } from "../input/issue-text.ts";
+import { checkedObserver } from "../input/observer-documents.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
@@ -119,8 +119,5 @@ function fromWords(type: string | undefined, name: string | undefined, options: 
     ...param.map((text) => parseAssignment(text, ["params"])),
     ...set.map((text) => parseAssignment(text)),
   ];
-  const parsed = CreateObserver.safeParse(withAssignments(bare, assignments));
-  if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
-  throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
+  return checkedObserver(CreateObserver, withAssignments(bare, assignments), name);
 }

@@ -1,4 +1,5 @@
 import { CreateObserver, OBSERVER_STATUSES, type ObserverStatus, ObserverView, traitsOf } from "@unacked/contracts";
+import type { z } from "zod";
 import { CliFailure } from "../failure.ts";
 import { type Assignment, withAssignments, writePath } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
@@ -23,6 +24,14 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
   refuseFlaws(flaws);
   refuseDoubles(observers, documents);
   return observers;
+}
+
+/** One observer, or a change of one, as the schema takes it. Throws a CliFailure with each mistake and its place. */
+export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given: unknown, name: string): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
+  throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
 }
 
 /** By name, those that were Paused or over as `get` wrote them: who creates them from that has them run. */
