@@ -1,8 +1,6 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-
-/** As seen from the client. */
-export type Direction = "to-server" | "to-client" | "both";
+import { type Direction, goodWire, held, joinSockets, type Pair } from "./wire.ts";
 
 /** A wire that can be made bad: put it between a client and its server. All of it at once, present and future connections. */
 export interface TcpProxy {
@@ -49,12 +47,6 @@ export interface PartOfWire {
   inject(bytes: Buffer): void;
 }
 
-/** How much of a connection's beginning `only` looks at. */
-const OPENING_BYTES = 4_096;
-
-/** Of what waits in a blackhole or a delay, per direction; then the sender feels it, as with full socket buffers. */
-const MAX_HELD_BYTES = 4 * 1024 * 1024;
-
 const proxies = new Set<TcpProxy>();
 
 /** At the end of a file. */
@@ -68,14 +60,7 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
     typeof target === "number"
       ? { host: "127.0.0.1", port: target }
       : { host: new URL(target).hostname, port: Number(new URL(target).port || 5672) };
-  const wire: Wire = {
-    toServerHeld: false,
-    toClientHeld: false,
-    heldParts: [],
-    delayMs: 0,
-    delayOfNext: () => 0,
-    resetAfterBytes: Number.POSITIVE_INFINITY,
-  };
+  const wire = goodWire();
   const pairs = new Set<Pair>();
   let accepted = 0;
   let passedBytes = 0;
@@ -144,14 +129,7 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
       await untilRefused(port);
     },
     async heal() {
-      Object.assign(wire, {
-        toServerHeld: false,
-        toClientHeld: false,
-        heldParts: [],
-        delayMs: 0,
-        delayOfNext: () => 0,
-        resetAfterBytes: Number.POSITIVE_INFINITY,
-      });
+      Object.assign(wire, goodWire());
       server ??= await listen(port, accept);
       pumpAll();
     },
@@ -164,123 +142,6 @@ export async function tcpProxy(target: string | number): Promise<TcpProxy> {
   };
   proxies.add(proxy);
   return proxy;
-}
-
-interface HeldDirections {
-  toServerHeld: boolean;
-  toClientHeld: boolean;
-}
-
-function held(direction: Direction): HeldDirections {
-  return { toServerHeld: direction !== "to-client", toClientHeld: direction !== "to-server" };
-}
-
-interface Wire extends HeldDirections {
-  heldParts: (HeldDirections & { text: string })[];
-  delayMs: number;
-  delayOfNext: () => number;
-  resetAfterBytes: number;
-}
-
-interface Pair {
-  pump(): void;
-  reset(): void;
-  openedWith(text: string): boolean;
-  inject(bytes: Buffer): void;
-}
-
-interface PairHooks {
-  onPass(bytes: number): void;
-  onGone(): void;
-}
-
-function joinSockets(client: Socket, server: Socket, wire: Wire, { onPass, onGone }: PairHooks): Pair {
-  let passed = 0;
-  const limit = wire.resetAfterBytes;
-  const ownDelayMs = wire.delayOfNext();
-  const delayMs = () => wire.delayMs + ownDelayMs;
-  const reset = () => {
-    client.resetAndDestroy();
-    server.resetAndDestroy();
-    onGone();
-  };
-  const count = (bytes: number) => {
-    passed += bytes;
-    onPass(bytes);
-    if (passed >= limit) reset();
-  };
-  let opening = "";
-  const openedWith = (text: string) => opening.includes(text);
-  const isHeld = (way: keyof HeldDirections) =>
-    wire[way] || wire.heldParts.some((part) => part[way] && openedWith(part.text));
-  // Before the pipe, so that what names the connection is known when it is to pass.
-  client.on("data", (chunk: Buffer) => {
-    if (opening.length < OPENING_BYTES) opening += chunk.toString("latin1");
-  });
-  const toServer = pipe(client, server, () => isHeld("toServerHeld"), delayMs, count);
-  const toClient = pipe(server, client, () => isHeld("toClientHeld"), delayMs, count);
-  for (const socket of [client, server]) {
-    socket.setNoDelay(true);
-    socket.on("close", () => {
-      if (client.destroyed && server.destroyed) onGone();
-    });
-  }
-  return {
-    pump() {
-      toServer();
-      toClient();
-    },
-    reset,
-    openedWith,
-    inject: (bytes) => void server.write(bytes),
-  };
-}
-
-type Held = { atMs: number } & ({ kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" });
-
-/** Passes on everything, ends and resets included, once the wire lets it. Returns the function that tries again. */
-function pipe(
-  from: Socket,
-  to: Socket,
-  isHeld: () => boolean,
-  delayMs: () => number,
-  onPass: (bytes: number) => void,
-): () => void {
-  const held: Held[] = [];
-  let heldBytes = 0;
-  let timer: NodeJS.Timeout | undefined;
-
-  const push = (item: { kind: "data"; chunk: Buffer } | { kind: "end" } | { kind: "reset" }) => {
-    held.push({ ...item, atMs: performance.now() + delayMs() });
-    if (item.kind === "data" && (heldBytes += item.chunk.length) > MAX_HELD_BYTES) from.pause();
-    pump();
-  };
-  const pump = () => {
-    clearTimeout(timer);
-    for (let item = held[0]; item !== undefined && !isHeld(); item = held[0]) {
-      const waitMs = item.atMs - performance.now();
-      if (waitMs > 0) {
-        timer = setTimeout(pump, Math.ceil(waitMs));
-        return;
-      }
-      held.shift();
-      pass(item);
-    }
-    if (heldBytes < MAX_HELD_BYTES && from.isPaused()) from.resume();
-  };
-  const pass = (item: Held) => {
-    if (item.kind === "data") heldBytes -= item.chunk.length;
-    if (to.destroyed) return;
-    if (item.kind === "reset") return void to.resetAndDestroy();
-    if (item.kind === "end") return void to.end();
-    to.write(item.chunk);
-    onPass(item.chunk.length);
-  };
-
-  from.on("data", (chunk: Buffer) => push({ kind: "data", chunk }));
-  from.on("end", () => push({ kind: "end" }));
-  from.on("error", () => push({ kind: "reset" }));
-  return pump;
 }
 
 function listen(port: number, accept: (client: Socket) => void): Promise<Server> {

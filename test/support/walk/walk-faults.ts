@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Postgres } from "../../../scripts/servers/postgres.mjs";
 import type { Rabbitmq } from "../../../scripts/servers/rabbitmq.mjs";
-import type { Direction, TcpProxy } from "../broker/tcp-proxy.ts";
+import type { TcpProxy } from "../broker/tcp-proxy.ts";
+import type { Direction } from "../broker/wire.ts";
 import type { System } from "../system/system.ts";
 import { WalkCluster } from "./walk-cluster.ts";
 
