@@ -1,13 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commandLine } from "../processes/identity.mjs";
 import { readPidFile } from "../processes/pid-file.mjs";
 import { freePort } from "./free-port.mjs";
-import { findPostgres, handOver } from "./postgres-program.mjs";
+import { commandOf, DATABASE, environment, initialise, outsideOf, placeOf, ROLE } from "./postgres-data.mjs";
 import { endServerProcess, startServerProcess, waitUntilReady } from "./server-process.mjs";
+
+/** @typedef {import("./postgres-data.mjs").Place} Place */
 
 /**
  * A private PostgreSQL: the one from npm, own folder and port, on loopback alone, with a random password.
@@ -35,14 +35,10 @@ import { endServerProcess, startServerProcess, waitUntilReady } from "./server-p
  * @property {Record<string, string>} [files] further ones that such a copy needs: what they bear, by name
  */
 
-/** @typedef {{ logDir: string, dir: string, dataDir: string, program: import("./postgres-program.mjs").PostgresProgram }} Place */
-
 const START_TIMEOUT_MS = 180_000; // after a crash it replays its log first
 const STOP_GRACE_MS = 20_000;
 const MAX_ATTEMPTS = 40;
 const ATTEMPT_PAUSE_MS = 250;
-const ROLE = "unacked";
-const DATABASE = "unacked";
 
 /**
  * @param {PostgresOptions} options
@@ -150,78 +146,6 @@ function lifeOf(place, port, password, config) {
 }
 
 /**
- * @param {string} dir
- * @param {PostgresOptions["runAs"]} runAs
- * @param {PostgresOptions["programs"]} programs
- * @returns {Place}
- */
-function placeOf(dir, runAs, programs) {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const program = findPostgres(outsideOf(dir), runAs, programs);
-  if (program.kind !== "other-user") return { logDir: dir, dir, dataDir: join(dir, "data"), program };
-  const outside = join(outsideOf(dir), "database");
-  mkdirSync(outside, { recursive: true, mode: 0o700 });
-  handOver(outside, program);
-  return { logDir: dir, dir: outside, dataDir: join(outside, "data"), program };
-}
-
-/**
- * The folder for data and programs that another user must reach, one for each `dir`.
- *
- * @param {string} dir
- */
-function outsideOf(dir) {
-  return join("/var/tmp", `unacked-postgres-${createHash("sha256").update(dir).digest("hex").slice(0, 12)}`);
-}
-
-/**
- * Makes the data folder unless an earlier start did. It is made under another name and renamed when complete, so that
- * a start that was killed half-way does not leave half a database behind.
- *
- * @param {Place} place
- * @param {PostgresOptions} options
- * @returns {string} the password
- */
-function initialise(place, { copyOf, files = {} }) {
-  const passwordFile = join(place.dir, "password");
-  if (existsSync(place.dataDir)) return readFileSync(passwordFile, "utf8").trim();
-
-  const unfinished = `${place.dataDir}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  if (copyOf !== undefined) {
-    // With who owns them.
-    execFileSync("cp", ["-a", copyOf.dataDir, unfinished]);
-    execFileSync("cp", ["-a", copyOf.passwordFile, passwordFile]);
-    for (const [name, content] of Object.entries(files)) {
-      appendFileSync(join(unfinished, name), content, { mode: 0o600 });
-      handOver(join(unfinished, name), place.program);
-    }
-    renameSync(unfinished, place.dataDir);
-    return readFileSync(passwordFile, "utf8").trim();
-  }
-  const password = randomBytes(18).toString("base64url");
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  handOver(passwordFile, place.program);
-  run(place, "initdb", [
-    "-D",
-    unfinished,
-    "--username",
-    ROLE,
-    "--pwfile",
-    passwordFile,
-    "--auth",
-    "scram-sha-256",
-    "--encoding",
-    "UTF8",
-    "--no-locale",
-  ]);
-  // The package has no client program; the server itself can run a statement before it serves anybody.
-  run(place, "postgres", ["--single", "-D", unfinished, "postgres"], `CREATE DATABASE ${DATABASE};\n`);
-  renameSync(unfinished, place.dataDir);
-  return password;
-}
-
-/**
  * After kill -9 the server's own lock file stays. It asks whether the pid in it is alive, and in a fresh boot or container
  * some other program may well have that pid: it would then never start again.
  *
@@ -260,41 +184,4 @@ async function choosePort(place, wanted) {
   const port = wanted ?? (await freePort(earlier));
   writeFileSync(file, `${port}\n`);
   return port;
-}
-
-/**
- * @param {Place} place
- * @param {"initdb" | "postgres"} name
- * @param {string[]} args
- * @param {string} [input]
- */
-function run(place, name, args, input) {
-  const { program, prefix, uid, gid } = commandOf(place, name);
-  try {
-    execFileSync(program, [...prefix, ...args], {
-      cwd: place.dir,
-      env: environment(),
-      uid,
-      gid,
-      input,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-  } catch (error) {
-    const said = String(/** @type {{ stderr?: Buffer }} */ (error).stderr ?? "").trim();
-    throw new Error(`PostgreSQL's ${name} failed. ${said || String(error)}`, { cause: error });
-  }
-}
-
-/**
- * @param {Place} place
- * @param {"initdb" | "postgres"} name
- */
-function commandOf({ program: { folder, prefix, uid, gid } }, name) {
-  const [program, ...rest] = [...prefix, join(folder, "bin", name)];
-  return { program: /** @type {string} */ (program), prefix: rest, uid, gid };
-}
-
-/** The settings for another database that the shell may carry must not reach this one. */
-function environment() {
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PG"))), LC_ALL: "C" };
 }
