@@ -174,13 +174,10 @@ export class ControlIntake {
   /** One that has begun says so again; one that is ending answers by its end. */
   #admit({ targets }: Admit, order: Delivery): void {
     const { runner, events, holds } = this.#parts;
-    for (const { observerId, runId, messageId, revision, epoch, spec, checkpoint } of targets) {
-      const identity = { observerId, runId, messageId, revision, at: Date.now() };
-      const run = runner.slots.find(observerId, runId);
-      if (run === undefined || run.start.messageId !== messageId)
-        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
-      else if (!holds(run.delivery.generation)) continue;
-      else if (run.state.phase === "running") events.tell(startedAgain(run));
+    for (const { epoch, spec, checkpoint, ...identity } of targets) {
+      const run = this.#runOf(identity);
+      if (run === undefined || !holds(run.delivery.generation)) continue;
+      if (run.state.phase === "running") events.tell(startedAgain(run));
       else {
         this.#parts.tracing?.ordered(run, order);
         admit(run, { epoch, ownEpochs: 0, checkpoint }, spec);
@@ -189,44 +186,41 @@ export class ControlIntake {
     }
   }
 
-  /** One that is gone has lost its message, as far as is known here. */
   #tellCheckpoints({ targets }: TellCheckpoints): void {
-    const { runner, events } = this.#parts;
-    for (const { observerId, runId, messageId, revision } of targets) {
-      const run = runner.slots.find(observerId, runId);
-      const identity = { observerId, runId, messageId, revision, at: Date.now() };
-      if (run !== undefined) runner.tellCheckpoint(run);
-      else events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
+    for (const identity of targets) {
+      const run = this.#runOf(identity);
+      if (run !== undefined) this.#parts.runner.tellCheckpoint(run);
     }
   }
 
   #updateRuns({ targets }: UpdateRuns, order: Delivery): void {
-    const { runner, events, holds, tracing } = this.#parts;
-    for (const { observerId, runId, messageId, revision, spec } of targets) {
-      const run = runner.slots.find(observerId, runId);
-      const identity = { observerId, runId, messageId, revision, at: Date.now() };
-      if (run === undefined || run.start.messageId !== messageId)
-        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
-      else if (holds(run.delivery.generation)) {
-        tracing?.ordered(run, order);
-        runner.update(run, spec);
-      }
+    const { runner, holds, tracing } = this.#parts;
+    for (const { spec, ...identity } of targets) {
+      const run = this.#runOf(identity);
+      if (run === undefined || !holds(run.delivery.generation)) continue;
+      tracing?.ordered(run, order);
+      runner.update(run, spec);
     }
   }
 
-  /** One that is gone has lost its message, as far as is known here. */
   #shed({ targets }: ShedRuns, order: Delivery): void {
-    const { runner, events, holds, orders, tracing } = this.#parts;
+    const { holds, orders, tracing } = this.#parts;
     const given: LiveRun[] = [];
-    for (const { observerId, runId, messageId, revision } of targets) {
-      const run = runner.slots.find(observerId, runId);
-      const identity = { observerId, runId, messageId, revision, at: Date.now() };
-      if (run === undefined || run.start.messageId !== messageId)
-        events.tell({ kind: "RunReleased", ...identity, reason: "lease-lost" });
-      else if (holds(run.delivery.generation) && !isEnding(run)) given.push(run);
+    for (const identity of targets) {
+      const run = this.#runOf(identity);
+      if (run !== undefined && holds(run.delivery.generation) && !isEnding(run)) given.push(run);
     }
     for (const run of given) tracing?.ordered(run, order);
     if (given.length > 0) orders.give(given);
+  }
+
+  /** The run that an order is about. Undefined: it is gone, and is told to have lost its message, as far as is known here. */
+  #runOf({ observerId, runId, messageId, revision }: RunIdentity): LiveRun | undefined {
+    const { runner, events } = this.#parts;
+    const run = runner.slots.find(observerId, runId);
+    if (run?.start.messageId === messageId) return run;
+    events.tell(released({ observerId, runId, messageId, revision }));
+    return undefined;
   }
 
   #stop(run: LiveRun, cause: StopCause, order: Delivery): void {
@@ -297,9 +291,13 @@ function startedAgain(run: LiveRun): RunStarted {
 
 type RunIdentity = Pick<RunStopped, "observerId" | "runId" | "messageId" | "revision">;
 
+const released = (identity: RunIdentity): RunReleased => ({
+  kind: "RunReleased",
+  ...identity,
+  at: Date.now(),
+  reason: "lease-lost",
+});
+
 /** The answer for a run that is not here: its message is not either. */
-function endOfNoRun(identity: RunIdentity, reason: RunStopReason): RunStopped | RunReleased {
-  const about = { ...identity, at: Date.now() };
-  if (reason === "taken-back") return { kind: "RunReleased", ...about, reason: "lease-lost" };
-  return { kind: "RunStopped", ...about, reason };
-}
+const endOfNoRun = (identity: RunIdentity, reason: RunStopReason): RunStopped | RunReleased =>
+  reason === "taken-back" ? released(identity) : { kind: "RunStopped", ...identity, at: Date.now(), reason };
