@@ -5,7 +5,7 @@ const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
 /** What an error was caused by, and what that was caused by. */
 const MAX_CAUSES = 3;
-/** Of a stack that is looked at: whoever throws may have made it what he likes. */
+/** How many characters of a stack are looked at: an author's code may make it as long as it likes. */
 const MAX_STACK_READ = 65_536;
 const REPLACEMENT = "\uFFFD";
 

@@ -11,7 +11,7 @@ export class FailTogether {
     this.#exit = exit;
   }
 
-  /** Then it ends with 1, once each has said farewell, however soon whoever drains is done. */
+  /** The process then ends with exit code 1, after the last farewell, and not sooner with 0 because a drain is done. */
   get isFailing(): boolean {
     return this.#isFailing;
   }

@@ -64,7 +64,7 @@ export class FolderReload {
     onReload(reload);
     if (reload.kind === "refused") return reload;
     types.learn();
-    // Who has no session now is born with them in the next.
+    // Without a session nobody hears it: the birth in the next one tells the types.
     if (isIntroduced()) voice.tell(voice.introduction());
     tasks.learnTypes();
     runner.renew(reload.kind === "loaded" ? reload : {});

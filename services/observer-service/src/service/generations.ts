@@ -46,7 +46,7 @@ const BIRTH_LIMIT_MS = 10_000;
 
 /**
  * The consuming connection; each new session of it is a generation. Guarantees, each time and in this order: orders are heard, the lease is begun,
- * the books know this service, and only then work is taken. A session that is lost in the middle of that takes nothing with it: the next begins anew.
+ * the books know this service, and only then work is taken. A session that is lost in the middle leaves nothing behind: the next one begins with the first step.
  */
 export class Generations {
   readonly #parts: GenerationsParts;
@@ -136,7 +136,7 @@ export class Generations {
     );
     await work.begin(session, queue);
     if (session.lost.aborted) return;
-    // From now on that the queue itself can be reached: behind a cut between the broker's nodes it gives our messages away.
+    // From now on the proof reaches the queue itself: behind a cut between its nodes the broker gives our messages to others.
     lease.proveBy(session, () => {
       this.#reaching = this.#isDrained ? session.inspect(orders) : this.#reach(session, queue);
       return this.#reaching;
@@ -172,7 +172,7 @@ export class Generations {
     enough.abort();
   }
 
-  /** It may be given what no worker is free for: a marker is told of all the same, and whose the rest is, is remembered. */
+  /** The proof may be given a message that no worker is free for. A marker is told of; of any other it is remembered whose it was, and it goes back. */
   #reach(session: Session, queue: string): Promise<void> {
     const { intake, givenBack } = this.#parts;
     return session.reach(queue, ({ body, type }) => {

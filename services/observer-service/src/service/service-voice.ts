@@ -15,7 +15,7 @@ export interface ServiceVoiceParts extends Pick<ServiceParts, "identity" | "vers
   readonly runner: Pick<Runner, "slots">;
   readonly work: Pick<WorkConsumer, "room" | "isConsuming" | "pausedFor">;
   readonly drain: Pick<Drain, "begun" | "cordoned">;
-  /** There is nothing to say before the first generation is born, nor to anybody without a session. */
+  /** Whether there is a session in which this service is born: before, nobody would hear it. */
   readonly isHeard: () => boolean;
   readonly heartbeatMs: () => number;
 }
@@ -35,7 +35,7 @@ export class ServiceVoice {
     this.#workers = parts.identity.workerCount;
   }
 
-  /** Workers, as they are told. */
+  /** How many workers the manager is told of. */
   get workers(): number {
     return this.#workers;
   }

@@ -3,7 +3,7 @@ import { thrownText } from "../error-text.ts";
 import { type Owner, runAs } from "../isolation.ts";
 import { RepeatedErrors } from "./repeated-errors.ts";
 
-/** So often since it was told last: `times`. */
+/** @param times how often it was thrown since it was told last */
 export type TellFileError = (file: string, error: ErrorText, times: number) => void;
 
 /**

@@ -21,7 +21,7 @@ import { WireSaves } from "./wire-saves.ts";
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
-  /** Of which it is one, or would be the first. */
+  /** The line of runs, one behind the other, that it stands in or would be the first of. */
   readonly line: number;
   readonly epoch: number | undefined;
   readonly checkpoint: string | undefined;
@@ -51,7 +51,7 @@ export class SlotHost {
   readonly #lines = new Lines();
   /** Whose turn it is in their lines. */
   #due: Begin[] = [];
-  /** For nobody: what the handler before it has left behind does not go on in it. */
+  /** In nobody's async context: a handler does not begin in what the one before it has left behind. */
   readonly #beginDue = AsyncResource.bind(() => this.#beginAfterOthers(this.#due.splice(0)));
 
   constructor(parts: {

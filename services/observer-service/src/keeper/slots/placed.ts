@@ -34,15 +34,15 @@ export type Reason =
   | { kind: "culprit"; runId: string; error: Error }
   /** One of its handlers ignores its stop; the others begin again elsewhere. */
   | { kind: "ended-for"; runId: string }
-  /** It took far more memory than it may; who was to be suspected of that is already. */
+  /** It took far more memory than it may. Who could be to blame was noted when that began. */
   | { kind: "recycled"; why: string }
   /** It was not needed any more. */
   | { kind: "dissolved"; why: string }
   /** Neither its threads nor what runs in it does anything: frozen from outside. Nobody is blamed. */
   | { kind: "frozen" }
-  /** It ended itself for an error that belongs to no handler and no file: whoever is alone in it has not done it, as all slots have. */
+  /** It ended itself for an error that belongs to no handler and no file, and would in every slot: a run that was alone in it is not to blame. */
   | { kind: "nobodys-error"; error: ErrorText }
-  /** What is known of its end belongs to nobody that can be named: one of them did it. */
+  /** Its last words name nobody: one of its runs did it. */
   | { kind: "last-word"; error: ErrorText };
 
 /** They run one after the other in one slot. */

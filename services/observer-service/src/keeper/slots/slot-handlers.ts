@@ -259,7 +259,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   #endFor(placed: Placed): void {
     const { slot, run, host } = placed;
     if (slot === undefined) return;
-    // It has not begun: whoever holds its slot up is to be found for itself.
+    // It has not begun: what holds its slot up is another run, and is found by its own signs.
     if (isInLine(placed)) return this.#limitStop(placed);
     run.log.error(
       {

@@ -17,7 +17,7 @@ type Name = "stdout" | "stderr";
  */
 export class SlotOutput {
   readonly #onLine: (stream: Name, text: string) => void;
-  /** Who has used up a turn, or has come in one that was; whoever is first has the next. */
+  /** Streams that wait, as this turn's lines are used up: the first of them has the next turn. */
   #waiting: PrintedLines[] = [];
   #lines = 0;
   #chars = 0;

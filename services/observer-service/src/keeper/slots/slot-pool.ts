@@ -38,7 +38,7 @@ export class SlotsNotLoadedError extends Error {
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-/** Who has not by then may never. */
+/** A slot that has not loaded by then may never: the spare is not kept waiting for it. */
 const LOADS_WITHIN_MS = 10_000;
 /** Code that waits for something at its top level never has loaded. */
 const LOOK_LIMIT_MS = 60_000;
@@ -161,14 +161,14 @@ export class SlotPool {
     return purpose.kind !== "suspects" && this.#lacking.has(purpose.type);
   }
 
-  /** It has no one special any more: everybody may use it, if one more is needed; else it goes. */
+  /** It was kept for some alone, and is not any more: it is shared, where a shared one is missing or something runs in it; else it is ended. */
   release(slot: Slot, isEmpty: boolean): void {
     const sharedNow = [...this.roster.slots].filter(({ purpose }) => purpose.kind === "shared").length;
     slot.purpose = { kind: "shared" };
     if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
   }
 
-  /** One of some type's own in which nobody is to begin: whoever was has been stopped before it had loaded. It is the spare, or goes. */
+  /** The run that this slot was started for was stopped before it had loaded: it becomes the spare, or is ended. */
   takeBack(slot: Slot): void {
     if (this.roster.spare === undefined) slot.purpose = { kind: "spare" };
     else slot.process.kill();
@@ -232,7 +232,7 @@ export class SlotPool {
     if (this.roster.spare === undefined && !isWaitedFor && this.roster.slots.size < max) this.#spawn({ kind: "spare" });
   }
 
-  /** Undefined: the system lets it start none. Who needs it waits until it does. */
+  /** Undefined: the system lets us start no more processes. Runs that need one wait until it does. */
   #spawn(purpose: Purpose): Slot | undefined {
     try {
       const slot = this.#launcher.launch(purpose);

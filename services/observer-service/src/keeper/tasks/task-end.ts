@@ -35,7 +35,7 @@ export interface TaskLimits {
 
 /** The handler has settled. @param random from 0 up to 1 */
 export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
-  // It has done what it could: whoever goes on with it need not begin again. But its time may be up, or nobody want it any more.
+  // It has put itself off, and an interruption does not change that; but a lost lease does, or that its time is up, or that nobody wants it.
   if (word.postponement !== undefined && (cause === undefined || !ENDS_WORK.has(cause.kind)))
     return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
   // It was over before it heard of it.

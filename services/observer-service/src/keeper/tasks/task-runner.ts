@@ -108,7 +108,7 @@ export class TaskRunner {
     return this.#runs.size;
   }
 
-  /** Of these. */
+  /** The messages that these came in. */
   get messages(): ReadonlySet<TaskMessage> {
     return new Set(this.#runs.all().map(({ message }) => message));
   }
