@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { killHeld } from "./processes/leash.mjs";
 import { takeLock } from "./processes/lock.mjs";
+import { stopOnSignals } from "./processes/stop-signals.mjs";
 import { complain, PlainError, say } from "./progress.mjs";
 import { whyPortIsTaken } from "./servers/free-port.mjs";
 import { setUp } from "./setup/set-up.mjs";
@@ -17,8 +17,6 @@ import { HELP, OptionError, parseStartOptions } from "./start/options.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const dataDir = join(root, ".unacked");
-// npm passes Ctrl-C on although the terminal has sent it to us already: two so close together are one.
-const SAME_SIGNAL_MS = 1_000;
 
 /** @param {string[]} args */
 async function main(args) {
@@ -48,7 +46,13 @@ async function runUntilStopped(options) {
   const stopping = new AbortController();
   const launch = launchOf({ root, dataDir, options, signal: stopping.signal });
   const stopped = new Promise((resolveStopped) => stopping.signal.addEventListener("abort", resolveStopped));
-  stopOnSignals(stopping);
+  stopOnSignals(stopping, {
+    onFirst: () => say("\nStopping everything; once more to hurry."),
+    onAgain: () => say("Killing what is left."),
+  });
+  stopWithNpm(stopping);
+  // A terminal that was closed takes no more lines; that must not keep us from stopping in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   try {
     await endLeftovers(dataDir);
     await launch.run();
@@ -83,26 +87,6 @@ function whereTyped(path, what) {
   const whole = resolve(process.env.INIT_CWD ?? process.cwd(), path);
   if (!existsSync(whole)) throw new PlainError(`There is no ${what} ${whole}`);
   return whole;
-}
-
-/** @param {AbortController} stopping */
-function stopOnSignals(stopping) {
-  let firstAt = 0;
-  for (const name of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
-    process.on(name, () => {
-      if (!stopping.signal.aborted) {
-        firstAt = performance.now();
-        say("\nStopping everything; once more to hurry.");
-        stopping.abort();
-      } else if (performance.now() - firstAt > SAME_SIGNAL_MS) {
-        say("Killing what is left.");
-        killHeld();
-      }
-    });
-  }
-  stopWithNpm(stopping);
-  // A terminal that was closed takes no more lines; that must not keep us from stopping in order.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
 /**

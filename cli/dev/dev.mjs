@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { existsSync, rmSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { killHeld } from "../../scripts/processes/leash.mjs";
 import { takeLock } from "../../scripts/processes/lock.mjs";
+import { stopOnSignals } from "../../scripts/processes/stop-signals.mjs";
 import { PlainError } from "../../scripts/progress.mjs";
 import { freePort, whyPortIsTaken } from "../../scripts/servers/free-port.mjs";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
@@ -19,8 +19,6 @@ import { serviceLife } from "./service-life.mjs";
 export { PlainError as DevError };
 
 const FOLDERS = ["observers", "src/observers"];
-/** A signal may come twice, from the terminal and from npm. */
-const SAME_SIGNAL_MS = 1_000;
 
 /**
  * `unacked dev`: everything on one folder of observers. Whatever happens, nothing that it started stays behind: in order at `q`, at a
@@ -44,7 +42,9 @@ export async function dev({ dir, port, fresh, only }) {
 
   const log = logStream({ only, write: (text) => void process.stdout.write(text) });
   const stopping = new AbortController();
-  const { stop, unlisten } = stopOnSignals(stopping, log.say);
+  const { stop, unlisten } = stopOnSignals(stopping, {
+    onFirst: () => log.say("Stopping everything; once more to hurry."),
+  });
   /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
   const ranks = [];
   try {
@@ -198,27 +198,4 @@ function greeting(url, observersDir, dataDir) {
     `Create one:  npx unacked create TYPE NAME --url ${url}`,
     `Data and logs are in ${here(dataDir)}.  Keys: r restarts the service, o opens the page, q ends it all.`,
   ];
-}
-
-/**
- * @param {AbortController} stopping
- * @param {(text: string) => void} say
- */
-function stopOnSignals(stopping, say) {
-  let firstAtMs = 0;
-  const stop = () => {
-    if (!stopping.signal.aborted) {
-      firstAtMs = performance.now();
-      say("Stopping everything; once more to hurry.");
-      stopping.abort();
-    } else if (performance.now() - firstAtMs > SAME_SIGNAL_MS) {
-      killHeld();
-    }
-  };
-  const names = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
-  for (const name of names) process.on(name, stop);
-  const unlisten = () => {
-    for (const name of names) process.off(name, stop);
-  };
-  return { stop, unlisten };
 }
