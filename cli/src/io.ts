@@ -74,17 +74,19 @@ function failAtEnd(): void {
 
 /**
  * `unacked get observers | head` closes our output: nobody reads any more, and that is no failure. Nor is it a reason to leave undone what is
- * to be changed: `unacked apply -f . | head` does all of it. A full disk (ENOSPC) is `failed`, and leaves nothing undone either.
+ * to be changed: `unacked apply -f . | head` does all of it. A terminal that was closed is the same: `unacked dev` then stops in order. A full
+ * disk (ENOSPC) is `failed`, and leaves nothing undone either.
  */
 export function untilClosed(
-  stream: Writable,
+  stream: Writable & { isTTY?: boolean },
   failed: (error: Error) => void,
 ): { write: (text: string) => void; closed: AbortSignal } {
   const closing = new AbortController();
   stream.on("error", (error: NodeJS.ErrnoException) => {
     const isFirst = !closing.signal.aborted;
+    const hasNoReader = error.code === "EPIPE" || (error.code === "EIO" && stream.isTTY === true);
     closing.abort();
-    if (isFirst && error.code !== "EPIPE") failed(error);
+    if (isFirst && !hasNoReader) failed(error);
   });
   return { write: (text) => void (closing.signal.aborted || stream.write(text)), closed: closing.signal };
 }

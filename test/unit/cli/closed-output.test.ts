@@ -3,9 +3,10 @@ import { expect, it } from "vitest";
 import { untilClosed } from "../../../cli/src/io.ts";
 
 /** What becomes of a write to an output like this. */
-async function written(code: string): Promise<{ failures: string[]; isClosed: boolean }> {
+async function written(code: string, { isTTY }: { isTTY: boolean }): Promise<{ failures: string[]; isClosed: boolean }> {
   const failures: string[] = [];
-  const stream = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })) });
+  const write: Writable["_write"] = (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code }));
+  const stream = Object.assign(new Writable({ write }), { isTTY });
   const out = untilClosed(stream, ({ message }) => void failures.push(message));
   out.write("one");
   await new Promise((resolve) => setImmediate(resolve));
@@ -14,10 +15,13 @@ async function written(code: string): Promise<{ failures: string[]; isClosed: bo
   return { failures, isClosed: out.closed.aborted };
 }
 
-it("An output that nobody reads any more is closed, and no failure", async () => {
-  expect(await written("EPIPE")).toEqual({ failures: [], isClosed: true });
+it.each([
+  ["a pipe that nobody reads any more", { isTTY: false }, "EPIPE"],
+  ["a terminal that was closed", { isTTY: true }, "EIO"],
+])("%s takes nothing more, and that is no failure", async (_, kind, code) => {
+  expect(await written(code, kind)).toEqual({ failures: [], isClosed: true });
 });
 
-it("One that cannot be written is a failure, told once", async () => {
-  expect(await written("ENOSPC")).toEqual({ failures: ["ENOSPC"], isClosed: true });
+it.each(["EIO", "ENOSPC"])("A file that cannot be written (%s) is a failure, told once", async (code) => {
+  expect(await written(code, { isTTY: false })).toEqual({ failures: [code], isClosed: true });
 });
