@@ -198,6 +198,9 @@ describe("the two nights of the year", () => {
     ],
     // At midnight: 00:00 becomes 01:00.
     ["Africa/Cairo", "2026-04-23T12:00:00Z", "0 0 * * *", ["2026-04-24T01:00:00+03:00", "2026-04-25T00:00:00+03:00"]],
+    // Before midnight: 23:00 becomes the 00:00 of the next day, on a Saturday.
+    ["America/Nuuk", "2026-03-28T12:00:00Z", "30 23 * * *", ["2026-03-29T00:00:00-01:00", "2026-03-29T23:30:00-01:00"]],
+    ["America/Nuuk", "2026-03-22T12:00:00Z", "0 23 * * 6", ["2026-03-29T00:00:00-01:00", "2026-04-04T23:00:00-01:00"]],
   ])("in %s after %s a time that is named runs once: %s", (zone, from, expression, expected) => {
     expect(next(cron(expression, zone), from, expected.length, zone)).toEqual(expected);
   });

@@ -21,7 +21,7 @@ export function cronersFlaw(expression: string, timeZone: string): string | unde
   }
 }
 
-/** The first time after that instant; undefined: there is none. Throws for what has a flaw. */
+/** The first time after that instant, as croner has it; undefined: there is none. Throws for what has a flaw. */
 export function nextCron(expression: string, timeZone: string, afterMs: number): number | undefined {
   return cronOf(expression, timeZone).nextRun(new Date(afterMs))?.getTime();
 }

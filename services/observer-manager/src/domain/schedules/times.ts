@@ -1,5 +1,5 @@
 import { END_OF_TIMES_MS } from "@unacked/contracts";
-import { nextCron } from "./cron.ts";
+import { nextByClock } from "./by-clock.ts";
 import type { Timing } from "./definition.ts";
 import { orUnreadable } from "./unreadable-timing.ts";
 
@@ -9,7 +9,7 @@ export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): n
   const since = startMs === undefined ? afterMs : Math.max(afterMs, startMs - 1);
   const next =
     "cron" in rhythm
-      ? orUnreadable(() => nextCron(rhythm.cron, rhythm.timeZone, since))
+      ? orUnreadable(() => nextByClock(rhythm.cron, rhythm.timeZone, since))
       : nextMultiple(rhythm.everyMs, startMs ?? 0, since);
   const endMs = endAt === null ? END_OF_TIMES_MS : Math.min(Date.parse(endAt), END_OF_TIMES_MS);
   return next === undefined || next >= endMs ? undefined : next;

@@ -46,12 +46,14 @@ export function localOf(instantMs: number, timeZone: string): LocalTime {
  * When the clock shows it. What it shows twice is the first of the two; what it never shows, as it is put forward, is the moment
  * in which it is.
  */
-export function instantOf(local: LocalTime, timeZone: string): number {
-  const wallMs = asUtc(local);
+export const instantOf = (local: LocalTime, timeZone: string): number => instantOfWall(asUtc(local), timeZone);
+
+/** The same of what the clock shows as `wallAt` says it. */
+export function instantOfWall(wallMs: number, timeZone: string): number {
   const before = offsetAt(wallMs - DAY_MS, timeZone);
   const after = offsetAt(wallMs + DAY_MS, timeZone);
   const early = wallMs - before;
-  if (offsetAt(early, timeZone) === before) return early;
+  if (after === before || offsetAt(early, timeZone) === before) return early;
   const late = wallMs - after;
   if (offsetAt(late, timeZone) === after) return late;
   return changeBetween(wallMs - DAY_MS, wallMs + DAY_MS, timeZone);
@@ -84,10 +86,13 @@ export function steadyOffset(fromMs: number, toMs: number, timeZone: string): nu
   return offsetAt(toMs, timeZone) === offset ? offset : undefined;
 }
 
+/** What the clock shows at an instant, to the second, as if it were UTC. */
+export const wallAt = (instantMs: number, timeZone: string): number => asUtc(localOf(instantMs, timeZone));
+
 /** How far its clock is ahead of UTC. */
 function offsetAt(instantMs: number, timeZone: string): number {
   const wholeSecondMs = Math.floor(instantMs / 1_000) * 1_000;
-  return asUtc(localOf(wholeSecondMs, timeZone)) - wholeSecondMs;
+  return wallAt(wholeSecondMs, timeZone) - wholeSecondMs;
 }
 
 const asUtc = ({ year, month, day, hour, minute, second }: LocalTime): number =>
