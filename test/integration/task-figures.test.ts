@@ -122,6 +122,22 @@ test("Running times: mean and p95 are those of the attempts, and the bucket is t
   expect(lately.p95Ms).toBeLessThan(5_000 * 2);
 });
 
+test("The one that waits longest is told also where more than are counted come before it", async () => {
+  await putReady(books.dataSource, 10_001, { priority: 5 });
+  for (const [priority, ageS] of [
+    [0, 600],
+    [-3, 7_200],
+    [-1_000, 60],
+  ] as const) {
+    await putReady(books.dataSource, 1, { priority });
+    await sql("UPDATE tasks SET due_at = now() - $1 * interval '1 s' WHERE priority = $2", [ageS, priority]);
+  }
+  const { at, items } = await now();
+  expect(items).toMatchObject([{ type: "paint" }, { type: "work", waiting: 10_000, isWaitingExact: false }]);
+  const waitedMs = Date.parse(at) - Date.parse(items[1]?.oldestDueAt ?? "");
+  expect(Math.abs(waitedMs - 7_200_000)).toBeLessThan(20_000);
+});
+
 test("How it stands: what waits and since when, what runs, who can, and the load, red where more comes than can be done", async () => {
   await putTaskService(books.dataSource, { types: ["work", "paint"], workers: 10 });
   await putReady(books.dataSource, 12_000);

@@ -6,6 +6,21 @@ import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 /** So many of what waits are counted, of each type in each pool. */
 const MOST = 10_000;
 
+/**
+ * Index: tasks_ready_of_type. Of a kind `k`: the first of each priority, as one that waits behind more than are counted is the one that waits longest. A probe
+ * for each priority that waits, of which there are a handful, and 2,001 at most.
+ */
+const OLDEST = `
+  WITH RECURSIVE firsts AS (
+    (SELECT priority, due_at FROM tasks t WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type
+     ORDER BY priority DESC, due_at, id LIMIT 1)
+    UNION ALL
+    SELECT next.priority, next.due_at FROM firsts f CROSS JOIN LATERAL (
+      SELECT priority, due_at FROM tasks t
+      WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type AND t.priority < f.priority
+      ORDER BY priority DESC, due_at, id LIMIT 1) next)
+  SELECT min(due_at) FROM firsts`;
+
 /** Index: tasks_ready_of_type, alone: a probe for each type that waits, and so many entries of it at most. */
 const WAITING = `
   WITH RECURSIVE kinds AS (
@@ -14,7 +29,7 @@ const WAITING = `
     SELECT next.pool, next.type FROM kinds k CROSS JOIN LATERAL (
       SELECT pool, type FROM tasks WHERE status = 'Ready' AND (pool, type) > (k.pool, k.type) ORDER BY pool, type LIMIT 1) next)
   SELECT k.type, k.pool, least(w.count, ${MOST})::int AS count, w.count <= ${MOST} AS "isExact",
-         extract(epoch FROM w.oldest)::float8 * 1000 AS "oldestMs"
+         extract(epoch FROM CASE WHEN w.count <= ${MOST} THEN w.oldest ELSE (${OLDEST}) END)::float8 * 1000 AS "oldestMs"
   FROM kinds k CROSS JOIN LATERAL (
     SELECT count(*), min(due_at) AS oldest FROM (
       SELECT due_at FROM tasks t WHERE t.status = 'Ready' AND t.pool = k.pool AND t.type = k.type
