@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { type Definition, definitionOf } from "../../services/observer-manager/src/domain/schedules/definition.ts";
 import { decideDue } from "../../services/observer-manager/src/operations/schedules/firing.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
@@ -13,6 +14,29 @@ import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 const books = useBooks("schedules, tasks, ended_tasks, task_services, audit");
 const TIMES = 100; // 24 MB
 const CHARS = 240_000;
+
+const partsOf = (definition: Definition): string[] => [
+  JSON.stringify(definition),
+  JSON.stringify(definition.kind === "task" ? definition.task : {}),
+];
+
+test("Of schedules with long params that are due at once 16 MiB are read, and then the others", async () => {
+  await books.dataSource.query(
+    `INSERT INTO schedules (id, kind, type, definition, next_at, due_at)
+     SELECT 's' || n, 'task', 't', $1::jsonb || jsonb_build_object('task', $2::jsonb || jsonb_build_object('params', jsonb_build_object('text', repeat('x', $3)))),
+            now() - interval '1 s', now() - interval '1 s' FROM generate_series(1, $4::int) n`,
+    [...partsOf(definitionOf(PutSchedule.parse({ everyMs: 60_000, task: { type: "t" } }))), CHARS, TIMES],
+  );
+  const store = new PostgresScheduleFiringStore(books.dataSource);
+  const read: number[] = [];
+  for (let claimed = 1; claimed > 0; ) {
+    ({ claimed } = await store.fire(500, (states, nowMs) => states.map((state) => decideDue(state, nowMs))));
+    if (claimed > 0) read.push(claimed);
+  }
+  expect(read).toHaveLength(2);
+  expect(Math.max(...read)).toBeLessThan(75);
+  expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(TIMES);
+});
 
 test("What a schedule with long params catches up is created by statements of 16 MiB, and all of it", async () => {
   const desk = new ScheduleDesk({

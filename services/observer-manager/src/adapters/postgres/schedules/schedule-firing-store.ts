@@ -9,14 +9,24 @@ import type {
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { Looks } from "../connection/looks.ts";
+import { bytesOfAll } from "../connection/page-bytes.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { putOff } from "./put-off.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 
+/**
+ * So much of definitions one set reads, in bytes, and one of them at least: each may have params of 256 KiB, and 500 that are due each midnight
+ * would be there as text and as objects at once. The others of the set are locked, and left to the next.
+ */
+const MAX_BYTES = 16_777_216;
+
 /** Index: schedules_due. SKIP LOCKED: two managers share what is due. */
 const DUE = `
-  SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.kind = 'task' AND s.due_at <= unacked_now()
-  ORDER BY s.due_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+  SELECT ${STATE_COLUMNS} FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY due_at, id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
+      SELECT *, ${bytesOfAll(["definition"])} AS bytes FROM schedules
+      WHERE kind = 'task' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED) found) s
+  WHERE bytes_before < ${MAX_BYTES} ORDER BY due_at, id`;
 
 /** Index: schedules_pkey. One of them, if it is due still. */
 const DUE_ONE = `
