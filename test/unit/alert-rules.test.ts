@@ -149,7 +149,10 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   },
   {
     alert: "UnackedLeasesLost",
-    series: { [`unacked_service_fences_total{${service},why="session-lost"}`]: "0x20 3x90" },
+    series: {
+      [`unacked_service_fences_total{${service},why="session-lost"}`]: "0x20 2x90",
+      [`unacked_service_fences_total{${service},why="deadline-passed"}`]: "0x20 2x90",
+    },
   },
   { alert: "UnackedEventLoopBlocked", series: { [`nodejs_eventloop_lag_p99_seconds{${service}}`]: steady(0.8) } },
   {
