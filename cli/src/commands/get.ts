@@ -1,4 +1,4 @@
-import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
+import { LIVING_STATUSES, type ObserverView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { toCount } from "../input/count.ts";
@@ -154,14 +154,16 @@ function typeNamed<Type extends { type: string }>(types: Type[], name: string, k
 
 async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
   if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
-  const runs: RunView[] = [];
+  if (names.length === 1)
+    return printPages(session, RUN_LISTING, options, once(await session.api.listRuns(names[0] as string)));
   const named = new Map<string, string>();
-  for (const name of names)
-    for (const run of await session.api.listRuns(name)) {
-      runs.push(run);
-      named.set(run.observerId, name);
-    }
-  return printPages(session, names.length > 1 ? runsOf(named) : RUN_LISTING, options, once(runs));
+  const { found, missing } = await eachFound(session, names, async (name) => {
+    const runs = await session.api.listRuns(name);
+    for (const { observerId } of runs) named.set(observerId, name);
+    return runs;
+  });
+  await printPages(session, runsOf(named), options, once(found.flat()));
+  failForMissing(missing, names);
 }
 
 async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {
@@ -189,15 +191,23 @@ function showOrList<Row>(session: Session, listing: Listing<Row>, { names, optio
 
 /** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
 async function showNamed<Row>(
-  { io, print }: Session,
+  session: Session,
   listing: Listing<Row>,
   names: string[],
   options: GetOptions,
   find: (name: string) => Promise<Row>,
 ): Promise<void> {
+  const { io, print } = session;
   const format = print(options.output);
   if (names.length === 1) return io.out(printOne(listing, await find(names[0] as string), format));
   const printer = new ListPrinter(listing, format);
+  const { found, missing } = await eachFound(session, names, find);
+  io.out(printer.rows(found) + printer.end());
+  failForMissing(missing, names);
+}
+
+/** Says which are not to be had. */
+async function eachFound<Row>({ io }: Session, names: string[], find: (name: string) => Promise<Row>) {
   const found: Row[] = [];
   let missing = 0;
   for (const name of names) {
@@ -208,7 +218,10 @@ async function showNamed<Row>(
       missing += 1;
     }
   }
-  io.out(printer.rows(found) + printer.end());
+  return { found, missing };
+}
+
+function failForMissing(missing: number, names: string[]): void {
   if (missing > 0) throw new CliFailure("failed", `${missing} of ${names.length} were not found`);
 }
 
@@ -231,13 +244,14 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** An option that means nothing for a kind is a mistake: passed over, it would show more than was asked for. */
-function refuseOptions(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
+/** An option that means nothing for a kind is a mistake: passed over, it would show something else than was asked for. */
+function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
   const isPaged = isObservers || (["errors", "audit", "tasks", "flows", "timers", "schedules"] as Kind[]).includes(kind);
   const isLimited = isPaged || kind === "occurrences";
   const wrong = [
+    ...(all !== undefined && !isObservers && kind !== "services" ? ["--all"] : []),
     ...(filter !== undefined && !isPaged ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),
     ...(sort !== undefined && !isObservers ? ["--sort"] : []),

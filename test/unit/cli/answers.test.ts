@@ -22,7 +22,7 @@ import {
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
-import { observerView } from "./views.ts";
+import { observerView, runView } from "./views.ts";
 
 /** A manager that answers each call by its method and path; of others it knows nothing. */
 interface Answer {
@@ -344,6 +344,20 @@ it("describe tells each that is there, beside one that is mistyped", async () =>
   expect(out.match(/^Name: +.*$/gm)).toEqual([expect.stringMatching(/w1$/), expect.stringMatching(/w2$/)]);
   expect(err).toMatch(/^error: observer tpyo: .*\nerror: 1 of 3 were not found\.\n$/);
   expect(code).toBe(EXIT_CODES.failed);
+});
+
+it("get runs shows those of each that is there, beside one that is mistyped", async () => {
+  const [a, b] = ["a", "b"].map((name, i) => ({
+    ...runView(),
+    observerId: `0197d5c0-0000-7000-8000-00000000000${i}`,
+  }));
+  const { code, out, err } = await unacked("get runs a tpyo b", {
+    "GET observers/a/runs": { body: { items: [a], total: 1 } },
+    "GET observers/tpyo/runs": { status: 404, body: problemExample("observer-not-found") },
+    "GET observers/b/runs": { body: { items: [b], total: 1 } },
+  });
+  expect(out.split("\n").map((line) => line.split(" ")[0])).toEqual(["OBSERVER", "a", "b", ""]);
+  expect([code, err]).toEqual([1, expect.stringMatching(/^error: .*\n(.*\n)*error: 1 of 3 were not found\.\n$/)]);
 });
 
 it("apply takes what another apply has created meanwhile for what it is: there", async () => {

@@ -32,6 +32,7 @@ it.each([
   "get obs -o xml",
   "get obs --limit 0",
   "get obs --groups",
+  "get tasks --all",
   "get svc -l a=b",
   "get obs a --filter status=Failed",
   "get obs a -l team=b",
