@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * The addresses of the servers that this start has started, with their passwords, for programs of the same user: `node --env-file=FILE`, or `. FILE`.
- * Their ports are others at each start. Nobody else may read it.
+ * The addresses of the servers that this start has started, with their passwords, for programs of the same user: `node --env-file=FILE`, or
+ * `set -a; . FILE`. Nobody else may read it.
  *
  * @param {string} file
  * @param {Record<string, string>} addresses by the name of the variable that a program reads

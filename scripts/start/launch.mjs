@@ -34,7 +34,9 @@ export function launchOf({ root, dataDir, options, signal }) {
 
   async function startAll() {
     if (options.fresh) emptyData(dataDir);
+    removeAddresses(addressFile); // an earlier start that was killed has left it
     const [databaseUrl, amqpUrl] = await startServers();
+    signal.throwIfAborted(); // what ends this waits for the servers, too, and has taken the addresses away by now
     const addresses = ours({ AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl });
     if (Object.keys(addresses).length > 0) writeAddresses(addressFile, addresses);
     const managerUrl = await startManager(databaseUrl, amqpUrl);

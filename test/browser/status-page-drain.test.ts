@@ -67,7 +67,7 @@ describe.runIf(isTurnOf(1))("a service", () => {
     for (const key of ["Escape", "Enter"]) {
       await drain.press("Enter");
       await dialogFor("beta").waitFor();
-      await page.keyboard.press(key); // "Cancel" has the focus
+      await page.keyboard.press(key); // "Back" has the focus
       await dialogFor("beta").waitFor({ state: "detached" });
       await expect.poll(isFocused, POLL).toBe(true);
     }
@@ -82,7 +82,7 @@ describe.runIf(isTurnOf(1))("a service", () => {
     await dialogFor("delta")
       .getByText("1 observer of type counter would wait: no other service of pool default has it.")
       .waitFor();
-    await dialogFor("delta").getByRole("button", { name: "Cancel" }).click();
+    await dialogFor("delta").getByRole("button", { name: "Back" }).click();
     await system.remove("lonely");
   });
 

@@ -121,6 +121,7 @@ test("a start tells its user's programs where its own servers are, in a file tha
   const root = freshClone();
   mkdirSync(join(root, "services/observer-manager/bundle"), { recursive: true });
   writeFileSync(join(root, "services/observer-manager/bundle/main.js"), WAITING_MANAGER);
+  for (const name of ["DATABASE_URL", "AMQP_URL"]) vi.stubEnv(name, undefined);
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const stopping = new AbortController();
   const options = parseStartOptions(["--port", "0", "--no-demo"]);
@@ -138,6 +139,7 @@ test("a start tells its user's programs where its own servers are, in a file tha
   } finally {
     await launch.stop();
     vi.restoreAllMocks();
+    vi.unstubAllEnvs();
   }
   expect(existsSync(file)).toBe(false);
-}, 120_000);
+}, 240_000);

@@ -72,11 +72,14 @@ async function createMissing(session: Session, missing: CreateObserver[]): Promi
   if (missing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: missing.length });
   const taken: CreateObserver[] = [];
-  await createAll(session, missing, (outcome, wanted) => {
-    if (outcome instanceof CliFailure && outcome.code === "name-taken") taken.push(wanted);
-    else results.tell(outcome, "created");
-  });
-  await inParallel(taken, (wanted) => put(session, results, { wanted, differences: [] }));
+  try {
+    await createAll(session, missing, (outcome, wanted) => {
+      if (outcome instanceof CliFailure && outcome.code === "name-taken") taken.push(wanted);
+      else results.tell(outcome, "created");
+    });
+  } finally {
+    await inParallel(taken, (wanted) => put(session, results, { wanted, differences: [] }));
+  }
   results.end();
 }
 

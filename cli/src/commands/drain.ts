@@ -75,6 +75,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
   const lost = new LostConnection(io);
   const timer = setTimeout(() => ending.abort(), timeoutMs);
   let goneTimer: NodeJS.Timeout | undefined;
+  let isGivenUp = false;
   let last = asked;
   const isDone = (view: ServiceView): boolean => {
     last = view;
@@ -84,7 +85,10 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
       goneTimer = undefined;
     } else if (goneTimer === undefined) {
       io.err(plainLine(`service ${view.name} has lost its connection, or was killed; waiting for it to come back`));
-      goneTimer = setTimeout(() => ending.abort(), BACK_WITHIN_MS);
+      goneTimer = setTimeout(() => {
+        isGivenUp = true;
+        ending.abort();
+      }, BACK_WITHIN_MS);
     }
     if (!view.draining) throw takenBack(view);
     return view.drained;
@@ -100,7 +104,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
       const service = services?.find(({ id }) => id === asked.id);
       if (service !== undefined && isDone(service)) return last;
     }
-    throw last.state === "Gone" ? endedFirst(last) : timedOut(last, timeoutMs);
+    throw isGivenUp ? endedFirst(last) : timedOut(last, timeoutMs);
   } finally {
     clearTimeout(timer);
     clearTimeout(goneTimer);

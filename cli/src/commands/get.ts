@@ -80,10 +80,12 @@ function addGetOptions(command: Command, io: Io): void {
 async function get(session: Session, { kind, names, options }: { kind: string; names: string[]; options: GetOptions }) {
   const found = toKind(kind);
   refuseOptions(found, options);
-  if (names.length > 0) refuseSelecting(found, options);
   const { api } = session;
   const { filter, limit } = options;
-  const show = <Row>(listing: Listing<Row>, ways: Ways<Row>) => showOrList(session, listing, { names, options, ...ways });
+  const show = <Row>(listing: Listing<Row>, ways: Ways<Row>) => {
+    if (names.length > 0) refuseSelecting(found, options);
+    return showOrList(session, listing, { names, options, ...ways });
+  };
   const showTypes = <Row extends { type: string }>(listing: Listing<Row>, types: Row[]) =>
     show(listing, { one: async (name) => typeNamed(types, name, found), all: () => once(types) });
   switch (found) {
@@ -252,13 +254,13 @@ function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit 
   const isLimited = isPaged || kind === "occurrences";
   const wrong = [
     ...(all !== undefined && !isObservers && kind !== "services" ? ["--all"] : []),
-    ...(filter !== undefined && !isPaged ? ["--filter"] : []),
+    ...(filter !== undefined && (!isPaged || groups === true) ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),
     ...(sort !== undefined && !isObservers ? ["--sort"] : []),
-    ...(limit !== undefined && !isLimited ? ["--limit"] : []),
+    ...(limit !== undefined && (!isLimited || groups === true) ? ["--limit"] : []),
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
-  if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${kind}`);
+  if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${groups === true && isErrors ? "groups" : kind}`);
 }
 
 /** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */
@@ -267,7 +269,7 @@ function refuseSelecting(kind: Kind, { filter, selector, sort, groups, limit }: 
     ...(filter !== undefined ? ["--filter"] : []),
     ...(selector !== undefined ? ["--selector"] : []),
     ...(sort !== undefined ? ["--sort"] : []),
-    ...(limit !== undefined && kind !== "occurrences" ? ["--limit"] : []),
+    ...(limit !== undefined ? ["--limit"] : []),
     ...(groups !== undefined ? ["--groups"] : []),
   ];
   if (wrong.length > 0)

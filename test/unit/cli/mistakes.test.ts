@@ -33,6 +33,8 @@ it.each([
   "get obs --limit 0",
   "get obs --groups",
   "get tasks --all",
+  "get errors --groups --filter reason=unreadable",
+  "get errors --groups --limit 5",
   "get svc -l a=b",
   "get obs a --filter status=Failed",
   "get obs a -l team=b",

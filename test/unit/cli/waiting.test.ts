@@ -48,9 +48,11 @@ function runAndWait(...answers: Answering[]): Promise<{ code: number; out: strin
   return unacked(["run", "resize", "--id", TASK_ID, "--wait"], () => answers[asked++]);
 }
 
+/** @param saysAll whether it is interrupted, having said this */
 async function unacked(
   words: string[],
   answering: (path: string) => Answering | undefined,
+  saysAll: (out: string) => boolean = () => false,
 ): Promise<{ code: number; out: string; err: string }> {
   server = createServer((request, response) => {
     request.resume();
@@ -59,12 +61,16 @@ async function unacked(
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const told = { out: "", err: "" };
+  const interrupting = new AbortController();
   const code = await run([...words, "--url", `http://127.0.0.1:${port}`], {
     ...QUIET_IO,
-    out: (text) => void (told.out += text),
+    out: (text) => {
+      told.out += text;
+      if (saysAll(told.out)) interrupting.abort();
+    },
     err: (text) => void (told.err += text),
     env: { XDG_CONFIG_HOME: "/nowhere" },
-    interruption: () => AbortSignal.timeout(20_000),
+    interruption: () => AbortSignal.any([interrupting.signal, AbortSignal.timeout(20_000)]),
   });
   return { code, ...told };
 }
@@ -129,13 +135,14 @@ it("A wait for an observer that no worker is free for says so when its time is u
 });
 
 it("An observer that is watched by its id is told of, in whatever case the id was typed", async () => {
-  const { out } = await unacked(["watch", PROCESSING.id.toUpperCase(), "-o", "name", "--timeout", "1s"], (path) => {
+  const answering = (path: string): Answering => {
     if (path.includes("/observers/")) return json(PROCESSING);
     return (response) => {
       stream(response);
       response.write(`event: observer\nid: 2\ndata: ${JSON.stringify(PROCESSING)}\n\n`);
     };
-  });
+  };
+  const { out } = await unacked(["watch", PROCESSING.id.toUpperCase(), "-o", "name"], answering, (said) => said !== "");
   expect(out).toBe(`${PROCESSING.name}\n`);
 });
 

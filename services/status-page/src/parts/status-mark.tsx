@@ -87,7 +87,7 @@ const STATE_LOOKS: Record<ServiceState, { tone: Tone; sign: string; title: strin
   Alive: { tone: "good", sign: "●", title: "says that it lives" },
   Suspect: { tone: "wait", sign: "◑", title: "silent, not proven dead" },
   Stopped: { tone: "over", sign: "○", title: "said good-bye" },
-  Gone: { tone: "bad", sign: "✕", title: "died without a word" },
+  Gone: { tone: "bad", sign: "✕", title: "has lost its connection, or was killed" },
 };
 
 export function StateMark({ state }: { state: ServiceState }) {
