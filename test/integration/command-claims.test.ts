@@ -4,7 +4,9 @@ import type { EntityManager } from "typeorm";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { writeCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-writes.ts";
 import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
+import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
 import { PostgresReconcilerStore } from "../../services/observer-manager/src/adapters/postgres/observers/reconciler-store.ts";
+import { nextStep } from "../../services/observer-manager/src/domain/observers/absence-proof.ts";
 import type { Claim, DueCommand, Settled } from "../../services/observer-manager/src/operations/commands/command-store.ts";
 import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,7 +15,7 @@ import { keptLog, putObserver, putService, type TestBooks, useBooks } from "../s
 const HOLD_MS = 10_000;
 const STOP_PAUSES = { firstMs: 5_000, maxMs: 60_000 };
 
-const books = useBooks("commands, services, observers");
+const books = useBooks("commands, services, observers, absence_proofs");
 let one: PostgresCommandStore;
 let other: PostgresCommandStore;
 beforeAll(async () => {
@@ -310,4 +312,18 @@ test("an observer that was changed before PostgreSQL's clock was set back is in 
   await putObserver(books.dataSource, { pool: "of-the-clock-before" });
   await query("UPDATE observers SET modified_at = modified_at + interval '1 hour' WHERE pool = 'of-the-clock-before'");
   expect(await reconciler.poolsInDoubt(60_000)).toEqual(["of-the-clock-before"]);
+});
+
+test("a proof of absence begins in spite of what was noted by a clock that has been set back since, and begins anew", async () => {
+  const proofs = new PostgresProofStore(books.dataSource);
+  const pool = "set-back";
+  await putService(books.dataSource, { pool });
+  await putService(books.dataSource, { pool, state: "Gone", ended_at: new Date(Date.now() + 3_600_000) });
+  await putObserver(books.dataSource, { pool, modified_at: new Date(Date.now() + 3_600_000) });
+  const next = async () => nextStep({ ...(await proofs.sight(pool, 1_000)), ready: 1 });
+  expect(await next()).toEqual({ kind: "begin" });
+  await proofs.begin(pool, randomUUID(), "", null);
+  expect(await next()).toEqual({ kind: "wait" });
+  await query("UPDATE absence_proofs SET begun_at = begun_at + interval '1 hour', asked_at = asked_at + interval '1 hour'");
+  expect(await next()).toEqual({ kind: "begin" });
 });

@@ -528,3 +528,14 @@ test("What is too large, unknown or none of his is refused, and who may only loo
     { actor: { name: "an-operator" }, count: 1, targets: [{ kind: "task", id, name: null }] },
   ]);
 });
+
+test("A take that is tried again under its action adds to what stands in the trail of it, and ends for nobody else", async () => {
+  const action = newAction("task.take", SOMEBODY);
+  const asked = { pool: "default", types: ["paint"], count: 1, leaseMs: 30_000, wait: 0 };
+  for (const colour of ["red", "blue"]) await takers.create({ params: { colour } });
+  // The first was committed, and its answer lost.
+  for (let tried = 0; tried < 2; tried += 1) expect((await store.take(asked, action)).tasks).toHaveLength(1);
+  expect(await sql("SELECT count, jsonb_array_length(targets) AS named FROM audit WHERE id = $1", [action.id])).toEqual([
+    { count: 2, named: 2 },
+  ]);
+});

@@ -173,7 +173,7 @@ describe("own starts", () => {
     const dispatcher = new Dispatcher(commands, broker, log, tally);
     dispatcher.start();
     const ids = ["a", "b", "c", "d"];
-    for (const id of ids) dispatcher.send([ownStart(commands, id, dispatcher.claim(1))]);
+    for (const id of ids) dispatcher.send([ownStart(commands, id, dispatcher.claim(1, 1))]);
     await vi.waitFor(() => expect(commands.rows.size).toBe(0));
     await dispatcher.stop();
     expect(broker.sent).toEqual(ids);
@@ -189,16 +189,16 @@ describe("own starts", () => {
       return new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
     };
     const dispatcher = new Dispatcher(commands, broker, log, tally);
-    const claim = dispatcher.claim(10_000);
+    const claim = dispatcher.claim(10_000, 10_000);
     dispatcher.send(Array.from({ length: 10_000 }, (_, i) => ownStart(commands, String(i), claim)));
-    expect(dispatcher.claim(2_000)).toBe(claim);
-    expect(dispatcher.claim(2_001)).toBeUndefined();
+    expect(dispatcher.claim(2_000, 2_000)).toBe(claim);
+    expect(dispatcher.claim(2_001, 2_001)).toBeUndefined();
     for (let confirmed = 0; confirmed < 5; confirmed += 1) {
       await vi.waitFor(() => expect(sizes).toEqual(Array(Math.min(5, confirmed + 2)).fill(2_000)));
       confirms[confirmed]?.();
     }
     await vi.waitFor(() => expect(commands.rows.size).toBe(0));
-    await vi.waitFor(() => expect(dispatcher.claim(12_000)).toBe(claim));
+    await vi.waitFor(() => expect(dispatcher.claim(12_000, 12_000)).toBe(claim));
   });
 
   it("with long params are left to be claimed while what they have together is not confirmed", async () => {
@@ -206,14 +206,14 @@ describe("own starts", () => {
     const confirms: (() => void)[] = [];
     broker.send = (due) => new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
     const dispatcher = new Dispatcher(commands, broker, log, tally);
-    const claim = dispatcher.claim(1);
+    const claim = dispatcher.claim(1, 1);
     const params = { text: "x".repeat(262_144) }; // one string: what is tested is how it is counted
     const starts = Array.from({ length: 1_000 }, (_, i) => ownStart(commands, String(i), claim, params));
     dispatcher.send(starts);
-    expect(dispatcher.claim(1)).toBeUndefined();
+    expect(dispatcher.claim(1, 1)).toBeUndefined();
     await vi.waitFor(() => expect(confirms).toHaveLength(1));
     confirms[0]?.();
-    await vi.waitFor(() => expect(dispatcher.claim(1)).toBe(claim));
+    await vi.waitFor(() => expect(dispatcher.claim(1, 1)).toBe(claim));
   });
 
   it("are left to be claimed while nothing can be sent, and by a dispatcher that ends", async () => {
@@ -221,11 +221,11 @@ describe("own starts", () => {
     const dispatcher = new Dispatcher(commands, broker, log, tally);
     dispatcher.start();
     broker.isReady = false;
-    expect(dispatcher.claim(1)).toBeUndefined();
+    expect(dispatcher.claim(1, 1)).toBeUndefined();
     broker.isReady = true;
-    expect(dispatcher.claim(1)).toBeDefined();
+    expect(dispatcher.claim(1, 1)).toBeDefined();
     await dispatcher.stop();
-    expect(dispatcher.claim(1)).toBeUndefined();
+    expect(dispatcher.claim(1, 1)).toBeUndefined();
   });
 
   it("that were not confirmed are due again a moment later", async () => {
@@ -234,7 +234,7 @@ describe("own starts", () => {
     const claims = vi.spyOn(commands, "claimDue");
     dispatcher.start();
     await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(1));
-    dispatcher.send([ownStart(commands, "a", dispatcher.claim(1))]);
+    dispatcher.send([ownStart(commands, "a", dispatcher.claim(1, 1))]);
     await vi.waitFor(() => expect([...commands.rows.values()]).toMatchObject([{ claim: null, isDue: false }]));
     // It looks when that will be.
     await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(2));
@@ -251,7 +251,7 @@ describe("own starts", () => {
     const process = new Dying(at, when);
     const store = process.port<CommandStore>(commands, ["nextDueInMs", "claimDue", "renew"]);
     const first = new Dispatcher(store, process.port<CommandSender>(broker, ["ready", "isReady"]), log, tally);
-    first.send([ownStart(commands, "a", first.claim(1))]);
+    first.send([ownStart(commands, "a", first.claim(1, 1))]);
     await process.died;
     commands.claimsRunOut();
     const successor = new Dispatcher(commands, broker, log, tally);

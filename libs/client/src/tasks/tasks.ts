@@ -53,9 +53,9 @@ export class Tasks {
   ): Promise<TaskCreateResult<Kind>[]> {
     const results: TaskCreateResult<Kind>[] = [];
     const bodies = tasks.map(({ id = newUuid(), ...task }) => ({ ...task, id, type: typeOf(kind) }));
+    const failed = ofCreate(bodies.map(({ id }) => id));
     for (const chunk of chunksOf(bodies)) {
-      const call = this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal);
-      const answer = await call.catch(ofCreate(bodies.map(({ id }) => id)));
+      const answer = await this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal).catch(failed);
       for (const result of answer.results)
         results.push(
           "problem" in result

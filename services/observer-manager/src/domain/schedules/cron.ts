@@ -1,9 +1,10 @@
 import { Cron } from "croner";
 
 /**
- * When an expression is due, by the clock of a zone. croner reads it. Its rule for hours that come twice or never, which is Vixie
+ * When an expression is due, by the clock of a zone. croner reads it. The rule for hours that come twice or never is Vixie
  * cron's: an expression that names its seconds, minutes and hours (no `*`, no step) runs once at a time that comes twice, the first
- * time, and where its time never comes, at the end of the gap. One with `*` or a step runs each time that the clock shows it.
+ * time, and where its time never comes, at the end of the gap (by-clock.ts, which asks for these in UTC). One with `*` or a step runs each time that
+ * the clock shows it.
  */
 const OPTIONS = { mode: "5-or-6-parts", fixedTimeRule: "no-wildcard", paused: true } as const;
 

@@ -17,8 +17,8 @@ const PATIENCE_MS = 250;
 /** So long the commands of a manager that died wait for another. */
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
 /**
- * Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it; fewer, where their params are long. While a
- * queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
+ * Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it; where their params are long, as many as of those
+ * that are claimed. While a queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
  */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
 const BACKSTOP_MS = 5_000;
@@ -50,8 +50,8 @@ export class Dispatcher implements OwnStarts {
   #startsUnderWay = 0;
   /** The same of own starts. */
   readonly #ownUnderWay = new Set<Promise<void>>();
-  /** Of own starts that are not confirmed. */
-  #ownSize = 0;
+  /** Of own starts that are not confirmed: how many, and the size of those with long params beyond that. */
+  #own = { count: 0, beyond: 0 };
   /** Nobody claims under it again: one for all own starts. */
   readonly #ownClaimId = newClaimId();
   readonly #ownRenewal = new ClaimRenewal((due) => this.#renew({ id: this.#ownClaimId, due }));
@@ -80,8 +80,8 @@ export class Dispatcher implements OwnStarts {
     await Promise.all([...this.#underWay, ...this.#ownUnderWay]);
   }
 
-  claim(size: number): string | undefined {
-    const isRoom = this.#ownSize + size <= MAX_OWN;
+  claim(count: number, size: number): string | undefined {
+    const isRoom = this.#own.count + count <= MAX_OWN && this.#own.beyond + size - count <= MAX_STARTS_UNDER_WAY;
     return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
   }
 
@@ -98,12 +98,14 @@ export class Dispatcher implements OwnStarts {
 
   /** Never rejects. */
   async #sendOwn(due: DueCommand[], turn: Promise<void> | undefined): Promise<void> {
-    const size = sizeOfStarts(due);
-    this.#ownSize += size;
+    const beyond = sizeOfStarts(due) - due.length;
+    this.#own.count += due.length;
+    this.#own.beyond += beyond;
     const release = this.#ownRenewal.hold(due);
     await turn;
     const outcomes = await this.#send(due);
-    this.#ownSize -= size;
+    this.#own.count -= due.length;
+    this.#own.beyond -= beyond;
     await release();
     await this.#ownSettlement.do(settlementOf(due, outcomes));
   }

@@ -11,9 +11,9 @@ export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>
 export interface OwnStarts {
   /**
    * The claim for some that can be sent at once; undefined: they are to be due. It holds for OWN_CLAIM_HOLDS_MS.
-   * @param size of all of them, each by its params (sizeOfParams)
+   * @param size of all of them, each by its params (sizeOfParams), and 1 at least
    */
-  claim(size: number): string | undefined;
+  claim(count: number, size: number): string | undefined;
   /** What was written under it, once that has committed. */
   send(starts: OwnStart[]): void;
 }

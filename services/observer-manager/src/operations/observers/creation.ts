@@ -74,7 +74,7 @@ export class Creation {
   }
 
   async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
-    const claimId = this.#starts.claim(sizeOfAll(candidates));
+    const claimId = this.#starts.claim(candidates.length, sizeOfAll(candidates));
     try {
       const outcomes = await this.#store.inTransaction((tx) => {
         const check = (requests: CreateObserver[]) => this.#types.check(requests, tx.types);

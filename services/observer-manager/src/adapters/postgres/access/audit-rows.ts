@@ -48,16 +48,19 @@ function toAuditEntry({ at, actor: name, role, authentication, address, ...entry
 }
 
 /** An action that takes several transactions has one row, which each of them adds to. Index: audit_pkey. */
+export const ADDED_TO_ITS_ROW = `
+  ON CONFLICT (id) DO UPDATE SET
+    count = audit.count + excluded.count,
+    targets = (SELECT jsonb_agg(target ORDER BY place)
+               FROM jsonb_array_elements(audit.targets || excluded.targets) WITH ORDINALITY AS t (target, place)
+               WHERE place <= ${MAX_AUDITED_TARGETS})`;
+
 const RECORD = prepared(`
   INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
   SELECT id, actor, role, authentication, address, request_id, deed, count, targets::jsonb, details::jsonb
   FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
               $10::text[]) AS u (id, actor, role, authentication, address, request_id, deed, count, targets, details)
-  ON CONFLICT (id) DO UPDATE SET
-    count = audit.count + excluded.count,
-    targets = (SELECT jsonb_agg(target ORDER BY place)
-               FROM jsonb_array_elements(audit.targets || excluded.targets) WITH ORDINALITY AS t (target, place)
-               WHERE place <= ${MAX_AUDITED_TARGETS})`);
+  ${ADDED_TO_ITS_ROW}`);
 
 export async function recordActions(tx: EntityManager, done: ActionDone[]): Promise<void> {
   if (done.length === 0) return;

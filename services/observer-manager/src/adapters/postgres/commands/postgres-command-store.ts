@@ -120,17 +120,18 @@ const PUT_OFF = `
   WHERE c.id = u.id AND c.id = ANY(${STILL_CLAIMED})`;
 
 /** Longer than any pause or claim (dispatcher.ts): what is due later was written by a clock that has been set back since. */
-const TOO_LATE = "due_at > now() + interval '2 minutes'";
+const TOO_LATE = "now() + interval '2 minutes'";
+const MOVED_AT_ONCE = 10_000;
 
 /** With what is claimed: it is due when its claim runs out. Index: commands_due, at both ends. */
 const NEXT_DUE = prepared(`
-  SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms, coalesce(max(due_at) > now() + interval '2 minutes', false) AS "isAnyTooLate"
+  SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms, coalesce(max(due_at) > ${TOO_LATE}, false) AS "isAnyTooLate"
   FROM commands`);
 
 /** A claim holds for as long as one that is made now: who lives renews it. Index: commands_due. */
 const BY_THE_NEW_CLOCK = `
   UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${OWN_CLAIM_HOLDS_MS} END * interval '1 millisecond'
-  WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE ${TOO_LATE} FOR UPDATE SKIP LOCKED))`;
+  WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE due_at > ${TOO_LATE} ORDER BY due_at LIMIT ${MOVED_AT_ONCE} FOR UPDATE SKIP LOCKED))`;
 
 /** Of a `report-inventory`: see migrations/0011-absence-proofs.ts. */
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>

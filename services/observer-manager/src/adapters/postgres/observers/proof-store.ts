@@ -5,7 +5,10 @@ import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { IN_DOUBT, MESSAGE_POOL } from "./reconciler-store.ts";
 
-const AGO_MS = (column: string): string => `(extract(epoch FROM now() - ${column}) * 1000)::float8`;
+/** What is in the future was written by a clock that has been set back since: it is long ago, or a proof waited until the clock is there again. */
+const IN_THE_FUTURE = "> now() + interval '1 minute'";
+const AGO_MS = (column: string): string =>
+  `CASE WHEN ${column} ${IN_THE_FUTURE} THEN 1e12::float8 ELSE (extract(epoch FROM now() - ${column}) * 1000)::float8 END`;
 
 const PROOF = `
   SELECT marker_id AS "markerId", ${AGO_MS("begun_at")} AS "ageMs", services, queue_seen_at IS NOT NULL AS "queueSeen",
@@ -21,7 +24,7 @@ const SERVICES = `
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 
 /** As many rows as there were boots within the retention. */
-const LAST_DEATH = `SELECT ${AGO_MS("max(ended_at)")} AS ms FROM services WHERE pool = $1`;
+const LAST_DEATH = `SELECT ${AGO_MS("max(ended_at)")} AS ms FROM services WHERE pool = $1 AND NOT (ended_at ${IN_THE_FUTURE})`;
 
 const UNCHANGED = "pg_visible_in_snapshot(o.changed_xid, p.snapshot) AND NOT o.id = ANY(p.not_judged)";
 const DELETING_UNCHANGED = "o.status = 'OnDeleting' AND pg_visible_in_snapshot(o.changed_xid, p.pair_snapshot)";
