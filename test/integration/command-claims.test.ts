@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { writeCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-writes.ts";
 import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
@@ -225,6 +225,27 @@ test("among very many commands that are not due, those that are are found by the
     expect(text).toMatch(/commands_due|commands_pkey/);
     expect(text).not.toContain('"Seq Scan"');
   }
+});
+
+test("what is due next is not looked for among thousands that were claimed and are gone", async () => {
+  await query(
+    "INSERT INTO commands (kind, observer_id, revision, due_at) VALUES ('stop', gen_random_uuid(), 1, now() + interval '1 s')",
+  );
+  const reader = books.dataSource.createQueryRunner();
+  onTestFinished(() => reader.release());
+  await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+  await reader.query("SELECT 1 FROM commands"); // nothing of them can be cleared away
+  await query(
+    "INSERT INTO commands (kind, observer_id, revision, due_at) SELECT 'stop', gen_random_uuid(), 1, now() + interval '10 s' FROM generate_series(1, 5000)",
+  );
+  await query("DELETE FROM commands WHERE due_at > now() + interval '2 s'");
+  const asked = vi.spyOn(books.dataSource, "query");
+  await one.nextDueInMs();
+  const [sql] = asked.mock.lastCall ?? [];
+  asked.mockRestore();
+  const [plan] = await query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`);
+  expect(plan["QUERY PLAN"][0].Plan["Shared Hit Blocks"]).toBeLessThan(50);
+  await reader.query("ROLLBACK");
 });
 
 test("all that is to be sent to a run is forgotten by the index of each kind", async () => {
