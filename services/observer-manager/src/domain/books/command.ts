@@ -9,29 +9,22 @@ export const TO_RUN = ["stop-run", "restart-run", "move-run", "admit", "tell-che
 /** What is said to a service as a whole. `step-aside` is said once; the others but `probe` until they are answered. */
 type ToService = "probe" | "drain" | "cordon" | "uncordon" | "step-aside";
 
+/** What every order to one run says of it (run-fate.ts). */
+interface OfRun {
+  observerId: ObserverId;
+  runId: RunId;
+  messageId: MessageId;
+  revision: number;
+  serviceId: ServiceId;
+  generation: number;
+}
+
 /** What is to be sent. The key says what there can be only one of. */
 export type Command =
   | { kind: "start"; observerId: ObserverId; revision: number; delayMs: number }
   | { kind: "stop"; observerId: ObserverId; revision: number }
-  | {
-      kind: "stop-run";
-      observerId: ObserverId;
-      runId: RunId;
-      messageId: MessageId;
-      revision: number;
-      serviceId: ServiceId;
-      generation: number;
-      reason: RunStopReason;
-    }
-  | {
-      kind: "admit" | "tell-checkpoint" | "update-run" | "move-run";
-      observerId: ObserverId;
-      runId: RunId;
-      messageId: MessageId;
-      revision: number;
-      serviceId: ServiceId;
-      generation: number;
-    }
+  | ({ kind: "stop-run"; reason: RunStopReason } & OfRun)
+  | ({ kind: "admit" | "tell-checkpoint" | "update-run" | "move-run" } & OfRun)
   | { kind: "restart-run"; observerId: ObserverId; runId: RunId; serviceId: ServiceId; generation: number }
   | { kind: "report-inventory"; serviceId: ServiceId; generation: number; proof?: InventoryProof | null }
   | { kind: "reload"; serviceId: ServiceId; generation: number; reloadId: string }

@@ -10,6 +10,7 @@ import type {
   UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type Start } from "../../../operations/commands/own-starts.ts";
+import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
 import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 
@@ -67,16 +68,13 @@ const RENEW = `
   FROM ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
 
 /**
- * So much of params and checkpoints a claim reads of each kind, in bytes, and one command at least: two thousand starts of 256 KiB are more than a
- * manager has memory for, and the next one claims the same. Those beyond are let go of, and come next.
+ * Of each kind. Those beyond are let go of, and come next.
+ * @param found SQL of rows with `id`, and how many `bytes` each has. @param large its columns that may be long: null of rows beyond
  */
-const MAX_BYTES = 16_777_216;
-
-/** @param found SQL of rows with `id`, and how many `bytes` each has. @param large its columns that may be long: null of rows beyond */
 const withinBytes = (found: string, columns: string, large: readonly string[]): string => `
-  SELECT ${columns}, ${large.map((column) => `CASE WHEN bytes_before < ${MAX_BYTES} THEN ${column} END AS ${column}`).join(", ")},
-         bytes_before >= ${MAX_BYTES} AS "isBeyond"
-  FROM (SELECT *, sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (${found}) found) sized`;
+  SELECT ${columns}, ${large.map((column) => `CASE WHEN bytes_before < ${MAX_CLAIM_BYTES} THEN ${column} END AS ${column}`).join(", ")},
+         bytes_before >= ${MAX_CLAIM_BYTES} AS "isBeyond"
+  FROM (${withBytesBefore(found, "id")}) sized`;
 
 /** A start of an older revision, or of an observer that somebody has or nobody wants, is not sent any more. */
 const STARTS = withinBytes(

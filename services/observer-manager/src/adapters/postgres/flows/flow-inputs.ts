@@ -16,12 +16,7 @@ const INPUTS = `
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
   WHERE p.status IS NOT NULL ORDER BY u.id, p.place`;
 
-/**
- * So much is read for one claim, however many it has claimed: sixteen results of 64 KiB may go to each of thousands. A manager has each byte several
- * times, as text and as messages.
- */
-export const MAX_CLAIM_BYTES = 16_777_216;
-/** Likewise for a taker, of whom many may ask at once. */
+/** Sixteen results of 64 KiB may go to each of thousands of tasks: a claim reads MAX_CLAIM_BYTES of them, and for a taker, of whom many may ask at once, so much is read. */
 export const MAX_TAKE_BYTES = 4_194_304;
 
 /** Indexes: as above. Lengths of what is stored out of line are known without reading it. */

@@ -6,6 +6,7 @@ import type {
   ScheduleFiringStore,
   TaskScheduleState,
 } from "../../../operations/schedules/schedule-store.ts";
+import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
 import { againAfterDeadlock } from "../connection/deadlock.ts";
 import { Looks } from "../connection/looks.ts";
@@ -14,19 +15,16 @@ import { writeDecisions } from "./decision-writes.ts";
 import { putOff } from "./put-off.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 
-/**
- * So much of definitions one set reads, in bytes, and one of them at least: each may have params of 256 KiB, and 500 that are due each midnight
- * would be there as text and as objects at once. The others of the set are locked, and left to the next.
- */
-const MAX_BYTES = 16_777_216;
+const BYTES = `${bytesOfAll(["definition"])} AS bytes`;
+
+/** Those beyond are locked until this set is done, and left to the next. */
+const withinBytes = (found: string): string => `
+  SELECT ${STATE_COLUMNS} FROM (${withBytesBefore(found, "due_at, id")}) s WHERE bytes_before < ${MAX_CLAIM_BYTES} ORDER BY due_at, id`;
 
 /** Index: schedules_due. SKIP LOCKED: two managers share what is due. */
-const DUE = `
-  SELECT ${STATE_COLUMNS} FROM (
-    SELECT *, sum(bytes) OVER (ORDER BY due_at, id ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (
-      SELECT *, ${bytesOfAll(["definition"])} AS bytes FROM schedules
-      WHERE kind = 'task' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED) found) s
-  WHERE bytes_before < ${MAX_BYTES} ORDER BY due_at, id`;
+const DUE = withinBytes(
+  `SELECT *, ${BYTES} FROM schedules WHERE kind = 'task' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
+);
 
 /** Index: schedules_pkey. One of them, if it is due still. */
 const DUE_ONE = `

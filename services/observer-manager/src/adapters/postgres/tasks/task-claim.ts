@@ -1,5 +1,6 @@
 import { MAX_AUDITED_TARGETS } from "@unacked/contracts";
 import { ADDED_TO_ITS_ROW } from "../access/audit-rows.ts";
+import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
 import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 
@@ -41,12 +42,8 @@ export const ORDER = "priority DESC, due_at, id";
  * gone. That may have begun it: under load a start is told 50 ms late.
  */
 const UNHURT = "interruptions = 0 AND coalesce((story->>'handedOn')::int, 0) < 3";
-/**
- * So much of params one claim reads, in bytes, and one task at least: of calls for a hundred a claim may have thousands of tasks, with 256 KiB each. A
- * manager that it ends has claimed them all the same, and the next one would after it.
- */
-const MAX_PARAMS_BYTES = 16_777_216;
-const WITHIN = `CASE WHEN bytes_before < ${MAX_PARAMS_BYTES} THEN params END AS params, bytes_before >= ${MAX_PARAMS_BYTES} AS "isBeyond"`;
+/** Of calls for a hundred a claim may have thousands of tasks, with 256 KiB each. */
+const WITHIN = `CASE WHEN bytes_before < ${MAX_CLAIM_BYTES} THEN params END AS params, bytes_before >= ${MAX_CLAIM_BYTES} AS "isBeyond"`;
 const PARAMS_BYTES = bytesOfAll(["params"]);
 /** What is told of a task that was sent, as SQL: which columns it is read from, and how; what is beyond is to be given back. */
 export const SENT = {

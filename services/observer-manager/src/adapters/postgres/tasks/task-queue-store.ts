@@ -2,11 +2,12 @@ import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Floors } from "../../../domain/tasks/claim-floors.ts";
 import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
 import { intSum } from "../connection/int-sum.ts";
 import { Looks } from "../connection/looks.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
-import { MAX_CLAIM_BYTES, readInputs } from "../flows/flow-inputs.ts";
+import { readInputs } from "../flows/flow-inputs.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import {
   ANNOUNCED,
