@@ -5,7 +5,7 @@ import { PostgresScheduleStore } from "../../services/observer-manager/src/adapt
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { type Definition, definitionOf } from "../../services/observer-manager/src/domain/schedules/definition.ts";
-import { decideDue } from "../../services/observer-manager/src/operations/schedules/firing.ts";
+import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
@@ -35,6 +35,17 @@ test("Of schedules with long params that are due at once 16 MiB are read, and th
   }
   expect(read).toHaveLength(2);
   expect(Math.max(...read)).toBeLessThan(75);
+  expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(TIMES);
+
+  // As many whose time has been queued behind a task that is over by now.
+  await books.dataSource.query("DELETE FROM tasks");
+  await books.dataSource.query("UPDATE occurrences SET status = 'queued', task_id = NULL, open = false");
+  const started: number[] = [];
+  for (let claimed = 1; claimed > 0; ) {
+    ({ claimed } = await store.startQueued(500, taskOf));
+    if (claimed > 0) started.push(claimed);
+  }
+  expect(started).toEqual(read);
   expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(TIMES);
 });
 

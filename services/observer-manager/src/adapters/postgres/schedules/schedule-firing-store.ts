@@ -37,13 +37,13 @@ const AHEAD = `
          EXISTS (SELECT FROM occurrences WHERE status = 'queued') AS "isAnyQueued"`;
 
 /** Indexes: occurrences_queued, occurrences_open; tasks_pkey. */
-const WITH_QUEUED = `
-  SELECT ${STATE_COLUMNS} FROM schedules s
+const WITH_QUEUED = withinBytes(`
+  SELECT s.*, ${BYTES} FROM schedules s
   WHERE s.kind = 'task' AND s.paused_at IS NULL AND s.id IN (SELECT schedule_id FROM occurrences WHERE status = 'queued')
     AND ($2::text IS NULL OR s.id = $2) AND NOT s.id = ANY($3::text[])
     AND NOT EXISTS (SELECT FROM occurrences o WHERE o.schedule_id = s.id AND o.open
                     AND (SELECT true FROM tasks t WHERE t.id = o.task_id))
-  LIMIT $1 FOR UPDATE OF s SKIP LOCKED`;
+  LIMIT $1 FOR UPDATE OF s SKIP LOCKED`);
 
 /** Index: occurrences_queued. The schedule may have been changed since it was queued: its newest version holds. */
 const FIRST_QUEUED = `
