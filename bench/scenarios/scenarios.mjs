@@ -12,6 +12,7 @@ import { stop } from "./stop.mjs";
 import { taskLimit } from "./task-limit.mjs";
 import { tasks } from "./tasks.mjs";
 import { tasksByTurns } from "./tasks-by-turns.mjs";
+import { tasksInBatches } from "./tasks-in-batches.mjs";
 import { throughput } from "./throughput.mjs";
 
 /** In the order in which they are measured. */
@@ -31,4 +32,5 @@ export const SCENARIOS = [
   fleet,
   taskLimit,
   tasksByTurns,
+  tasksInBatches,
 ];

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineTask } from "@unacked/sdk";
 import { z } from "zod";
-
-const NAP_MS = 50;
+import { NAP_MS } from "../meter/nap-ms.mjs";
 
 /** Keeps its worker for a moment, and no core. */
 export default defineTask({
