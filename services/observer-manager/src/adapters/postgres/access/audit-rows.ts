@@ -2,6 +2,7 @@ import { type AuditEntry, type AuditPage, MAX_AUDITED_TARGETS } from "@unacked/c
 import type { DataSource, EntityManager } from "typeorm";
 import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
 import { encodeAuditCursor } from "../../../operations/cursor.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { prepared } from "../connection/prepared.ts";
 import { type AuditRow, AuditTable } from "../tables/audit.ts";
 import { noteDone } from "./committed-actions.ts";
@@ -55,26 +56,22 @@ export const ADDED_TO_ITS_ROW = `
                FROM jsonb_array_elements(audit.targets || excluded.targets) WITH ORDINALITY AS t (target, place)
                WHERE place <= ${MAX_AUDITED_TARGETS})`;
 
-const RECORD = prepared(`
-  INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
-  SELECT id, actor, role, authentication, address, request_id, deed, count, targets::jsonb, details::jsonb
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[], $9::text[],
-              $10::text[]) AS u (id, actor, role, authentication, address, request_id, deed, count, targets, details)
-  ${ADDED_TO_ITS_ROW}`);
+const GIVEN = new GivenRows<ActionDone>({
+  id: ["uuid", ({ action }) => action.id],
+  actor: ["text", ({ action }) => action.by.name],
+  role: ["text", ({ action }) => action.by.role],
+  authentication: ["text", ({ action }) => action.by.authentication],
+  address: ["text", ({ action }) => action.by.address],
+  request_id: ["text", ({ action }) => action.by.requestId],
+  deed: ["text", ({ action }) => action.kind],
+  count: ["int", ({ count }) => count],
+  targets: ["jsonb", ({ targets }) => JSON.stringify(targets)],
+  details: ["jsonb", ({ action }) => JSON.stringify(action.details)],
+});
+const RECORD = prepared(`INSERT INTO audit (${GIVEN.names()}) SELECT * FROM ${GIVEN.from()} ${ADDED_TO_ITS_ROW}`);
 
 export async function recordActions(tx: EntityManager, done: ActionDone[]): Promise<void> {
   if (done.length === 0) return;
-  await tx.query(RECORD, [
-    done.map(({ action }) => action.id),
-    done.map(({ action }) => action.by.name),
-    done.map(({ action }) => action.by.role),
-    done.map(({ action }) => action.by.authentication),
-    done.map(({ action }) => action.by.address),
-    done.map(({ action }) => action.by.requestId),
-    done.map(({ action }) => action.kind),
-    done.map(({ count }) => count),
-    done.map(({ targets }) => JSON.stringify(targets)),
-    done.map(({ action }) => JSON.stringify(action.details)),
-  ]);
+  await tx.query(RECORD, GIVEN.of(done));
   noteDone(tx, done);
 }

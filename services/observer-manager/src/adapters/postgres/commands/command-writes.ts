@@ -2,6 +2,7 @@ import type { EntityManager } from "typeorm";
 import type { Books } from "../../../domain/books/books.ts";
 import type { Command, CommandKey } from "../../../domain/books/command.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
@@ -42,12 +43,22 @@ const FORGET_BY_GENERATION = `
   WHERE c.kind IN (${TO_A_GENERATION}) AND c.kind = u.kind
     AND c.service_id = u.service_id AND c.generation = u.generation`;
 
+const WANTED = new GivenRows<Command>({
+  kind: ["text", (c) => c.kind],
+  observer_id: ["uuid", (c) => ("observerId" in c ? c.observerId : null)],
+  revision: ["int", (c) => ("revision" in c ? c.revision : null)],
+  service_id: ["uuid", (c) => ("serviceId" in c ? c.serviceId : null)],
+  generation: ["int", (c) => ("generation" in c ? c.generation : null)],
+  run_id: ["uuid", (c) => ("runId" in c ? c.runId : null)],
+  message_id: ["uuid", messageIdOf],
+  reason: ["text", (c) => ("reason" in c ? c.reason : null)],
+  delay_ms: ["float8", (c) => ("delayMs" in c ? c.delayMs : 0)],
+});
+const KEPT = WANTED.names(["delay_ms"]);
+/** All with one trace, behind their columns. */
 const INSERT = `
-  INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, due_at, trace_context)
-  SELECT kind, observer_id, revision, service_id, generation, run_id, message_id, reason,
-         now() + delay_ms * interval '1 millisecond', $10::text
-  FROM unnest($1::text[], $2::uuid[], $3::int[], $4::uuid[], $5::int[], $6::uuid[], $7::uuid[], $8::text[], $9::float8[])
-    AS u (kind, observer_id, revision, service_id, generation, run_id, message_id, reason, delay_ms)`;
+  INSERT INTO commands (${KEPT}, due_at, trace_context)
+  SELECT ${KEPT}, now() + delay_ms * interval '1 millisecond', $10::text FROM ${WANTED.from()}`;
 
 /**
  * Writes wanted commands and removes forgotten ones. A wanted one replaces its predecessor and is due at once. The unique
@@ -65,7 +76,7 @@ export async function writeCommands(
   const changes = [...commands.values()];
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
-  const columnsOfWanted = [...commandColumns(wanted), traceContext ?? null];
+  const columnsOfWanted = [...WANTED.of(wanted), traceContext ?? null];
   // Sent together, and done in this order.
   await allInOrder([
     quietObservers.size > 0 && tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]),
@@ -105,18 +116,4 @@ const columns = (rows: (readonly unknown[])[]): unknown[][] => (rows[0] ?? []).m
 function messageIdOf(command: Command): string | null {
   if (command.kind === "reload") return command.reloadId;
   return "messageId" in command ? command.messageId : null;
-}
-
-function commandColumns(commands: Command[]): unknown[][] {
-  return [
-    commands.map((c) => c.kind),
-    commands.map((c) => ("observerId" in c ? c.observerId : null)),
-    commands.map((c) => ("revision" in c ? c.revision : null)),
-    commands.map((c) => ("serviceId" in c ? c.serviceId : null)),
-    commands.map((c) => ("generation" in c ? c.generation : null)),
-    commands.map((c) => ("runId" in c ? c.runId : null)),
-    commands.map(messageIdOf),
-    commands.map((c) => ("reason" in c ? c.reason : null)),
-    commands.map((c) => ("delayMs" in c ? c.delayMs : 0)),
-  ];
 }

@@ -3,26 +3,40 @@ import type { EntityManager } from "typeorm";
 import type { Inserted } from "../../../operations/books/books-store.ts";
 import { OWN_CLAIM_HOLDS_MS } from "../../../operations/commands/own-starts.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
+import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
 import { prepared } from "../connection/prepared.ts";
 import { viewOfNew } from "./observer-view.ts";
 
+const GIVEN = new GivenRows<NewObserver>({
+  id: ["uuid", (o) => o.id],
+  name: ["text", (o) => o.name],
+  type: ["text", (o) => o.type],
+  params: ["jsonb", (o) => JSON.stringify(o.params)],
+  labels: ["jsonb", (o) => JSON.stringify(o.labels)],
+  pool: ["text", (o) => o.pool],
+  retry: ["jsonb", (o) => JSON.stringify(o.retry)],
+  revision: ["int", (o) => o.revision ?? null],
+  created_at: ["timestamptz", (o) => o.createdAt ?? null],
+  start_at: ["timestamptz", (o) => o.startAt ?? null],
+  when_full: ["text", (o) => (o.startAt === undefined ? null : (o.whenFull ?? null))],
+  silence: ["jsonb", (o) => jsonOrNull(o.silence ?? null)],
+  spec_version: ["int", (o) => o.specVersion ?? 1],
+});
+
 /**
  * No look-up before it: the primary key and the partial unique index on the name decide, also between two of one batch.
- * 20,000 rows by unnest take 88 ms; the same in chunks of VALUES ten times as long.
+ * Behind the columns $14 is the claim, $15 and $16 are ids and their traces.
  */
 const insertWith = (starts: string): string => `
   WITH o AS (
     INSERT INTO observers (id, name, type, params, labels, pool, retry, status, revision, created_at,
                            start_at, start_next_at, when_full, silence, spec_version, needed_spec_version,
                            sent_spec_version)
-    SELECT id, name, type, params::jsonb, labels::jsonb, pool, retry::jsonb,
+    SELECT id, name, type, params, labels, pool, retry,
            CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Created' END,
            coalesce(revision, 1), coalesce(created_at, now()), start_at, start_at, when_full,
-           silence::jsonb, spec_version, spec_version, spec_version
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::int[], $9::timestamptz[], $10::timestamptz[], $11::text[], $12::text[], $13::int[])
-      AS u (id, name, type, params, labels, pool, retry, revision, created_at, start_at, when_full, silence,
-            spec_version)
+           silence, spec_version, spec_version, spec_version
+    FROM ${GIVEN.from()}
     ON CONFLICT DO NOTHING RETURNING id, revision, status
   ), starts AS (${starts} RETURNING id, observer_id)
   SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_changes', ''),
@@ -66,19 +80,7 @@ export async function insertObservers(
   const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
   const isTraced = observers.some((o) => o.traceContext !== undefined);
   const [row] = await tx.query<InsertedRow[]>(isTraced ? INSERT_TRACED : INSERT, [
-    observers.map((o) => o.id),
-    observers.map((o) => o.name),
-    observers.map((o) => o.type),
-    observers.map((o) => JSON.stringify(o.params)),
-    observers.map((o) => JSON.stringify(o.labels)),
-    observers.map((o) => o.pool),
-    observers.map((o) => JSON.stringify(o.retry)),
-    observers.map((o) => o.revision ?? null),
-    observers.map((o) => o.createdAt ?? null),
-    observers.map((o) => o.startAt ?? null),
-    observers.map((o) => (o.startAt === undefined ? null : (o.whenFull ?? null))),
-    observers.map((o) => (o.silence == null ? null : JSON.stringify(o.silence))),
-    observers.map((o) => o.specVersion ?? 1),
+    ...GIVEN.of(observers),
     claimId ?? null,
     ...(isTraced ? tracesOf([...contents.values()]) : []),
   ]);

@@ -2,6 +2,7 @@ import { MAX_RUN_FIGURE_MINUTES, type RunCounts, type RunFigures } from "@unacke
 import type { DataSource, EntityManager } from "typeorm";
 import type { RunFigure } from "../../../domain/observers/run-figures.ts";
 import type { RunFigureQuery } from "../../../operations/observers/run-figure-query.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { prepared } from "../connection/prepared.ts";
 
 const COUNTS = ["starts", "failures", "interruptions", "emits"] as const;
@@ -10,22 +11,23 @@ const SUMS = COUNTS.map((count) => `sum(f.${count})::float8 AS ${count}`).join("
 /** Minutes begin at those of UTC. */
 const THIS_MINUTE = "date_trunc('minute', now())";
 
+const GIVEN = new GivenRows<RunFigure>({
+  type: ["text", ({ type }) => type],
+  service_id: ["uuid", ({ serviceId }) => serviceId],
+  starts: ["int", ({ starts }) => starts],
+  failures: ["int", ({ failures }) => failures],
+  interruptions: ["int", ({ interruptions }) => interruptions],
+  emits: ["bigint", ({ emits }) => emits],
+});
+
 /** Index: run_figures_pkey. */
 const ADD = prepared(`
-  INSERT INTO run_figures AS f (at, type, service_id, starts, failures, interruptions, emits)
-  SELECT ${THIS_MINUTE}, * FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::bigint[])
+  INSERT INTO run_figures AS f (at, ${GIVEN.names()})
+  SELECT ${THIS_MINUTE}, * FROM ${GIVEN.from()}
   ON CONFLICT (at, type, service_id) DO UPDATE SET ${ADDED}`);
 
 export async function addRunFigures(tx: EntityManager, rows: readonly RunFigure[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(ADD, [
-    rows.map(({ type }) => type),
-    rows.map(({ serviceId }) => serviceId),
-    rows.map(({ starts }) => starts),
-    rows.map(({ failures }) => failures),
-    rows.map(({ interruptions }) => interruptions),
-    rows.map(({ emits }) => emits),
-  ]);
+  if (rows.length > 0) await tx.query(ADD, GIVEN.of(rows));
 }
 
 /**

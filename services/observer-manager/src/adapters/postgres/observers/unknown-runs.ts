@@ -2,13 +2,23 @@ import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { Command } from "../../../domain/books/command.ts";
 import type { UnknownRun } from "../../../operations/books/books-store.ts";
+import { GivenRows } from "../connection/given-rows.ts";
+
+type StopOfUnknown = Extract<Command, { kind: "stop-run" }>;
+
+const GIVEN = new GivenRows<StopOfUnknown>({
+  run_id: ["uuid", (order) => order.runId],
+  observer_id: ["uuid", (order) => order.observerId],
+  message_id: ["uuid", (order) => order.messageId],
+  revision: ["int", (order) => order.revision],
+  service_id: ["uuid", (order) => order.serviceId],
+});
 
 /** The first order of a run stands: its service cannot be said to be another later. */
 const RECORD = `
   INSERT INTO unknown_runs (run_id, observer_id, message_id, revision, service_id, service_name, pool)
   SELECT u.run_id, u.observer_id, u.message_id, u.revision, u.service_id, s.name, s.pool
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::uuid[])
-    AS u (run_id, observer_id, message_id, revision, service_id) JOIN services s ON s.id = u.service_id
+  FROM ${GIVEN.from()} JOIN services s ON s.id = u.service_id
   ON CONFLICT (run_id) DO NOTHING`;
 
 /** Index: unknown_runs_pkey. */
@@ -20,14 +30,7 @@ const FIND = `
 /** Notes the runs that these commands stop because the books do not have their observer; their services are written already. */
 export async function recordUnknownRuns(tx: EntityManager, commands: readonly Command[]): Promise<void> {
   const orders = commands.filter((command) => command.kind === "stop-run").filter(({ reason }) => reason === "unknown");
-  if (orders.length === 0) return;
-  await tx.query(RECORD, [
-    orders.map((order) => order.runId),
-    orders.map((order) => order.observerId),
-    orders.map((order) => order.messageId),
-    orders.map((order) => order.revision),
-    orders.map((order) => order.serviceId),
-  ]);
+  if (orders.length > 0) await tx.query(RECORD, GIVEN.of(orders));
 }
 
 export async function findUnknownRuns(

@@ -1,0 +1,53 @@
+import type { RunId, ServiceId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { RunBook } from "../../../domain/books/books.ts";
+import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
+import { prepared, uncounted } from "../connection/prepared.ts";
+
+/** Indexes: runs_pkey, runs_not_ended_on_service. */
+const RUNS = prepared(`
+  SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
+         fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
+         (extract(epoch FROM started_at) * 1000)::float8 AS "startedAtMs",
+         (extract(epoch FROM ended_at) * 1000)::float8 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
+  FROM runs WHERE id = ANY(${uncounted("$1", "uuid")}) OR (service_id = ANY(${uncounted("$2", "uuid")}) AND state <> 'Ended')`);
+
+const GIVEN = new GivenRows<RunBook>({
+  id: ["uuid", (r) => r.id],
+  observer_id: ["uuid", (r) => r.observerId],
+  service_id: ["uuid", (r) => r.serviceId],
+  generation: ["int", (r) => r.generation],
+  message_id: ["uuid", (r) => r.messageId],
+  revision: ["int", (r) => r.revision],
+  epoch: ["int", (r) => r.epoch],
+  state: ["text", (r) => r.state],
+  end_reason: ["text", (r) => r.endReason],
+  error: ["jsonb", (r) => jsonOrNull(r.error)],
+  delivery_count: ["int", (r) => r.deliveryCount],
+  interruption: ["text", (r) => r.interruption],
+  story: ["jsonb", (r) => JSON.stringify(r.story)],
+  spec_version: ["int", (r) => r.specVersion],
+  fencing_token: ["bigint", (r) => r.fencingToken],
+  started_at_ms: ["float8", (r) => r.startedAtMs],
+  ended_at_ms: ["float8", (r) => r.endedAtMs],
+});
+const TIMES = ["started_at_ms", "ended_at_ms"];
+/** Of a run, whatever becomes of it. */
+const FOR_GOOD = ["id", "observer_id", "service_id", "message_id", "revision", "epoch"];
+
+/** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
+const WRITE = prepared(`
+  INSERT INTO runs (${GIVEN.names(TIMES)}, started_at, ended_at)
+  SELECT ${GIVEN.names(TIMES)},
+         least(to_timestamp(started_at_ms / 1000), now()),
+         CASE WHEN state = 'Ended' THEN
+           least(now(), greatest(to_timestamp(started_at_ms / 1000), coalesce(to_timestamp(ended_at_ms / 1000), now()))) END
+  FROM ${GIVEN.from()}
+  ON CONFLICT (id) DO UPDATE SET ${GIVEN.assigned("excluded", [...FOR_GOOD, ...TIMES])}, ended_at = excluded.ended_at`);
+
+/** By their ids, and all that have not ended on these services. */
+export const readRuns = async (tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> =>
+  ids.length + services.length === 0 ? [] : tx.query<RunBook[]>(RUNS, [ids, services]);
+
+/** The statement and its parameters. */
+export const runsToWrite = (runs: RunBook[]): [string, unknown[]] => [WRITE, GIVEN.of(runs)];
