@@ -13,6 +13,7 @@ import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { NewError } from "../../../operations/books/books-store.ts";
 import { encodeErrorCursor } from "../../../operations/cursor.ts";
 import type { ErrorQuery } from "../../../operations/errors/error-desk.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { type ErrorRow, ErrorsTable } from "../tables/errors.ts";
 
 const MAX_GROUPS = 500;
@@ -125,26 +126,22 @@ function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow): ErrorE
   return { ...entry, at: shownTime(at) };
 }
 
-const INSERT = `
-  INSERT INTO errors (message_id, reason, detail, error_group, queue, observer_id, run_id, reporter, body, body_bytes)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $8::text[],
-                       $9::text[], $10::int[])
-  ON CONFLICT (message_id) DO NOTHING`;
+const GIVEN = new GivenRows<NewError>({
+  message_id: ["uuid", (e) => e.messageId],
+  reason: ["text", (e) => e.reason],
+  detail: ["text", (e) => withoutNul(e.detail)],
+  error_group: ["text", (e) => errorGroupOf(withoutNul(e.detail))],
+  queue: ["text", (e) => withoutNul(e.queue)],
+  observer_id: ["uuid", (e) => e.observerId ?? null],
+  run_id: ["uuid", (e) => e.runId ?? null],
+  reporter: ["text", (e) => withoutNul(e.reporter)],
+  body: ["text", (e) => withoutNul(e.body)],
+  body_bytes: ["int", (e) => e.bodyBytes],
+});
+const INSERT = `INSERT INTO errors (${GIVEN.names()}) SELECT * FROM ${GIVEN.from()} ON CONFLICT (message_id) DO NOTHING`;
 
 export async function recordErrors(database: Pick<EntityManager, "query">, errors: NewError[]): Promise<void> {
-  if (errors.length === 0) return;
-  await database.query(INSERT, [
-    errors.map((e) => e.messageId),
-    errors.map((e) => e.reason),
-    errors.map((e) => withoutNul(e.detail)),
-    errors.map((e) => errorGroupOf(withoutNul(e.detail))),
-    errors.map((e) => withoutNul(e.queue)),
-    errors.map((e) => e.observerId ?? null),
-    errors.map((e) => e.runId ?? null),
-    errors.map((e) => withoutNul(e.reporter)),
-    errors.map((e) => withoutNul(e.body)),
-    errors.map((e) => e.bodyBytes),
-  ]);
+  if (errors.length > 0) await database.query(INSERT, GIVEN.of(errors));
 }
 
 /** PostgreSQL's text holds no NUL; here is the end of the line, so it is replaced rather than refused. */

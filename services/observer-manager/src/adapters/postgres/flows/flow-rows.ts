@@ -3,18 +3,35 @@ import { newTaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { followersOf } from "../../../domain/flows/circle.ts";
 import type { NewFlow } from "../../../operations/flows/flow-store.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 
 const FLOW = `
   WITH fresh AS (INSERT INTO flows (id, name, digest, total) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING id)
   SELECT id FROM fresh`;
 
-const TASKS = `
-  INSERT INTO flow_tasks (flow_id, ref, place, task_id, type, params, pool, priority, start_at, max_attempts, on_failure,
-                          max_output_bytes, followers, waiting)
-  SELECT $1, ref, place, task_id, type, params::jsonb, pool, priority, start_at, max_attempts, on_failure, max_output_bytes, followers, waiting
-  FROM unnest($2::text[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[], $9::timestamptz[], $10::int[], $11::text[],
-              $12::int[], $13::int[], $14::int[])
-    AS u (ref, place, task_id, type, params, pool, priority, start_at, max_attempts, on_failure, max_output_bytes, followers, waiting)`;
+interface Placed {
+  task: NewFlow["tasks"][number];
+  place: number;
+  followers: number;
+}
+
+const GIVEN = new GivenRows<Placed>({
+  ref: ["text", ({ task }) => task.ref],
+  place: ["int", ({ place }) => place],
+  task_id: ["uuid", newTaskId],
+  type: ["text", ({ task }) => task.type],
+  params: ["jsonb", ({ task }) => JSON.stringify(task.params)],
+  pool: ["text", ({ task }) => task.pool],
+  priority: ["int", ({ task }) => task.priority],
+  start_at: ["timestamptz", ({ task }) => task.startAt ?? null],
+  max_attempts: ["int", ({ task }) => task.maxAttempts ?? null],
+  on_failure: ["text", ({ task }) => task.onFailure],
+  max_output_bytes: ["int", ({ task }) => task.maxOutputBytes],
+  followers: ["int", ({ followers }) => followers],
+  waiting: ["int", ({ task }) => task.after.length],
+});
+/** Behind the columns $14 is the flow. */
+const TASKS = `INSERT INTO flow_tasks (${GIVEN.names()}, flow_id) SELECT *, $14::uuid FROM ${GIVEN.from()}`;
 
 const EDGES =
   "INSERT INTO flow_edges (flow_id, after, ref) SELECT $1, after, ref FROM unnest($2::text[], $3::text[]) AS u (after, ref)";
@@ -40,22 +57,8 @@ export async function insertFlow(tx: EntityManager, flow: NewFlow): Promise<bool
   const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digestOf(flow), tasks.length]);
   if (fresh.length === 0) return false;
   const followers = followersOf(tasks);
-  await tx.query(TASKS, [
-    id,
-    tasks.map(({ ref }) => ref),
-    tasks.map((_, place) => place),
-    tasks.map(() => newTaskId()),
-    tasks.map(({ type }) => type),
-    tasks.map(({ params }) => JSON.stringify(params)),
-    tasks.map(({ pool }) => pool),
-    tasks.map(({ priority }) => priority),
-    tasks.map(({ startAt }) => startAt ?? null),
-    tasks.map(({ maxAttempts }) => maxAttempts ?? null),
-    tasks.map(({ onFailure }) => onFailure),
-    tasks.map(({ maxOutputBytes }) => maxOutputBytes),
-    tasks.map(({ ref }) => followers.get(ref)?.length ?? 0),
-    tasks.map(({ after }) => after.length),
-  ]);
+  const placed = tasks.map((task, place) => ({ task, place, followers: followers.get(task.ref)?.length ?? 0 }));
+  await tx.query(TASKS, [...GIVEN.of(placed), id]);
   const edges = tasks.flatMap(({ ref, after }) => after.map((before) => [before, ref] as const));
   if (edges.length > 0) await tx.query(EDGES, [id, edges.map(([after]) => after), edges.map(([, ref]) => ref)]);
   await makeTasks(tx, id, 1);

@@ -4,9 +4,30 @@ import { newAction } from "../../../operations/access/audit.ts";
 import { scheduleActor } from "../../../operations/schedules/schedule-actor.ts";
 import type { Decided, NewOccurrence, ScheduleDecision } from "../../../operations/schedules/schedule-store.ts";
 import type { InsertOutcome, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { cancelTasks } from "../tasks/task-bulk-store.ts";
 import { insertEach } from "../tasks/task-children.ts";
 import { isoOf } from "./schedule-rows.ts";
+
+interface Written {
+  decision: ScheduleDecision;
+  occurrence: NewOccurrence;
+}
+
+const OCCURRENCES = new GivenRows<Written>({
+  schedule_id: ["text", ({ decision }) => decision.id],
+  at: ["timestamptz", ({ occurrence }) => isoOf(occurrence.atMs)],
+  status: ["text", ({ occurrence }) => occurrence.status],
+  cause: ["text", ({ occurrence }) => occurrence.cause],
+  reason: ["text", ({ occurrence }) => occurrence.reason ?? null],
+  task_id: ["uuid", ({ occurrence }) => occurrence.task?.id ?? null],
+  open: ["boolean", ({ occurrence }) => occurrence.isOpen === true],
+  wanted: ["text", ({ occurrence }) => occurrence.wanted ?? null],
+  late_ms: ["bigint", ({ occurrence }) => Math.max(0, Math.round(occurrence.lateMs))],
+  earlier_missed: ["int", ({ occurrence }) => occurrence.earlierMissed ?? 0],
+  asked_by: ["text", ({ occurrence }) => occurrence.by ?? null],
+  version: ["int", ({ decision }) => decision.version],
+});
 
 /**
  * occurrences_pkey decides: a time that has its row gets no other, and no task. But what is queued may start, and what was skipped or
@@ -14,9 +35,7 @@ import { isoOf } from "./schedule-rows.ts";
  */
 const WRITE = `
   WITH written AS (
-    INSERT INTO occurrences (schedule_id, at, status, cause, reason, task_id, open, wanted, late_ms, earlier_missed, asked_by, version)
-    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::boolean[], $8::text[],
-                         $9::bigint[], $10::int[], $11::text[], $12::int[])
+    INSERT INTO occurrences (${OCCURRENCES.names()}) SELECT * FROM ${OCCURRENCES.from()}
     ON CONFLICT (schedule_id, at) DO UPDATE SET status = excluded.status, cause = excluded.cause, reason = excluded.reason,
       task_id = excluded.task_id, open = excluded.open, asked_by = excluded.asked_by, version = excluded.version,
       decided_at = unacked_now()
@@ -25,19 +44,42 @@ const WRITE = `
     RETURNING schedule_id, at, xmax = 0 AS is_new)
   SELECT schedule_id AS "scheduleId", at, is_new AS "isNew" FROM written`;
 
+/** What became of a task that was not created. */
+interface Mended {
+  status: "started" | "skipped";
+  reason: string | null;
+  taskId: TaskId | null;
+  isOpen: boolean;
+}
+
+const MENDED = new GivenRows<Mended & { id: string; atMs: number }>({
+  schedule_id: ["text", ({ id }) => id],
+  at: ["timestamptz", ({ atMs }) => isoOf(atMs)],
+  status: ["text", ({ status }) => status],
+  reason: ["text", ({ reason }) => reason],
+  task_id: ["uuid", ({ taskId }) => taskId],
+  open: ["boolean", ({ isOpen }) => isOpen],
+});
 /** Of tasks that were not created: what was there in their place, or why not. */
 const MEND = `
-  UPDATE occurrences o SET status = u.status, reason = u.reason, task_id = u.task_id, open = u.open
-  FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::uuid[], $6::boolean[])
-    AS u (schedule_id, at, status, reason, task_id, open)
+  UPDATE occurrences o SET ${MENDED.assigned("u", ["schedule_id", "at"])} FROM ${MENDED.from()}
   WHERE o.schedule_id = u.schedule_id AND o.at = u.at`;
 
+const PLANNED = new GivenRows<{ decision: ScheduleDecision; added: number }>({
+  id: ["text", ({ decision }) => decision.id],
+  planned: ["boolean", ({ decision }) => decision.plan !== undefined],
+  next_at: ["timestamptz", ({ decision }) => isoOf(decision.plan?.nextMs ?? null)],
+  due_at: ["timestamptz", ({ decision }) => isoOf(decision.plan?.dueMs ?? null)],
+  last_at: ["timestamptz", ({ decision }) => isoOf(decision.plan?.lastMs ?? null)],
+  added: ["int", ({ added }) => added],
+  missed: ["bigint", ({ decision }) => decision.missed],
+  problem: ["text", ({ decision }) => decision.problem],
+});
 const PLAN = `
   UPDATE schedules s SET next_at = CASE WHEN u.planned THEN u.next_at ELSE s.next_at END,
     due_at = CASE WHEN u.planned THEN u.due_at ELSE s.due_at END, last_at = greatest(s.last_at, u.last_at),
     occurrences = s.occurrences + u.added, missed = s.missed + u.missed, problem = u.problem
-  FROM unnest($1::text[], $2::boolean[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::int[], $7::bigint[], $8::text[])
-    AS u (id, planned, next_at, due_at, last_at, added, missed, problem)
+  FROM ${PLANNED.from()}
   WHERE s.id = u.id
   RETURNING s.id, s.occurrences > (s.definition->>'keep')::int * 6 / 5 + 10 AS trim`;
 
@@ -51,11 +93,6 @@ const TRIM = `
     AND NOT (o.cause = 'backfill' AND o.decided_at > unacked_now() - interval '1 day')`;
 const COUNT = `
   UPDATE schedules s SET occurrences = (SELECT count(*) FROM occurrences o WHERE o.schedule_id = s.id) WHERE s.id = ANY($1)`;
-
-interface Written {
-  decision: ScheduleDecision;
-  occurrence: NewOccurrence;
-}
 
 /** All of it in this transaction, whose schedules are locked: rows, tasks, cancellations, and what is due next. */
 export async function writeDecisions(tx: EntityManager, decisions: readonly ScheduleDecision[]): Promise<Decided> {
@@ -85,20 +122,7 @@ async function writeOccurrences(
   const all = decisions.flatMap((decision) => decision.occurrences.map((occurrence): Written => ({ decision, occurrence })));
   const added = new Map<string, number>();
   if (all.length === 0) return { written: [], added };
-  const rows = await tx.query<{ scheduleId: string; at: Date; isNew: boolean }[]>(WRITE, [
-    all.map(({ decision }) => decision.id),
-    all.map(({ occurrence }) => isoOf(occurrence.atMs)),
-    all.map(({ occurrence }) => occurrence.status),
-    all.map(({ occurrence }) => occurrence.cause),
-    all.map(({ occurrence }) => occurrence.reason ?? null),
-    all.map(({ occurrence }) => occurrence.task?.id ?? null),
-    all.map(({ occurrence }) => occurrence.isOpen === true),
-    all.map(({ occurrence }) => occurrence.wanted ?? null),
-    all.map(({ occurrence }) => Math.max(0, Math.round(occurrence.lateMs))),
-    all.map(({ occurrence }) => occurrence.earlierMissed ?? 0),
-    all.map(({ occurrence }) => occurrence.by ?? null),
-    all.map(({ decision }) => decision.version),
-  ]);
+  const rows = await tx.query<{ scheduleId: string; at: Date; isNew: boolean }[]>(WRITE, OCCURRENCES.of(all));
   const there = new Set(rows.map(({ scheduleId, at }) => keyOf(scheduleId, at.getTime())));
   for (const { scheduleId, isNew } of rows) if (isNew) added.set(scheduleId, (added.get(scheduleId) ?? 0) + 1);
   return { written: all.filter(({ decision, occurrence }) => there.has(keyOf(decision.id, occurrence.atMs))), added };
@@ -119,23 +143,12 @@ async function createTasks(tx: EntityManager, written: Written[]): Promise<numbe
     occurrence.status = mended.status;
     return [{ id: decision.id, atMs: occurrence.atMs, ...mended }];
   });
-  if (others.length > 0)
-    await tx.query(MEND, [
-      others.map(({ id }) => id),
-      others.map(({ atMs }) => isoOf(atMs)),
-      others.map(({ status }) => status),
-      others.map(({ reason }) => reason),
-      others.map(({ taskId }) => taskId),
-      others.map(({ isOpen }) => isOpen),
-    ]);
+  if (others.length > 0) await tx.query(MEND, MENDED.of(others));
   return wanted.length;
 }
 
 /** @returns undefined: it was created */
-function mend(
-  outcome: InsertOutcome | { kind: "refused" },
-  isOpen: boolean,
-): { status: "started" | "skipped"; reason: string | null; taskId: TaskId | null; isOpen: boolean } | undefined {
+function mend(outcome: InsertOutcome | { kind: "refused" }, isOpen: boolean): Mended | undefined {
   switch (outcome.kind) {
     case "created":
       return undefined;
@@ -175,16 +188,8 @@ async function cancelReplaced(
 }
 
 async function plan(tx: EntityManager, decisions: readonly ScheduleDecision[], added: Map<string, number>): Promise<void> {
-  const [rows] = await tx.query<[{ id: string; trim: boolean }[], number]>(PLAN, [
-    decisions.map(({ id }) => id),
-    decisions.map((one) => one.plan !== undefined),
-    decisions.map((one) => isoOf(one.plan?.nextMs ?? null)),
-    decisions.map((one) => isoOf(one.plan?.dueMs ?? null)),
-    decisions.map((one) => isoOf(one.plan?.lastMs ?? null)),
-    decisions.map(({ id }) => added.get(id) ?? 0),
-    decisions.map(({ missed }) => missed),
-    decisions.map(({ problem }) => problem),
-  ]);
+  const planned = decisions.map((decision) => ({ decision, added: added.get(decision.id) ?? 0 }));
+  const [rows] = await tx.query<[{ id: string; trim: boolean }[], number]>(PLAN, PLANNED.of(planned));
   const full = rows.filter(({ trim }) => trim).map(({ id }) => id);
   if (full.length === 0) return;
   await tx.query(TRIM, [full]);

@@ -3,13 +3,22 @@ import type { EntityManager } from "typeorm";
 import { doneToTimers } from "../../../operations/access/audit.ts";
 import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/time/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
+import { GivenRows } from "../connection/given-rows.ts";
 import { isOver, isWithin, timersOf, withinOf } from "./timer-view.ts";
 
+const GIVEN = new GivenRows<TimerPut>({
+  id: ["uuid", ({ timer }) => timer.id],
+  name: ["text", ({ timer }) => timer.name],
+  payload: ["jsonb", ({ timer }) => JSON.stringify(timer.payload)],
+  due_at: ["timestamptz", ({ timer }) => timer.at],
+  expires_at: ["timestamptz", ({ timer }) => timer.expiresAt ?? null],
+  within: ["jsonb", withinOf],
+});
+
 const ASKED = `
-  SELECT id, name, payload::jsonb AS payload, due_at, expires_at, expires_at IS NULL AS default_expiry,
-         coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until, within::jsonb AS within
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[])
-    AS u (id, name, payload, due_at, expires_at, within)`;
+  SELECT *, expires_at IS NULL AS default_expiry,
+         coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
+  FROM ${GIVEN.from()}`;
 
 /** In one order, so that no two batches wait for each other. */
 const INSERT = `
@@ -67,7 +76,7 @@ export async function putTimers(tx: EntityManager, puts: readonly TimerPut[]): P
 async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
   const timers = puts.map(({ timer }) => timer);
   const isEarlier = await isEarlierThanAll(tx, timers);
-  const inserted = await tx.query<{ id: string }[]>(INSERT, columnsOf(puts));
+  const inserted = await tx.query<{ id: string }[]>(INSERT, GIVEN.of(puts));
   // An id that is among the ended already has had its timer.
   const ended = await tx.query<{ id: string }[]>(ENDED_AMONG, [inserted.map(({ id }) => id)]);
   if (ended.length > 0) await tx.query(TAKE_BACK, [ended.map(({ id }) => id)]);
@@ -77,7 +86,7 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
   for (const meet of [MEET, MEET_FIRING, MEET]) {
     const others = puts.filter(({ timer }) => !kinds.has(timer.id));
     if (others.length === 0) break;
-    for (const { id, kind } of await tx.query<Met[]>(meet, columnsOf(others))) kinds.set(id, kind);
+    for (const { id, kind } of await tx.query<Met[]>(meet, GIVEN.of(others))) kinds.set(id, kind);
   }
   if (isEarlier && [...kinds.values()].some((kind) => kind === "created" || kind === "replaced"))
     await tx.query("NOTIFY unacked_timers");
@@ -100,12 +109,3 @@ async function isEarlierThanAll(tx: EntityManager, timers: readonly NewTimer[]):
   const [row] = await tx.query<{ earlier: boolean }[]>(EARLIER_THAN_ALL, [earliest]);
   return row?.earlier ?? false;
 }
-
-const columnsOf = (puts: readonly TimerPut[]): unknown[] => [
-  puts.map(({ timer }) => timer.id),
-  puts.map(({ timer }) => timer.name),
-  puts.map(({ timer }) => JSON.stringify(timer.payload)),
-  puts.map(({ timer }) => timer.at),
-  puts.map(({ timer }) => timer.expiresAt ?? null),
-  puts.map(withinOf),
-];
