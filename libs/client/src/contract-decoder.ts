@@ -2,6 +2,7 @@ import { CALLS, type Call, type CallName, CHANGE_EVENTS, LOG_EVENTS, ProblemDeta
 import { z } from "zod";
 import { CallError } from "./call-error.ts";
 import { bodyOf, type Decoder, refusalOf, type StreamName } from "./decoder.ts";
+import { withWhatIsAbsent } from "./older-answers.ts";
 
 const AnyProblem = ProblemDetails.extend({ code: z.string() });
 const EVENTS: Record<StreamName, Readonly<Record<string, z.ZodType>>> = {
@@ -35,9 +36,12 @@ function schemaOf(name: CallName, status: number): z.ZodType {
 }
 
 function checked(schema: z.ZodType, value: unknown, request: string): unknown {
-  const parsed = schema.safeParse(value);
+  const asSaid = schema.safeParse(value);
+  if (asSaid.success) return asSaid.data;
+  const whole = withWhatIsAbsent(schema, value);
+  const parsed = schema.safeParse(whole);
   if (parsed.success) return parsed.data;
-  if (parsed.error.issues.every((issue) => isNewWord(issue, value))) return value;
+  if (parsed.error.issues.every((issue) => isNewWord(issue, whole))) return whole;
   throw new CallError("misshapen", `${request} answered with something else than this program expects`, {
     request,
     flaws: flawsOf(parsed.error),

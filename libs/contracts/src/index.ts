@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export * from "./added-later.ts";
 export * from "./audited-actions.ts";
 export * from "./awaited-worker.ts";
 export * from "./backoff.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AUTHENTICATIONS, Role } from "./access.ts";
+import { ADDED_LATER } from "./added-later.ts";
 import { AUDITED_ACTIONS } from "./audited-actions.ts";
 
 export const AuditedAction = z.enum(AUDITED_ACTIONS);
@@ -30,7 +31,7 @@ export const AuditEntry = z
         ),
       address: z.string().describe("where the call came from; of a service, its id; `unacked.requests`: over AMQP"),
     }),
-    action: AuditedAction,
+    action: AuditedAction.describe("what was done").register(ADDED_LATER, { of: "deed" }),
     deed: AuditedAction.describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
     count: z.int().describe("how many it was done to: those that were accepted"),
     targets: z.array(AuditedTarget).describe(`the first ${MAX_AUDITED_TARGETS} of them`),

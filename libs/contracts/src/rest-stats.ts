@@ -1,9 +1,13 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { OBSERVER_STATUSES } from "./observer-status.ts";
 import { ObserverStatus } from "./states.ts";
 
 export const perStatus = z.object(
-  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int()])) as Record<ObserverStatus, z.ZodInt>,
+  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int().register(ADDED_LATER, { means: 0 })])) as Record<
+    ObserverStatus,
+    z.ZodInt
+  >,
 );
 
 export const noneOfEachStatus = () =>
@@ -23,7 +27,10 @@ export const PoolStats = z.object({
     .int()
     .describe("workers that would suffice for all observers of the pool even if the service with the most workers died"),
   free: z.int(),
-  silent: z.int().describe("observers that run, and have had no beat for longer than their silence.warnAfterMs"),
+  silent: z
+    .int()
+    .describe("observers that run, and have had no beat for longer than their silence.warnAfterMs")
+    .register(ADDED_LATER, { means: 0 }),
   survivesLargestService: z
     .boolean()
     .describe("if the service with the most workers died, the others' workers would suffice for all observers of the pool"),

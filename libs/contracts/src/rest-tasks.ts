@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { timestamp } from "./bounds.ts";
 import { ChosenTaskId, DEFAULT_POOL, PoolName, TypeName } from "./ids.ts";
 import { ProblemDetails } from "./problem-details.ts";
@@ -89,7 +90,10 @@ export const TaskView = z
     failures: z.int().describe("attempts that failed"),
     interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
     sends: z.int().describe("how often it was put into the queue, or taken"),
-    postpones: z.int().describe("how often its handler has put it off: neither failures nor interruptions"),
+    postpones: z
+      .int()
+      .describe("how often its handler has put it off: neither failures nor interruptions")
+      .register(ADDED_LATER, { means: 0 }),
     postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
     taken: z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { BrokenFile } from "./broken-file.ts";
 import { ObserverTypeInfo } from "./events.ts";
 
@@ -27,7 +28,10 @@ export const TypeList = z
   .object({
     items: z.array(TypeView),
     total: z.int(),
-    broken: z.array(BrokenFileView).describe("files whose types are missing somewhere, and why"),
+    broken: z
+      .array(BrokenFileView)
+      .describe("files whose types are missing somewhere, and why")
+      .register(ADDED_LATER, { means: [] }),
   })
   .meta({ id: "ObserverTypeList" });
 export type TypeList = z.infer<typeof TypeList>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { timestamp } from "./bounds.ts";
 import { BrokenFile } from "./broken-file.ts";
 import { BrokerLoss, RELOAD_OUTCOMES } from "./events.ts";
@@ -101,20 +102,22 @@ export const ObserverView = z
     currentRunId: z.uuid().nullable(),
     specVersion: z
       .int()
-      .describe("counts up whenever params, labels, retry, pool or silence were changed; 1 as it was created"),
+      .describe("counts up whenever params, labels, retry, pool or silence were changed; 1 as it was created")
+      .register(ADDED_LATER, { means: 1 }),
     observedSpecVersion: z
       .int()
       .nullable()
       .describe("what of that its run was given; lower than specVersion: it runs as it was before; null: nothing runs"),
     rejectedUpdate: RejectedUpdate.nullable(),
     revision: z.int().describe("counts up whenever the manager sends it again on purpose"),
-    runNumber: z.int().describe("how many runs it has had"),
+    runNumber: z.int().describe("how many runs it has had").register(ADDED_LATER, { of: "epoch" }),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
     restartsLately: z
       .int()
       .describe(
         "how often its handler began again in the last 10 minutes, by a new run or a new attempt; at most 100 are counted",
-      ),
+      )
+      .register(ADDED_LATER, { means: 0 }),
     fencingToken: z
       .int()
       .nullable()
@@ -168,7 +171,7 @@ export const RunView = z
     id: z.uuid(),
     observerId: z.uuid(),
     service: z.object({ id: z.uuid(), name: z.string().nullable().describe("null: the books never met it") }),
-    runNumber: z.int().describe("counts up with each run of the observer"),
+    runNumber: z.int().describe("counts up with each run of the observer").register(ADDED_LATER, { of: "epoch" }),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
     fencingToken: z.int().nullable().describe("its `ctx.epoch`; null: its type starts without asking"),
     revision: z.int(),
@@ -236,10 +239,14 @@ export const ServiceView = z
         "it was told to drain, or its process is about to end: it takes nothing any more, and its workers do not count",
       ),
     drained: z.boolean().describe("it has said that it takes nothing, and nothing is left on it: its process can be ended"),
-    tasksLeft: z.int().describe("tasks that run on it still while it drains; 0 while it does not"),
+    tasksLeft: z
+      .int()
+      .describe("tasks that run on it still while it drains; 0 while it does not")
+      .register(ADDED_LATER, { means: 0 }),
     cordoned: z
       .boolean()
-      .describe("it was told to take nothing more; what runs on it goes on, and its free workers do not count"),
+      .describe("it was told to take nothing more; what runs on it goes on, and its free workers do not count")
+      .register(ADDED_LATER, { means: false }),
     workerCount: z
       .int()
       .describe("how many it runs at most; with WORKER_COUNT=auto what runs there and what there is memory for"),
@@ -260,11 +267,23 @@ export const ServiceView = z
       })
       .nullable()
       .describe("the tasks that it takes; null: none, or it has not told yet, or ended more than an hour ago"),
-    brokenFiles: z.array(BrokenFile).describe("files of its folder that it could not load: their types are missing here"),
-    slots: z.array(SlotView).describe("the processes in which it runs observers, the first 64; none with SLOTS=0"),
-    slotDeaths: z.array(SlotDeathView).describe("the last of them that ended, up to 5, the newest first"),
-    slotDeathsLately: z.int().describe("how many ended in the last 10 minutes by what nobody wanted"),
-    features: z.array(z.string()).describe("what it can do that not every version can"),
+    brokenFiles: z
+      .array(BrokenFile)
+      .describe("files of its folder that it could not load: their types are missing here")
+      .register(ADDED_LATER, { means: [] }),
+    slots: z
+      .array(SlotView)
+      .describe("the processes in which it runs observers, the first 64; none with SLOTS=0")
+      .register(ADDED_LATER, { means: [] }),
+    slotDeaths: z
+      .array(SlotDeathView)
+      .describe("the last of them that ended, up to 5, the newest first")
+      .register(ADDED_LATER, { means: [] }),
+    slotDeathsLately: z
+      .int()
+      .describe("how many ended in the last 10 minutes by what nobody wanted")
+      .register(ADDED_LATER, { means: 0 }),
+    features: z.array(z.string()).describe("what it can do that not every version can").register(ADDED_LATER, { means: [] }),
     version: z.string(),
     host: z.string(),
     pid: z.int(),

@@ -1,0 +1,55 @@
+import { ADDED_LATER } from "@unacked/contracts";
+import { z } from "zod";
+
+type Schema = z.core.$ZodTypes;
+type Fields = Record<string, unknown>;
+
+/**
+ * The answer of a manager that is older than this client: with what it could not say yet, as null or as ADDED_LATER has it. A manager of
+ * this version says all of it, so only what does not have the contract's shape is looked at so.
+ */
+export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unknown {
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case "object":
+      return isFields(value) ? withFields(def.shape, value) : value;
+    case "array":
+      return Array.isArray(value) ? value.map((one) => withWhatIsAbsent(def.element, one)) : value;
+    case "record":
+      return isFields(value) ? eachOf(value, (one) => withWhatIsAbsent(def.valueType, one)) : value;
+    case "union": {
+      const readings = def.options.map((option) => ({ option, reading: withWhatIsAbsent(option, value) }));
+      const first = readings.find(({ option, reading }) => z.safeParse(option, reading).success);
+      return first === undefined ? value : first.reading;
+    }
+    case "nullable":
+    case "optional":
+      return value === null || value === undefined ? value : withWhatIsAbsent(def.innerType, value);
+    default:
+      return value;
+  }
+}
+
+/** What its absence means; undefined: it was always said, and an answer without it is none of a manager. */
+export function whatItMeans(field: z.core.$ZodType, others: Fields): { value: unknown } | undefined {
+  const later = ADDED_LATER.get(field);
+  if (later !== undefined) return { value: "of" in later ? others[later.of] : later.means };
+  return z.safeParse(field, null).success ? { value: null } : undefined;
+}
+
+function withFields(shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields {
+  const whole: Fields = { ...value };
+  for (const [name, field] of Object.entries(shape)) {
+    if (Object.hasOwn(value, name)) whole[name] = withWhatIsAbsent(field, value[name]);
+    else if (!z.safeParse(field, undefined).success) {
+      const meant = whatItMeans(field, value);
+      if (meant !== undefined) whole[name] = meant.value;
+    }
+  }
+  return whole;
+}
+
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const eachOf = (value: Fields, read: (one: unknown) => unknown): Fields =>
+  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, read(one)]));

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { contractDecoder } from "@unacked/client";
+import { CALLS, type Call, type CallName } from "@unacked/contracts";
+import { describe, expect, it, test } from "vitest";
+import { z } from "zod";
+import { whatItMeans } from "../../../libs/client/src/older-answers.ts";
+import { ROOT } from "../../support/processes/processes.ts";
+
+type Schema = z.core.$ZodTypes;
+
+const kept = <Kept>(file: string): Kept =>
+  JSON.parse(readFileSync(join(ROOT, "test/fixtures/answers", file), "utf8")) as Kept;
+
+/** By its name in the API's document: what an answer, or a part of it, said of itself when it was there first. */
+const FIRST_FORMS = kept<Record<string, string>>("first-forms.json");
+/** By the name of the call and the status: the examples of the document in which it was there first. */
+const FIRST_ANSWERS = kept<Record<string, Record<string, unknown[]>>>("first-answers.json");
+
+describe("an answer in the form that it had first, of 0.1.0 or of the 0.2.0 that brought it", () => {
+  const answers = Object.entries(FIRST_ANSWERS).flatMap(([call, byStatus]) =>
+    Object.entries(byStatus).flatMap(([status, values]) => values.map((value) => ({ call, status, value }))),
+  );
+
+  it.each(answers)("is read, and is as whole as one of today: $call $status", ({ call, status, value }) => {
+    const answer = read(call as CallName, Number(status), value);
+    const schemas = Object.values((CALLS[call as CallName] as Call).answers).filter((schema) => schema !== null);
+    expect(schemas.map((schema) => schema.safeParse(answer).error?.issues)).toContain(undefined);
+  });
+
+  it.each(namedSchemas())("says what its absence means wherever one of today says more: $name", ({ name, schema }) => {
+    const said = fieldsOf(schema);
+    const first = FIRST_FORMS[name]?.split(" ");
+    const line = `"${name}": "${[...said.keys()].join(" ")}"`;
+    expect(first, `what is new is written down, in test/fixtures/answers/first-forms.json: ${line}`).toBeDefined();
+    const isNew = (path: string): boolean => first?.includes(path) === false && isSaid(path, first);
+    const unread = [...said].filter(([path, field]) => isNew(path) && whatItMeans(field, {}) === undefined);
+    expect(
+      unread.map(([path]) => path),
+      "what is new may be null, or stands in ADDED_LATER",
+    ).toEqual([]);
+  });
+});
+
+test("what an older manager does not say is null, or what it means, in lists and in answers to many, too", () => {
+  const [first] = FIRST_ANSWERS.createTask?.["201"] as [object];
+  const { outcome: _outcome, ...task } = first as { outcome: string };
+  const missing = { postpones: 0, taken: null, flow: null, parentId: null, completedBy: null, postponedFor: null };
+  expect(read("listTasks", 200, { items: [task], total: 1, isTotalExact: true, nextCursor: null })).toMatchObject({
+    items: [missing],
+  });
+  expect(read("createTasks", 200, { results: [{ status: 201, task: first }] })).toMatchObject({
+    results: [{ task: missing }],
+  });
+});
+
+test("what was always said is not made up: an answer without it is none of a manager", () => {
+  expect(() => read("listWork", 200, { items: [{}], total: 1, isTotalExact: true, nextCursor: null })).toThrow(
+    expect.objectContaining({ kind: "misshapen" }),
+  );
+});
+
+const read = (call: CallName, status: number, value: unknown): unknown =>
+  contractDecoder.answer(call, { request: call, status, contentType: "application/json", text: JSON.stringify(value) });
+
+/** All that has a name of its own in what calls and their events answer. */
+function namedSchemas(): { name: string; schema: z.core.$ZodType }[] {
+  const found = new Map<string, z.core.$ZodType>();
+  const look = (schema: z.core.$ZodType): void => {
+    const name = nameOf(schema);
+    if (name !== undefined && found.has(name)) return;
+    if (name !== undefined) found.set(name, schema);
+    for (const part of partsOf(schema)) look(part);
+  };
+  for (const { answers, minimal = {}, events = {} } of Object.values<Call>(CALLS))
+    for (const schema of [answers, minimal, events].flatMap((some) => Object.values(some)))
+      if (schema !== null) look(schema);
+  return [...found].map(([name, schema]) => ({ name, schema }));
+}
+
+const nameOf = (schema: z.core.$ZodType): string | undefined => z.globalRegistry.get(schema)?.id;
+
+function partsOf(schema: z.core.$ZodType): z.core.$ZodType[] {
+  const { def } = (schema as Schema)._zod;
+  if (def.type === "object") return Object.values(def.shape);
+  if (def.type === "array") return [def.element];
+  if (def.type === "record") return [def.valueType];
+  if (def.type === "union") return [...def.options];
+  return "innerType" in def ? [def.innerType as z.core.$ZodType] : [];
+}
+
+/** All that is always there, by its path; what has a name of its own is told under that. */
+function fieldsOf(schema: z.core.$ZodType, at = ""): Map<string, z.core.$ZodType> {
+  const { def } = (schema as Schema)._zod;
+  if (def.type !== "object") {
+    const step = def.type === "record" ? `${at}*.` : at;
+    return new Map(partsOf(schema).flatMap((part) => (nameOf(part) === undefined ? [...fieldsOf(part, step)] : [])));
+  }
+  return new Map(
+    Object.entries(def.shape).flatMap(([key, field]) => [
+      ...(z.safeParse(field, undefined).success ? [] : [[`${at}${key}`, field] as const]),
+      ...(nameOf(field) === undefined ? fieldsOf(field, `${at}${key}.`) : []),
+    ]),
+  );
+}
+
+/** Whether that in which it stands was there: what is new as a whole is whole. */
+function isSaid(path: string, first: readonly string[]): boolean {
+  const outer = path
+    .split(".")
+    .slice(0, -1)
+    .filter((step) => step !== "*")
+    .join(".");
+  return outer === "" || first.includes(outer);
+}
