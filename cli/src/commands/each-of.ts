@@ -3,18 +3,22 @@ import { plainLine } from "../output/plain-text.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 
-/** One by one, in order: what is refused is told and costs the others nothing, and fails the command. @param act says what was done */
-export async function eachOf({ io }: Session, ids: string[], act: (id: string) => Promise<string>): Promise<void> {
+/** One by one, in order: what is refused is told and costs the others nothing, and fails the command. @param act tells what it has found */
+export async function eachAsked<One>({ io }: Session, all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
   const refused: CliFailure[] = [];
-  for (const id of ids) {
+  for (const one of all) {
     try {
-      io.out(plainLine(await act(id)));
+      await act(one);
     } catch (error) {
       const refusal = asRefusal(error);
-      if (ids.length > 1) io.err(failureText(refusal));
+      if (all.length > 1) io.err(failureText(refusal));
       refused.push(refusal);
     }
   }
   if (refused[0] === undefined) return;
-  throw ids.length === 1 ? refused[0] : new CliFailure("failed", `${refused.length} of ${ids.length} were refused`);
+  throw all.length === 1 ? refused[0] : new CliFailure("failed", `${refused.length} of ${all.length} were refused`);
 }
+
+/** The same, each told in a line. @param act says what was done */
+export const eachOf = (session: Session, ids: readonly string[], act: (id: string) => Promise<string>): Promise<void> =>
+  eachAsked(session, ids, async (id) => session.io.out(plainLine(await act(id))));

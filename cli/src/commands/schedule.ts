@@ -6,7 +6,7 @@ import { ListPrinter } from "../output/list-printer.ts";
 import type { Listing } from "../output/listing.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
-import { eachOf } from "./each-of.ts";
+import { eachAsked, eachOf } from "./each-of.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
 import { readAll } from "./read-files.ts";
 
@@ -47,12 +47,12 @@ async function showTimes(session: Session, ids: string[], options: PreviewOption
     ...ids.map((id) => ({ id, times: () => api.nextTimes(id, n) })),
     ...files.map(({ id, body }) => ({ id, times: () => api.previewSchedule(id, body, n) })),
   ];
-  for (const { id, times } of asked) {
+  await eachAsked(session, asked, async ({ id, times }) => {
     const shown = await times();
     if (asked.length > 1) io.out(plainLine(id));
     const printer = new ListPrinter(TIME_LISTING, print("table"));
     io.out(printer.rows(shown.times) + printer.end());
-  }
+  });
 }
 
 const TIME_LISTING: Listing<ScheduleTimes["times"][number]> = {

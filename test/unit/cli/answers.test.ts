@@ -15,7 +15,10 @@ import {
   FLOW_RUNNING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/flow-examples.ts";
 import { problemExample } from "../../../services/observer-manager/src/adapters/http/openapi/examples/problem-examples.ts";
-import { NIGHTLY_VIEW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
+import {
+  NEXT_TIMES,
+  NIGHTLY_VIEW,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import {
   CREATED,
   READY,
@@ -386,6 +389,15 @@ it("schedule pause pauses each that is there, beside one that is mistyped", asyn
   const gone = { "POST schedules/tpyo/pause": { status: 404, body: problemExample("schedule-not-found") } };
   const { code, out, err } = await unacked("schedule pause a tpyo b", { ...of("a"), ...gone, ...of("b") });
   expect(out).toBe("schedule a is Paused\nschedule b is Paused\n");
+  expect(err).toMatch(/^error: schedule tpyo: .*\nerror: 1 of 3 were refused\.\n$/);
+  expect(code).toBe(EXIT_CODES.failed);
+});
+
+it("schedule preview shows the times of each that is there, beside one that is mistyped", async () => {
+  const of = (id: string) => ({ [`GET schedules/${id}/next`]: { body: NEXT_TIMES } });
+  const gone = { "GET schedules/tpyo/next": { status: 404, body: problemExample("schedule-not-found") } };
+  const { code, out, err } = await unacked("schedule preview a tpyo b -n 1", { ...of("a"), ...gone, ...of("b") });
+  expect(out.match(/^[ab]$/gm)).toEqual(["a", "b"]);
   expect(err).toMatch(/^error: schedule tpyo: .*\nerror: 1 of 3 were refused\.\n$/);
   expect(code).toBe(EXIT_CODES.failed);
 });
