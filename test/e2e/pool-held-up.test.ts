@@ -1,13 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type OwnBroker, systemOnOwnBroker } from "../support/broker/own-broker.ts";
-import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
+import { withoutLeader } from "../support/broker/rabbitmqctl.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 
 const env = { WORK_QUEUE_TYPE: "quorum" };
-/** As with two of its three members gone: nobody answers for it, while the broker's other queues go on. */
-const WITHOUT_A_LEADER = `
-  {ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"unacked.work.a">>)), ra:stop_server(quorum_queues, amqqueue:get_pid(Q)).`;
 
 let own: OwnBroker;
 beforeEach(async () => {
@@ -25,7 +22,7 @@ test.runIf(isTurnOf(1))(
     await delay(12_000); // until it is known that all managers can start at a time
     expect((await system.create("stuck-0", {}, { pool: "a", whenFull: "queue" })).status).toBe(201);
     await delay(1_500);
-    await rabbitmqctl(dir, "eval", WITHOUT_A_LEADER.trim());
+    await withoutLeader(dir, "unacked.work.a");
     // It is sent by the dispatcher, as restarts, repairs and resumptions are.
     const startAt = new Date(Date.now() + 2_000).toISOString();
     const { status, body } = await system.create("stuck-1", {}, { pool: "a", whenFull: "queue", startAt });

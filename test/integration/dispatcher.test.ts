@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { Publisher, SupervisedConnection } from "@unacked/broker";
+import type { QueueType } from "@unacked/contracts";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { AmqpCommandSender } from "../../services/observer-manager/src/adapters/amqp/commands/command-sender.ts";
 import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
@@ -9,9 +10,10 @@ import type { CommandSender } from "../../services/observer-manager/src/operatio
 import { Dispatcher } from "../../services/observer-manager/src/operations/commands/dispatcher.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import type { Management } from "../support/broker/management.ts";
+import { withoutLeader } from "../support/broker/rabbitmqctl.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver, useBooks } from "../support/servers/books.ts";
-import { freshVhost } from "../support/servers/servers.ts";
+import { freshVhost, privateBroker } from "../support/servers/servers.ts";
 
 const books = useBooks();
 let amqpUrl: string;
@@ -21,24 +23,23 @@ beforeAll(async () => {
 });
 
 /** As a manager has it, but on a vhost in which nobody has declared the state queue. */
-async function startDispatcher() {
+async function startDispatcher({ url = amqpUrl, queueType = "classic" as QueueType } = {}) {
   const log = keptLog();
   const sent: string[] = [];
   // Of the very classes that the sender knows their errors by.
-  const connection = new SupervisedConnection(brokerSettings(amqpUrl), {
+  const connection = new SupervisedConnection(brokerSettings(url), {
     build: async (session) => {
       for (const name of ["unacked.start", "unacked.service", "unacked.events"])
         await session.declareExchange({ name, type: "direct" });
     },
   });
-  const publisher = new Publisher(brokerSettings(amqpUrl));
-  onTestFinished(() => Promise.all([connection.close(), publisher.close()]).then(() => undefined));
+  const publisher = new Publisher(brokerSettings(url));
   connection.start();
   publisher.start();
   await connection.up();
   const sender = new AmqpCommandSender({
     publisher,
-    workQueues: new WorkQueues(() => connection.session, "classic", log),
+    workQueues: new WorkQueues(() => connection.session, queueType, log),
     managerId: randomUUID(),
     log,
     tracing: undefined,
@@ -51,8 +52,12 @@ async function startDispatcher() {
   const store = new PostgresCommandStore(books.dataSource);
   const dispatcher = new Dispatcher(store, sender, log, tally);
   dispatcher.start();
-  onTestFinished(() => dispatcher.stop());
-  return { sent };
+  // What is not confirmed is not before the publisher is closed.
+  onTestFinished(async () => {
+    await Promise.all([dispatcher.stop(), publisher.close()]);
+    await connection.close();
+  });
+  return { sent, dispatcher };
 }
 
 const command = (columns: Record<string, unknown>) =>
@@ -71,6 +76,39 @@ test("a death that cannot be certified is tried again, and what went out beside 
   const { total } = await management.queue("unacked.work.default");
   expect({ kinds, starts: total }).toEqual({ kinds: [{ kind: "probe" }], starts: 1 });
 });
+
+test("starts of a pool whose queue confirms none, more than may be under way, hold up no start of another pool", async () => {
+  await books.dataSource.query("DELETE FROM commands");
+  const own = await privateBroker();
+  const { dispatcher } = await startDispatcher({ url: own.amqpUrl, queueType: "quorum" });
+  const want = async (pool: string, count: number) => {
+    const observers = `INSERT INTO observers (id, name, type, params, labels, pool, retry, status)
+      SELECT gen_random_uuid(), $1 || '-' || gen_random_uuid(), 'ticker', '{}', '{}', $1, $3, 'Created' FROM generate_series(1, $2) RETURNING id`;
+    const retry = { maxAttempts: "unlimited", delaysMs: [1_000], resetAfterMs: 600_000 };
+    await books.dataSource.query(
+      `WITH made AS (${observers}) INSERT INTO commands (kind, observer_id, revision) SELECT 'start', id, 1 FROM made`,
+      [pool, count, JSON.stringify(retry)],
+    );
+    dispatcher.wake();
+  };
+  const startsIn = async (pool: string) => (await own.management.queue(`unacked.work.${pool}`)).total;
+  await want("stuck", 1);
+  await eventually(async () => expect(await startsIn("stuck")).toBe(1));
+  await withoutLeader(own.dir, "unacked.work.stuck");
+  await want("stuck", 10_000);
+  await eventually(async () => {
+    const [row] = await books.dataSource.query("SELECT count(*)::int AS claimed FROM commands WHERE claim_id IS NOT NULL");
+    expect(row.claimed).toBeGreaterThanOrEqual(4_000);
+  });
+  const sinceMs = performance.now();
+  for (let starts = 1; starts <= 3; starts += 1) {
+    await want("other", 1);
+    await eventually(async () => expect(await startsIn("other")).toBe(starts));
+  }
+  await want("other", 3_000);
+  await eventually(async () => expect(await startsIn("other")).toBe(3_003));
+  expect(performance.now() - sinceMs).toBeLessThan(20_000); // 30 s is what the broker has for a confirm here
+}, 240_000);
 
 test("a command that somebody keeps locked is not asked for hundreds of times a second, and is sent when it is free", async () => {
   await books.dataSource.query("DELETE FROM commands");

@@ -30,3 +30,9 @@ export async function rabbitmqctl(dir: string, ...args: string[]): Promise<strin
 export async function memoryAlarm(dir: string, on: boolean): Promise<void> {
   await rabbitmqctl(dir, "set_vm_memory_high_watermark", on ? "0.00001" : "0.9");
 }
+
+/** A quorum queue as with two of its three members gone: nobody answers for it, while the broker's other queues go on. */
+export async function withoutLeader(dir: string, queue: string): Promise<void> {
+  const found = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"${queue}">>))`;
+  await rabbitmqctl(dir, "eval", `${found}, ra:stop_server(quorum_queues, amqqueue:get_pid(Q)).`);
+}

@@ -54,6 +54,9 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 /** A deadlock, or a database that is away for a moment, is over by then. */
 const FAILING_MS = 3_000;
 
+/** Starts that are claimed (8,000, starts-under-way.ts) and own ones (12,000, dispatcher.ts), and what else there is to say beside them. */
+const MAX_OPEN = 24_000;
+
 /** So many questions about logs wait for their confirm; more are answered "the broker cannot be asked". */
 const MAX_QUESTIONS = 1_000;
 
@@ -89,7 +92,7 @@ export class BrokerSide implements QueueLook, MarkerSender {
     this.catchUp = new CatchUp(() => this.#states.isIdle);
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-publish" },
-      { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS, mustBeTaken: isOwnExchange },
+      { declare, confirmTimeoutMs: CONFIRM_TIMEOUT_MS, maxWaiting: MAX_OPEN, mustBeTaken: isOwnExchange },
     );
     this.#questions = new Publisher(
       { ...broker, connectionName: "unacked-manager-logs" },

@@ -58,8 +58,9 @@ export interface CommandStore {
   /**
    * Claims up to `limit` due commands, for `holdMs`: then they are due again, for any manager, unless renewed or settled. A stop is
    * not claimed, but taken for sent: it is due again after its pause, until it is answered.
+   * @param fullPools whose starts are left where they are. Default: none
    */
-  claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses, which?: "all" | "no-starts"): Promise<Claim>;
+  claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses, fullPools?: readonly string[]): Promise<Claim>;
   /** The claim holds for `holdMs` from now on. */
   renew(claim: Claim, holdMs: number): Promise<void>;
   /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */

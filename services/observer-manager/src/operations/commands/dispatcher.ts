@@ -3,15 +3,14 @@ import { backoffMs, MAX_BULK, newClaimId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { Tally } from "../tally.ts";
-import { sizeOfParams, Together } from "../together.ts";
+import { Together } from "../together.ts";
 import { ClaimRenewal } from "./claim-renewal.ts";
 import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
+import { StartsUnderWay, sizeOfStart } from "./starts-under-way.ts";
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
-/** While so many starts wait for their confirms (fewer, where their params are long), no more are claimed, only other commands. */
-const MAX_STARTS_UNDER_WAY = CLAIM_LIMIT * CLAIMS_AT_ONCE;
 /** A claim that the broker does not confirm by then holds up the next one no longer: the queue of a pool may have lost its majority. */
 const PATIENCE_MS = 250;
 /** So long the commands of a manager that died wait for another. */
@@ -21,6 +20,7 @@ const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
  * that are claimed. While a queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
  */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
+const MAX_OWN_BEYOND = CLAIM_LIMIT * CLAIMS_AT_ONCE;
 const BACKSTOP_MS = 5_000;
 /** What is due and could not be claimed is locked by somebody. */
 const LOCKED_PAUSE_MS = 100;
@@ -46,8 +46,8 @@ export class Dispatcher implements OwnStarts {
   #isDue = true;
   /** Each until its outcome is written. They never reject. */
   readonly #underWay = new Set<Promise<void>>();
-  /** Of these claims; own starts are not among them. */
-  #startsUnderWay = 0;
+  /** Of these; own starts are not among them. */
+  readonly #starts = new StartsUnderWay();
   /** The same of own starts. */
   readonly #ownUnderWay = new Set<Promise<void>>();
   /** Of own starts that are not confirmed: how many, and the size of those with long params beyond that. */
@@ -81,12 +81,24 @@ export class Dispatcher implements OwnStarts {
   }
 
   claim(count: number, size: number): string | undefined {
-    const isRoom = this.#own.count + count <= MAX_OWN && this.#own.beyond + size - count <= MAX_STARTS_UNDER_WAY;
+    const isRoom = this.#own.count + count <= MAX_OWN && this.#own.beyond + size - count <= MAX_OWN_BEYOND;
     return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
   }
 
-  /** Two slices at a time: the next is sent while the broker confirms these. */
+  /** Each pool's by themselves. Never rejects. */
   send(starts: OwnStart[]): void {
+    const byPool = new Map<string, OwnStart[]>();
+    for (const own of starts) {
+      const { pool } = own.start;
+      const same = byPool.get(pool);
+      if (same) same.push(own);
+      else byPool.set(pool, [own]);
+    }
+    for (const some of byPool.values()) this.#sendSlices(some);
+  }
+
+  /** Two slices at a time: the next is sent while the broker confirms these. */
+  #sendSlices(starts: OwnStart[]): void {
     const slices: Promise<void>[] = [];
     for (let from = 0; from < starts.length; from += CLAIM_LIMIT) {
       const due = starts.slice(from, from + CLAIM_LIMIT).map((own): DueCommand => ({ kind: "start", sentCount: 0, ...own }));
@@ -146,31 +158,44 @@ export class Dispatcher implements OwnStarts {
    * @returns more: than this may be due
    */
   async #claim(): Promise<"nothing" | "all" | "more"> {
-    const mayStart = this.#startsUnderWay < MAX_STARTS_UNDER_WAY;
-    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS, mayStart ? "all" : "no-starts");
+    const { fullPools } = this.#starts;
+    const claim = await this.#store.claimDue(CLAIM_LIMIT, CLAIM_HOLDS_MS, RESENDS, fullPools);
     const { length } = claim.due;
-    if (length === 0 && mayStart) return "nothing";
-    if (length > 0) this.#beginToSend(claim);
+    if (length === 0 && fullPools.length === 0) return "nothing";
+    const beyond = length > 0 ? this.#beginToSend(claim) : 0;
     if (length < CLAIM_LIMIT || this.#underWay.size >= CLAIMS_AT_ONCE) await firstOf(this.#underWay, PATIENCE_MS);
-    return length === CLAIM_LIMIT || !mayStart ? "more" : "all";
+    return length === CLAIM_LIMIT || fullPools.length > 0 || beyond > 0 ? "more" : "all";
   }
 
-  #beginToSend(claim: Claim): void {
-    const starts = sizeOfStarts(claim.due);
-    this.#startsUnderWay += starts;
-    const sending = this.#dispatch(claim).finally(() => {
-      this.#startsUnderWay -= starts;
-      this.#underWay.delete(sending);
+  /**
+   * Each pool's starts by themselves: whatever holds up one, others are confirmed, settled and out of the count meanwhile.
+   * @returns how many starts are not sent now, for want of room
+   */
+  #beginToSend(claim: Claim): number {
+    const { parts, beyond } = this.#starts.begin(claim.due);
+    const renewal = new ClaimRenewal((due) => this.#renew({ id: claim.id, due }));
+    const settlement = new Together<Settled[], void>({
+      maxSize: CLAIM_LIMIT,
+      sizeOf: (settled) => settled.length,
+      run: (all) => this.#untilWritten(() => this.#store.settle(claim, all.flat())).then(() => all.map(() => undefined)),
     });
-    this.#underWay.add(sending);
+    for (const part of parts)
+      this.#follow(this.#dispatch(part.due, renewal, settlement).finally(() => this.#starts.end(part)));
+    if (beyond.length > 0) this.#follow(settlement.do(beyond.map(dueAtOnce)));
+    return beyond.length;
   }
 
-  async #dispatch(claim: Claim): Promise<void> {
-    const release = new ClaimRenewal((due) => this.#renew({ id: claim.id, due })).hold(claim.due);
-    const outcomes = await this.#send(claim.due);
+  #follow(sending: Promise<void>): void {
+    const followed = sending.finally(() => this.#underWay.delete(followed));
+    this.#underWay.add(followed);
+  }
+
+  async #dispatch(due: DueCommand[], renewal: ClaimRenewal, settlement: Together<Settled[], void>): Promise<void> {
+    const release = renewal.hold(due);
+    const outcomes = await this.#send(due);
     await release();
-    const settled = settlementOf(claim.due, outcomes);
-    if (settled.length > 0) await this.#untilWritten(() => this.#store.settle(claim, settled));
+    const settled = settlementOf(due, outcomes);
+    if (settled.length > 0) await settlement.do(settled);
   }
 
   /** Never rejects: whatever fails is sent again. */
@@ -215,8 +240,9 @@ async function firstOf(several: Iterable<Promise<void>>, ms: number): Promise<vo
   clearTimeout(timer);
 }
 
-const sizeOfStarts = (due: readonly DueCommand[]): number =>
-  due.reduce((sum, one) => sum + (one.kind === "start" ? sizeOfParams(one.start?.params ?? null) : 0), 0);
+const sizeOfStarts = (due: readonly DueCommand[]): number => due.reduce((sum, one) => sum + sizeOfStart(one), 0);
+
+const dueAtOnce = ({ id }: DueCommand): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
 
 /** What nobody wants any more is not sent. */
 const isWanted = (command: DueCommand): boolean =>

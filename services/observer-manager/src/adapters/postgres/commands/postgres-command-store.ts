@@ -13,6 +13,7 @@ import { OWN_CLAIM_HOLDS_MS, type Start } from "../../../operations/commands/own
 import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
 import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
+import { MESSAGE_POOL } from "../observers/reconciler-store.ts";
 
 /**
  * Beside a statement: its commit does not wait for the disk. A crash of PostgreSQL may forget a claim or a settlement, as it
@@ -31,6 +32,7 @@ const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true))
  * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives. A stop is taken for
  * sent: it is sent again until it is answered, so nothing needs to be written once it has been, and a stop that is sent twice is one. An order that
  * takes back another deletes it, so what is claimed of it later has a later `sentAtMs`: it is the clock's, and not that of the transaction's begin.
+ * Whose pool a start is asked only where starts of some are left, by observers_pkey: a subselect, which is never hashed.
  */
 const CLAIM = prepared(`
   WITH claimed AS (
@@ -40,7 +42,10 @@ const CLAIM = prepared(`
         CASE WHEN kind = 'stop' THEN least($5::float8, $4::float8 * 2 ^ least(sent_count, 16)) ELSE $3::float8 END,
       sent_count = sent_count + CASE WHEN kind = 'stop' THEN 1 ELSE 0 END
     FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
-      SELECT id FROM commands WHERE due_at <= now() AND ($6::boolean OR kind <> 'start') ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
+      SELECT id FROM commands m
+      WHERE due_at <= now() AND (kind <> 'start' OR cardinality($6::text[]) = 0 OR
+        coalesce((SELECT ${MESSAGE_POOL} FROM observers o WHERE o.id = m.observer_id), '') <> ALL ($6))
+      ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
               c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
               c.trace_context AS "traceContext",
@@ -175,7 +180,7 @@ export class PostgresCommandStore implements CommandStore {
     this.#dataSource = dataSource;
   }
 
-  async claimDue(...[limit, holdMs, stopPauses, which = "all"]: Parameters<CommandStore["claimDue"]>): Promise<Claim> {
+  async claimDue(...[limit, holdMs, stopPauses, fullPools = []]: Parameters<CommandStore["claimDue"]>): Promise<Claim> {
     const id = newClaimId();
     const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [
       limit,
@@ -183,7 +188,7 @@ export class PostgresCommandStore implements CommandStore {
       holdMs,
       stopPauses.firstMs,
       stopPauses.maxMs,
-      which === "all",
+      fullPools,
     ]);
     const beyond = new Set<string>();
     try {
