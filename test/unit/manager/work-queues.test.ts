@@ -102,3 +102,26 @@ test("one that somebody deleted is declared again when those who consumed from i
   expect(asked).toHaveLength(2);
   expect(queues.troubles).toEqual([]);
 });
+
+test("one that is out of reach is not gone, and its pool's trouble says why; one that was deleted is", async () => {
+  for (const words of [
+    "home node 'rabbit@b' of durable queue 'unacked.work.a' in vhost '/' is down or inaccessible",
+    "queue 'unacked.work.a' in vhost '/' process is stopped by supervisor",
+    "queue 'unacked.work.a' in vhost '/' has crashed and failed to restart",
+  ]) {
+    const { asked, broker, session: one } = session(1);
+    const queues = new WorkQueues(() => one, "classic", log);
+    const ensured = queues.ensure("a");
+    await turn();
+    for (const { answer } of asked) answer.resolve();
+    await ensured;
+    broker.trouble = words;
+    await expect(queues.look("a")).rejects.toThrow(words);
+    await expect(queues.remove("a", { ifEmpty: true })).rejects.toThrow(words);
+    expect(await queues.depths(["a"])).toEqual([]);
+    expect(queues.troubles, words).toMatchObject([{ pool: "a", detail: expect.stringContaining(words) }]);
+    broker.trouble = "no queue 'unacked.work.a' in vhost '/'";
+    expect(await queues.look("a")).toBe("gone");
+    expect(await queues.remove("a", { ifEmpty: true })).toEqual({ kind: "gone" });
+  }
+});

@@ -3,7 +3,7 @@ import { backoffMs, type QueueType, TOLD_WITHIN_MS, workQueue } from "@unacked/c
 import type { QueueTrouble } from "../../../domain/overview/facts.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
-import { isDeleted, isInUse, isNotFound, isOtherwise } from "./queue-refusals.ts";
+import { isDeleted, isInUse, isOtherwise } from "./queue-refusals.ts";
 
 /** One that answers later is no longer waited for; what was asked stays asked, and nothing else is meanwhile. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -102,7 +102,7 @@ export class PoolQueue {
     this.#declaredIn = undefined;
   }
 
-  /** Messages that nobody holds, and consumers; `gone` if there is no such queue. Rejects like `ensure`. */
+  /** Messages that nobody holds, and consumers; `gone` if somebody has deleted it. Rejects like `ensure`, also while its node is down. */
   look(session: Session): Promise<QueueCounts | "gone"> {
     return this.#answered(
       this.#use(session, async (channel) => {
@@ -110,7 +110,7 @@ export class PoolQueue {
         return { ready: messageCount, consumers: consumerCount };
       }).catch((error: unknown) => {
         this.forget();
-        if (isNotFound(error)) return "gone";
+        if (isDeleted(error)) return "gone";
         throw this.#refused(error);
       }),
     );

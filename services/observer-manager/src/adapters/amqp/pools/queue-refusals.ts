@@ -4,9 +4,6 @@ import { RefusedError } from "@unacked/broker";
 const isRefusal = (error: unknown, words: RegExp): boolean =>
   error instanceof RefusedError && words.test(error.reason.detail);
 
-/** There is no such queue, or it is out of reach. */
-export const isNotFound = (error: unknown): boolean => isRefusal(error, /^404 /);
-
 /** There is no such queue. One whose node is down is "404" as well, and is not deleted. */
 export const isDeleted = (error: unknown): boolean => isRefusal(error, /^404 .*no queue/);
 
