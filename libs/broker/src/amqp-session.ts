@@ -132,9 +132,11 @@ export class AmqpSession implements Session {
   async #isDeclaredAside(queue: QueueDeclaration): Promise<boolean> {
     const { name, otherwise } = queue;
     if (otherwise === undefined) return false;
-    const declare = (as: QueueDeclaration) => this.#attempt(`declare queue ${name}`, (channel) => channel.declareQueue(as));
+    const isDone = async (what: string, act: (channel: SideChannel) => Promise<void>) =>
+      (await this.#attempt(what, act)) === undefined;
+    const declare = (as: QueueDeclaration) => isDone(`declare queue ${name}`, (channel) => channel.declareQueue(as));
     const known = this.#owner.otherwise;
-    if (known.has(name) && (await this.#attempt(`keep queue ${name}`, (channel) => channel.keepQueue(queue)))) return true;
+    if (known.has(name) && (await isDone(`keep queue ${name}`, (channel) => channel.keepQueue(queue)))) return true;
     known.delete(name);
     if (await declare(queue)) return true;
     const isOtherwise = await declare(asOtherwise(queue));
@@ -142,11 +144,11 @@ export class AmqpSession implements Session {
     return isOtherwise;
   }
 
-  bindAgain(queue: QueueDeclaration): Promise<boolean> {
+  bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined> {
     return this.#attempt(`bind queue ${queue.name} again`, (channel) => channel.bind(queue));
   }
 
-  isThere(queue: string): Promise<boolean> {
+  lookFor(queue: string): Promise<LossReason | undefined> {
     return this.#attempt(`look for queue ${queue}`, (channel) => channel.inspect(queue));
   }
 
@@ -284,14 +286,14 @@ export class AmqpSession implements Session {
     return channel;
   }
 
-  /** On a channel of its own, which is all that a refusal closes. False if it was refused. */
-  async #attempt(what: string, act: (channel: SideChannel) => Promise<unknown>): Promise<boolean> {
+  /** On a channel of its own, which is all that a refusal closes. @returns why it was refused */
+  async #attempt(what: string, act: (channel: SideChannel) => Promise<unknown>): Promise<LossReason | undefined> {
     const channel = await this.openSideChannel();
     try {
       await this.#reply(what, act(channel));
-      return true;
+      return undefined;
     } catch (error) {
-      if (error instanceof RefusedError) return false;
+      if (error instanceof RefusedError) return error.reason;
       throw error;
     } finally {
       void channel.close();

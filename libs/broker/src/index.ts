@@ -7,7 +7,7 @@ export {
   type ReconnectDelays,
 } from "./broker-settings.ts";
 export type { LossKind } from "./loss-kind.ts";
-export type { LossReason } from "./loss-reason.ts";
+export { isNoQueue, type LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
 export { untilAborted } from "./patience.ts";
 export { PublishError, type PublishErrorCode } from "./publish-error.ts";

@@ -19,6 +19,11 @@ export interface LossReason {
 // RabbitMQ's text since 3.8.15: "delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. …"
 const CONSUMER_TIMEOUT = /delivery acknowledgement on channel \d+ timed out/i;
 
+const NO_QUEUE = /^404 .*no queue/;
+
+/** There is no such queue. One whose node is down, or that has crashed, is "404" as well, and is not deleted. */
+export const isNoQueue = ({ detail }: LossReason): boolean => NO_QUEUE.test(detail);
+
 /** A reason from whatever was thrown or emitted. A 406 that says so becomes `consumer-timeout`, whatever `kind` was. */
 export function lossReason(kind: LossKind, cause: unknown): LossReason {
   const detail = describeCause(cause);

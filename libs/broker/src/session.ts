@@ -16,10 +16,10 @@ export interface Session {
   declare(queue: QueueDeclaration): Promise<void>;
   /** Declares the queue and its bindings, to exchanges that are there: for a user who may declare none. Safe to repeat. */
   declareQueue(queue: QueueDeclaration): Promise<void>;
-  /** Binds the queue once more, on a channel of its own: a refusal (false) costs the session nothing. */
-  bindAgain(queue: QueueDeclaration): Promise<boolean>;
-  /** Whether there is such a queue. On a channel of its own: unlike `inspect`, a no costs the session nothing. */
-  isThere(queue: string): Promise<boolean>;
+  /** Binds the queue once more, on a channel of its own: a refusal costs the session nothing. @returns why it is refused; undefined: it is bound */
+  bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined>;
+  /** Looks for a queue, on a channel of its own: unlike with `inspect`, a refusal costs the session nothing. @returns the same; undefined: it is there */
+  lookFor(queue: string): Promise<LossReason | undefined>;
   /** For what the broker may refuse: see SideChannel. The caller closes it. */
   openSideChannel(): Promise<SideChannel>;
   /** Durable. */

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Session } from "@unacked/broker";
+import { isNoQueue, type LossReason, type Session } from "@unacked/broker";
 import { type QueueDeclaration, TOLD_WITHIN_MS } from "@unacked/contracts";
 
 const LOOK_AGAIN_MS = 500;
+
+/** Called if a queue has to be waited for, with the broker's words, and again where these change. */
+export type OnMissing = (queue: string, why: LossReason) => void;
 
 /** A queue that services share, and this one consumes from. */
 export class ConsumedQueue {
@@ -22,33 +25,34 @@ export class ConsumedQueue {
 
   /**
    * Resolves when it is there. One that was there before, and is gone, was deleted: it is declared again when all who consumed from it have
-   * been told (TOLD_WITHIN_MS). Rejects when the session is lost.
-   *
-   * @param onMissing called if it has to be waited for
+   * been told (TOLD_WITHIN_MS). One that is out of reach (its node is down) is waited for. Rejects when the session is lost.
    */
-  async untilThere(session: Session, onMissing?: (queue: string) => void): Promise<void> {
-    if (!(await this.#find(session))) {
-      onMissing?.(this.name);
-      const missingSinceMs = performance.now();
-      do {
-        await sleep(LOOK_AGAIN_MS);
-        if (performance.now() - missingSinceMs > TOLD_WITHIN_MS) this.#wasThere = false;
-      } while (!(await this.#find(session)));
+  async untilThere(session: Session, onMissing: OnMissing): Promise<void> {
+    let goneSinceMs: number | undefined;
+    let told: string | undefined;
+    for (;;) {
+      const why = await this.#find(session);
+      if (why === undefined) break;
+      if (why.detail !== told) onMissing(this.name, why);
+      told = why.detail;
+      goneSinceMs = isNoQueue(why) ? (goneSinceMs ?? performance.now()) : undefined;
+      await sleep(LOOK_AGAIN_MS);
+      if (goneSinceMs !== undefined && performance.now() - goneSinceMs > TOLD_WITHIN_MS) this.#wasThere = false;
     }
     this.#wasThere = true;
   }
 
-  /** An exchange that somebody deletes takes its bindings along. Never makes the queue. @returns false if it is not there */
-  async bind(session: Session): Promise<boolean> {
+  /** An exchange that somebody deletes takes its bindings along. Never makes the queue. @returns why it cannot be had */
+  async bind(session: Session): Promise<LossReason | undefined> {
     for (const { exchange } of this.#queue.bindings) await session.declareExchange(exchange);
     return session.bindAgain(this.#queue);
   }
 
-  /** False where it is not there, and is not to be declared, or not yet. */
-  async #find(session: Session): Promise<boolean> {
-    if (!this.#isOurs) return session.isThere(this.name);
+  /** @returns why not: it is not there, and is not to be declared, or not yet; or it is out of reach */
+  async #find(session: Session): Promise<LossReason | undefined> {
+    if (!this.#isOurs) return session.lookFor(this.name);
     if (this.#wasThere) return this.bind(session);
     await session.declare(this.#queue);
-    return true;
+    return undefined;
   }
 }

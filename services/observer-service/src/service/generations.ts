@@ -128,10 +128,10 @@ export class Generations {
         log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
       );
     // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
-    const queue = await topology.untilWorkQueueIsThere(session, (missing) =>
+    const queue = await topology.untilWorkQueueIsThere(session, (missing, { detail, remedy }) =>
       log.warn(
-        { event: "waiting-for-queue", queue: missing },
-        "the work queue is not there, or not any more; it is waited for",
+        { event: "waiting-for-queue", queue: missing, detail, remedy },
+        "the work queue cannot be had; it is waited for",
       ),
     );
     await work.begin(session, queue);

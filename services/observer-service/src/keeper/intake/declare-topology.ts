@@ -10,7 +10,7 @@ import {
   taskStateQueue,
   workQueue,
 } from "@unacked/contracts";
-import { ConsumedQueue } from "../consumed-queue.ts";
+import { ConsumedQueue, type OnMissing } from "../consumed-queue.ts";
 
 export interface TopologyParts {
   readonly serviceId: ServiceId;
@@ -53,8 +53,8 @@ export class Topology {
     return control.name;
   }
 
-  /** Resolves to the name of the pool's work queue when it is there. Rejects when the session is lost. @param onMissing called if it has to be waited for */
-  async untilWorkQueueIsThere(session: Session, onMissing: (queue: string) => void): Promise<string> {
+  /** Resolves to the name of the pool's work queue when it is there. Rejects when the session is lost. */
+  async untilWorkQueueIsThere(session: Session, onMissing: OnMissing): Promise<string> {
     await this.#work.untilThere(session, onMissing);
     return this.#work.name;
   }

@@ -1,4 +1,4 @@
-import type { Consumer, Publisher, Session } from "@unacked/broker";
+import { type Consumer, isNoQueue, type Publisher, type Session } from "@unacked/broker";
 import { type CancelTasks, type QueueType, type ReportTasks, taskQueue, taskStateQueue } from "@unacked/contracts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
@@ -94,7 +94,15 @@ export class TaskSide {
     const known = new AbortController();
     await Promise.race([told, publisher.blocked(known.signal)]);
     known.abort();
-    await this.#queue.untilThere(session);
+    await this.#queue.untilThere(session, (queue, why) => {
+      const { detail, remedy } = why;
+      // Where it is the manager's to declare, that is done with the pool's first task.
+      const level = isNoQueue(why) ? "debug" : "warn";
+      log[level](
+        { event: "waiting-for-queue", queue, detail, remedy },
+        "the queue of tasks cannot be had; it is waited for",
+      );
+    });
     this.#session = session;
     if (this.#isClosed) return;
     await this.#consume();
