@@ -331,11 +331,10 @@ export class ObserverManager {
   }
 
   async close(): Promise<void> {
-    this.#prober.stop();
-    this.#reconciler.stop();
-    this.#poolKeeper.stop();
-    this.#retention.stop();
-    this.#lateEvents.stop();
+    // Their rounds under way end while the books, and the broker, are there.
+    const loops = [this.#prober, this.#reconciler, this.#poolKeeper, this.#retention, this.#lateEvents].map((loop) =>
+      loop.stop(),
+    );
     this.#logs.close();
     this.#tasks.endWaits();
     this.#flows.endWaits();
@@ -343,6 +342,7 @@ export class ObserverManager {
     this.#access.callers.close();
     // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
     await Promise.all([
+      ...loops,
       this.#scheduledStarts.stop(),
       this.#dispatcher.stop(),
       this.#broker.close(),

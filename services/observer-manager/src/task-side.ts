@@ -115,7 +115,7 @@ export class TaskSide {
   /** Nobody waits for an end any more, or for a task to take. */
   endWaits(): void {
     this.#waits.close();
-    this.#takers.close();
+    void this.#takers.close();
   }
 
   /** A schedule, or a flow, has cancelled some; they may run still. */
@@ -154,8 +154,14 @@ export class TaskSide {
   }
 
   async close(): Promise<void> {
-    this.#prover.stop();
-    this.#retention.stop();
-    await Promise.all([this.#dispatcher.stop(), this.#leases.stop(), this.#folder.stop(), this.#broker.close()]);
+    await Promise.all([
+      this.#prover.stop(),
+      this.#retention.stop(),
+      this.#takers.close(),
+      this.#dispatcher.stop(),
+      this.#leases.stop(),
+      this.#folder.stop(),
+      this.#broker.close(),
+    ]);
   }
 }

@@ -50,8 +50,8 @@ export class LateEvents {
     this.#loop.start();
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #look(): Promise<number> {

@@ -42,8 +42,8 @@ export class Retention {
     this.#loop.start(this.#everyMs);
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #sweep(): Promise<number> {

@@ -84,8 +84,8 @@ export class Reconciler {
     this.#loop.start(AGAIN_MS);
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #lookAround(): Promise<number> {

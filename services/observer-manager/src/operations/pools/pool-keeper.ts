@@ -59,8 +59,8 @@ export class PoolKeeper {
     this.#loop.start(EVERY_MS);
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<void> {
@@ -90,7 +90,8 @@ export class PoolKeeper {
     const isDue = (pool: string) =>
       nowMs - (this.#leftSinceMs.get(pool) ?? nowMs) >= UNWANTED_FOR_MS && nowMs >= (this.#notBeforeMs.get(pool) ?? 0);
     const inTurn = [...leftover.filter((pool) => !this.#lookedAt.has(pool)), ...this.#lookedAt];
-    for (const pool of inTurn.filter(isDue).slice(0, MAX_A_ROUND)) await this.#clearOne(pool, nowMs);
+    for (const pool of inTurn.filter(isDue).slice(0, MAX_A_ROUND))
+      if (!this.#loop.isStopped) await this.#clearOne(pool, nowMs);
     this.#parts.queues.showUnwanted([...this.#unwanted].map(([pool, seen]) => ({ pool, ...seen })));
   }
 

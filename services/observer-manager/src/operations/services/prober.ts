@@ -38,8 +38,8 @@ export class Prober {
     this.#loop.start(EVERY_MS);
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #look(): Promise<number> {

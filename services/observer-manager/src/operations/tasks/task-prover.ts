@@ -123,8 +123,8 @@ export class TaskProver {
     this.#loop.start(EVERY_MS);
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #look(): Promise<number> {

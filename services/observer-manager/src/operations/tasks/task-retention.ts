@@ -47,8 +47,8 @@ export class TaskRetention {
     this.#loop.start();
   }
 
-  stop(): void {
-    this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   async #round(): Promise<number> {

@@ -42,10 +42,11 @@ export class WaitingTakers {
     this.#loop.start();
   }
 
-  /** Nobody waits any more, or will. */
-  close(): void {
-    this.#loop.stop();
+  /** Nobody waits any more, or will. Idempotent. Resolves when nothing is claimed for anybody. */
+  close(): Promise<void> {
+    const ended = this.#loop.end();
     for (const { answer } of [...this.#waiting]) answer([]);
+    return ended;
   }
 
   /** Something may be Ready, or there may be room. */
