@@ -29,11 +29,15 @@ let isTold = false;
 /** What nobody caught has just been told to its owner, and other listeners of the process hear of it: an author's, or a library's. */
 export const areOthersTold = (): boolean => isTold;
 
+/** What Node tells its process of an error that nobody caught. */
+const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtException", "unhandledRejection"]);
+
 /**
- * Takes every uncaught exception and unhandled rejection of the process. One that came out of an observer goes to its
- * owner, the others to `onUnattributed`.
+ * Takes every uncaught exception and unhandled rejection of the process, before all who listen for it and whether or not anybody does: an author's
+ * code may take all listeners away, and one that throws would end the process (programs made by Emscripten bring such a one). One that came out of an
+ * observer goes to its owner, the others to `onUnattributed`.
  *
- * Measured on Node 20.20, 22.23 and 24.21: in both process handlers the storage still holds the owner for a throw in a
+ * Measured on Node 20.20, 22.23 and 24.21: in both events the storage still holds the owner for a throw in a
  * timer, nextTick, socket callback, EventEmitter or abort listener, and for a rejection of a promise made in the run.
  * Three exceptions: a throw in `queueMicrotask` has lost its owner on 20 and 22 (hence the wrapper below); a promise made
  * in the run but rejected by foreign code belongs to nobody on 24; a listener on an emitter that runs share is called by
@@ -49,8 +53,17 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
     if (owner === undefined) onUnattributed(error);
     else owner.uncaught(error);
   };
-  process.on("uncaughtException", attribute);
-  process.on("unhandledRejection", attribute);
+  const emit = process.emit as (...args: unknown[]) => boolean;
+  process.emit = ((...args: unknown[]): boolean => {
+    if (!UNCAUGHT.has(args[0])) return Reflect.apply(emit, process, args);
+    attribute(args[1]);
+    try {
+      Reflect.apply(emit, process, args);
+    } catch {
+      // Its owner knows already; what a listener throws here at Node ends the process of all, with exit code 7.
+    }
+    return true;
+  }) as typeof process.emit;
   wrapQueueMicrotask();
 }
 

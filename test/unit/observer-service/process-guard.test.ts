@@ -5,7 +5,7 @@ import { ROOT } from "../../support/processes/processes.ts";
 
 const real = { ...process };
 afterEach(() => {
-  for (const name of ["exit", "reallyExit", "abort", "chdir", "kill"])
+  for (const name of ["exit", "reallyExit", "abort", "chdir", "kill", "setUncaughtExceptionCaptureCallback"])
     Object.assign(process, { [name]: real[name as never] });
 });
 
@@ -22,29 +22,45 @@ it("a handler ends neither its slot nor the service that its slot belongs to, no
   expect(killed).toHaveBeenCalledTimes(2);
 });
 
-it("a file that listens for what nobody caught, to end its program, ends nobody: the handler that threw fails, and no other", () => {
+/** Runs in a process of its own that is guarded as a slot is: what it prints, line by line, and how it ends. */
+function guarded(script: string) {
   const program = `
     const { installIsolation, runAs } = await import("./services/observer-service/src/isolation.ts");
     const { exitSlot, guardProcess } = await import("./services/observer-service/src/slot/process-guard.ts");
     guardProcess(() => false);
     installIsolation(() => console.log("nobody's"));
-    const owner = { runId: "run-1", uncaught: ({ message }) => console.log("run-1", message) };
-    for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, () => process.exit(1));
-    runAs(owner, () => setTimeout(() => { throw new Error("in a timer"); }, 1));
-    runAs(owner, () => setTimeout(() => void Promise.reject(new Error("in a promise")), 10));
-    runAs(owner, () => setTimeout(() => { try { process.exit(0); } catch { console.log("refused"); } }, 100));
+    const ownerOf = (runId) => ({ runId, uncaught: ({ message }) => console.log(runId, message) });
+    const throwIn = (runId) => {
+      runAs(ownerOf(runId), () => setTimeout(() => { throw new Error("in a timer"); }, 1));
+      runAs(ownerOf(runId), () => setTimeout(() => void Promise.reject(new Error("in a promise")), 10));
+    };
+    ${script}
     setTimeout(() => exitSlot(3), 150);`;
   const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
     encoding: "utf8",
     cwd: ROOT,
     timeout: 60_000,
   });
-  expect(stdout.split("\n").map((line) => line.slice(0, 32))).toEqual([
-    "run-1 in a timer",
-    "run-1 in a promise",
-    "run-1 process.exit(0) would end ",
-    "refused",
-    "",
-  ]);
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return { status, lines: lines.map((line) => line.slice(0, 32)) };
+}
+
+it("a file that listens for what nobody caught, to end its program, ends nobody: the handler that threw fails, and no other", () => {
+  const { status, lines } = guarded(`
+    for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, () => process.exit(1));
+    throwIn("run-1");
+    runAs(ownerOf("run-1"), () => setTimeout(() => { try { process.exit(0); } catch { console.log("refused"); } }, 100));`);
+  expect(lines).toEqual(["run-1 in a timer", "run-1 in a promise", "run-1 process.exit(0) would end ", "refused"]);
   expect(status).toBe(3);
+});
+
+it("nor does one that throws it on, or takes all listeners away; and none takes what others have not caught for itself", () => {
+  const thrown = { status: 3, lines: ["run-2 in a timer", "run-2 in a promise"] };
+  const throwsOn =
+    'for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (error) => { throw error; });';
+  expect(guarded(`${throwsOn} throwIn("run-2");`)).toEqual(thrown);
+  expect(guarded('process.removeAllListeners(); throwIn("run-2");')).toEqual(thrown);
+  const takes = "process.setUncaughtExceptionCaptureCallback(() => undefined)";
+  const { lines } = guarded(`runAs(ownerOf("run-1"), () => { try { ${takes}; } catch {} }); throwIn("run-2");`);
+  expect(lines).toEqual(["run-1 process.setUncaughtExcepti", ...thrown.lines]);
 });

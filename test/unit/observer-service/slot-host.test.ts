@@ -35,6 +35,30 @@ it("what a handler has thrown is looked at as its run: code of the author's that
   expect(new Set(lookers)).toEqual(new Set(["run-1"]));
 });
 
+it("what cannot be looked at without a throw, as proxies have it, fails its own attempt alone", async () => {
+  const trap = () => {
+    throw new Error("trapped");
+  };
+  // Asked what it is, it is an error; whether it is final, it throws.
+  const thrown = new Proxy(new Error("x"), { has: trap, get: trap });
+  const type = defineObserver({
+    type: "throws",
+    params: z.object({}),
+    run: async () => {
+      throw thrown;
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map([["throws", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "throws", labels: {}, params: {} };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  await eventually(() => expect(written).toContain('"outcome":"failed"'));
+});
+
 it("what listens for the abort of one task of a batch is its call's code, as what listens for that of the whole is", async () => {
   const owners: [string, string | undefined][] = [];
   const heard = (who: string) => () => void owners.push([who, currentOwner()?.runId]);

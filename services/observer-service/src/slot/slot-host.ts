@@ -222,14 +222,17 @@ export class SlotHost {
     // Now: lines of one that has settled are dropped.
     if (events > 0)
       run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
-    const error =
-      outcome.outcome === "completed" || outcome.error === undefined
-        ? undefined
-        : lookAs(run.runId, () => thrownText(outcome.error));
-    const word = wordOf(outcome, run.word);
+    const { error, ...word } = lookAs(run.runId, () => endOf(outcome, run.word));
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
   }
+}
+
+/** What is told of its end. To look at what was thrown is to enter its author's code. */
+function endOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWord & { error?: ErrorText } {
+  const word = wordOf(outcome, kept);
+  if (outcome.outcome === "completed" || outcome.error === undefined) return word;
+  return { ...word, error: thrownText(outcome.error) };
 }
 
 const sendable = ({ reason, ...word }: UpdateWord): UpdateWord => ({

@@ -65,8 +65,13 @@ export function wordOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWor
 const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postponement"]> =>
   "at" in when ? { at: when.at.getTime(), reason } : { inMs: when.inMs, reason };
 
-/** To try again would not help. */
-export const isFinal = (error: Error): boolean =>
-  isNonRetryable(error) || (error instanceof SdkError && FINAL.has(error.code));
+/** To try again would not help. Never throws: it is the author's own, and may be a proxy. */
+export function isFinal(error: Error): boolean {
+  try {
+    return isNonRetryable(error) || (error instanceof SdkError && FINAL.has(error.code));
+  } catch {
+    return false;
+  }
+}
 
 const FINAL: ReadonlySet<string> = new Set(["invalid-output", "missing-input"]);
