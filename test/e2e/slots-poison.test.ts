@@ -32,6 +32,7 @@ const FOUND: [string, object, RegExp][] = [
   ["a leak in the heap", { how: "heap" }, /^(SlotEndedError|HandlerBlockedError)/],
   ["junk in its slot's pipe", { how: "junk-on-3" }, /^SlotEndedError: .*SlotWireError: .* what came is no JSON/],
   ["its slot's pipe, closed", { how: "close-3" }, /^SlotEndedError/],
+  ["an error that is nobody's, each time", { how: "finalizer" }, /^SlotEndedError: .* thrown by a finalizer/],
 ];
 
 describe("an observer that harms its process", () => {

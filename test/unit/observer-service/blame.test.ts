@@ -6,14 +6,14 @@ const newBlame = () => new Blame(createLog("silent"), () => undefined);
 
 test("who was in a slot that grew is nobody's suspect", () => {
   const blame = newBlame();
-  blame.noteRecycled(["a", "b", "c"], 0);
+  blame.noteMishap("growth", ["a", "b", "c"], 0);
   for (const one of ["a", "b", "c"]) expect(blame.apartOf(one)).toBeUndefined();
 });
 
 test("who was in two is a suspect: several are halved", () => {
   const blame = newBlame();
-  blame.noteRecycled(["a", "b", "c"], 0);
-  blame.noteRecycled(["a", "b", "x"], 1_000);
+  blame.noteMishap("growth", ["a", "b", "c"], 0);
+  blame.noteMishap("growth", ["a", "b", "x"], 1_000);
   expect(blame.apartOf("a")).toMatchObject({ kind: "suspects", group: { members: ["a"] } });
   expect(blame.apartOf("b")).toMatchObject({ kind: "suspects", group: { members: ["b"] } });
   expect(blame.apartOf("x")).toBeUndefined();
@@ -21,23 +21,40 @@ test("who was in two is a suspect: several are halved", () => {
 
 test("a single one is only kept by itself: it need not be what grew, and does not wait for a slot of its own", () => {
   const blame = newBlame();
-  blame.noteRecycled(["a", "b", "c"], 0);
-  blame.noteRecycled(["a", "x", "y"], 1_000);
+  blame.noteMishap("growth", ["a", "b", "c"], 0);
+  blame.noteMishap("growth", ["a", "x", "y"], 1_000);
   expect(blame.isGuilty("a")).toBe(false);
   expect(blame.apartOf("a")).toMatchObject({ kind: "suspects", group: { members: ["a"] } });
 });
 
 test("what was long ago counts for nobody", () => {
   const blame = newBlame();
-  blame.noteRecycled(["a", "b"], 0);
-  blame.noteRecycled(["a", "b"], 600_001);
+  blame.noteMishap("growth", ["a", "b"], 0);
+  blame.noteMishap("growth", ["a", "b"], 600_001);
   expect(blame.apartOf("a")).toBeUndefined();
 });
 
 test("who is alone when its slot dies did it", () => {
   const blame = newBlame();
-  blame.noteRecycled(["a", "b"], 0);
-  blame.noteRecycled(["a", "x"], 1_000);
+  blame.noteMishap("growth", ["a", "b"], 0);
+  blame.noteMishap("growth", ["a", "x"], 1_000);
   expect(blame.suspect(["a"])).toEqual({ kind: "guilty", observer: "a" });
   expect(blame.apartOf("a")).toEqual({ kind: "alone", observerId: "a" });
+});
+
+test("what happens to a slot in which nothing runs, too, the files do by themselves: nobody is suspected of it for a while, whoever was there", () => {
+  const blame = newBlame();
+  blame.noteByItself("growth", 0);
+  blame.noteMishap("growth", ["a", "b"], 1_000);
+  blame.noteMishap("growth", ["a", "b"], 2_000);
+  expect(blame.apartOf("a")).toBeUndefined();
+  blame.noteMishap("growth", ["a", "b"], 600_001);
+  expect(blame.apartOf("a")).toMatchObject({ kind: "suspects" });
+});
+
+test("each kind of mishap is counted for itself", () => {
+  const blame = newBlame();
+  blame.noteMishap("growth", ["a"], 0);
+  blame.noteMishap("unowned-error", ["a"], 1_000);
+  expect(blame.apartOf("a")).toBeUndefined();
 });

@@ -97,21 +97,42 @@ test("nobody named: who ran is suspected, and who stood behind is not", () => {
   expect(["a", "b", "c"].map((one) => blame.isSuspect(one))).toEqual([true, false, true]);
 });
 
+/** The slot of these ends itself, for an error that belongs to nobody. */
+function endOfUnowned(all: Placed[], of = slot): void {
+  const ends = endsOf(all);
+  const messages = new AttemptMessages({
+    log,
+    placement: { find: () => expect.unreachable() },
+    over: () => expect.unreachable(),
+    noteReason: (which, reason) => ends.note(which, reason),
+  });
+  messages.take(of, { kind: "unattributed", error: { name: "Error", message: "a pool's" } });
+  ends.gone(of, { code: 1, signal: null });
+}
+
 test("an error of nobody's convicts nobody and makes no suspects, though one was alone in the slot", () => {
-  for (const all of [[placed("a")], [placed("b"), placed("c")]]) {
-    const ends = endsOf(all);
-    const messages = new AttemptMessages({
-      log,
-      placement: { find: () => expect.unreachable() },
-      over: () => expect.unreachable(),
-      noteReason: (of, reason) => ends.note(of, reason),
-    });
-    messages.take(slot, { kind: "unattributed", error: { name: "Error", message: "a pool's" } });
-    ends.gone(slot, { code: 1, signal: null });
-  }
+  endOfUnowned([placed("a")]);
+  endOfUnowned([placed("b"), placed("c")]);
   expect(told).toEqual(["a interrupted", "b interrupted", "c interrupted"]);
   expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
   expect(history.last()[0]).toMatchObject({ reason: "other", why: "an error that belongs to no observer: Error: a pool's" });
+});
+
+test("who is there each time that such an error ends a slot is looked for, and is guilty if it was alone in the last", () => {
+  endOfUnowned([placed("a"), placed("b"), placed("c")]);
+  endOfUnowned([placed("a"), placed("d")]);
+  expect(["a", "b", "c", "d"].map((one) => blame.isSuspect(one))).toEqual([true, false, false, false]);
+  told = [];
+  endOfUnowned([placed("a")]);
+  expect(told).toEqual(["a failed"]);
+  expect(blame.isGuilty("a")).toBe(true);
+});
+
+test("but not where it ends slots in which nothing runs, too", () => {
+  endOfUnowned([], { ...slot, purpose: { kind: "spare" } });
+  for (let i = 0; i < 3; i += 1) endOfUnowned([placed("a")]);
+  expect(told).toEqual(["a interrupted", "a interrupted", "a interrupted"]);
+  expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
 });
 
 test("what a slot says that its pipe was tampered with is somebody's doing: one alone in it is guilty", () => {

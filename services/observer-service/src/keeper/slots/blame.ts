@@ -3,8 +3,11 @@ import { groupOfOne, judge, type SuspectGroup, type Verdict } from "./suspicion.
 
 /** Without a death for so long nobody is suspected any more. */
 const SUSPICION_LAPSES_MS = 600_000;
-/** A run that was in a slot that grew over its limit, and so soon is in another that does, may be what makes them grow. */
-const RECYCLED_LATELY_MS = 600_000;
+/** A run that was in a slot to which this happened, and so soon is in another to which it does, may be what does it. */
+const LATELY_MS = 600_000;
+
+/** What happens to slots and names nobody: one grows over its limit · one ends itself for an error that belongs to no handler and no file. */
+export type Mishap = "growth" | "unowned-error";
 
 /** Where an observer that is not like the others has to run. */
 export type Apart = { kind: "suspects"; group: SuspectGroup } | { kind: "alone"; observerId: string };
@@ -20,7 +23,10 @@ export class Blame {
   readonly #groups = new Map<string, SuspectGroup>();
   /** Observers that try again alone. */
   readonly #guilty = new Set<string>();
-  readonly #recycledAtMs = new Map<string, number>();
+  /** By observer: when it was last in a slot to which that happened. */
+  readonly #wereInAtMs: Readonly<Record<Mishap, Map<string, number>>> = { growth: new Map(), "unowned-error": new Map() };
+  /** When it last happened to a slot in which nothing has ever run. */
+  readonly #byItselfAtMs = new Map<Mishap, number>();
 
   constructor(log: Log, onLapsed: (group: SuspectGroup) => void) {
     this.#log = log;
@@ -87,18 +93,31 @@ export class Blame {
   }
 
   /**
-   * Their slot grew over its limit, and they begin again elsewhere. Those that were in another one that did, not long ago, are
-   * suspects: where many slots grow, nearly all innocents come to be in two. So a single one is only kept by itself.
+   * That has happened to the slot of these, and they begin again elsewhere. Those that were in another one not long ago are
+   * suspects: where it happens to many slots, nearly all innocents come to be in two. So a single one is only kept by itself.
+   *
+   * @returns those that were in two
    */
-  noteRecycled(observers: readonly string[], nowMs = performance.now()): void {
-    for (const [observer, atMs] of this.#recycledAtMs)
-      if (nowMs - atMs > RECYCLED_LATELY_MS) this.#recycledAtMs.delete(observer);
-    const again = observers.filter((observer) => this.#recycledAtMs.has(observer));
-    for (const observer of observers) this.#recycledAtMs.set(observer, nowMs);
+  noteMishap(what: Mishap, observers: readonly string[], nowMs = performance.now()): readonly string[] {
+    const wereInAtMs = this.#wereInAtMs[what];
+    for (const [observer, atMs] of wereInAtMs) if (nowMs - atMs > LATELY_MS) wereInAtMs.delete(observer);
+    const again = this.happensByItself(what, nowMs) ? [] : observers.filter((observer) => wereInAtMs.has(observer));
+    for (const observer of observers) wereInAtMs.set(observer, nowMs);
     const [only, ...others] = again;
-    if (only === undefined) return;
     if (others.length > 0) this.suspect(again);
-    else this.#keepApart(groupOfOne(only));
+    else if (only !== undefined) this.#keepApart(groupOfOne(only));
+    return again;
+  }
+
+  /** It has happened to a slot in which nothing has ever run. */
+  noteByItself(what: Mishap, nowMs = performance.now()): void {
+    this.#byItselfAtMs.set(what, nowMs);
+  }
+
+  /** What the files do by themselves they do in every slot: whoever is there when it happens, and were it in ten, has not done it. */
+  happensByItself(what: Mishap, nowMs = performance.now()): boolean {
+    const atMs = this.#byItselfAtMs.get(what);
+    return atMs !== undefined && nowMs - atMs <= LATELY_MS;
   }
 
   /** These are suspected no more. */

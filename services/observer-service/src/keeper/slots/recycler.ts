@@ -43,8 +43,11 @@ export class Recycler {
     if (slot.isRetired) return over.isFar ? endSlot(slot, reason) : undefined;
     const begun = placed.filter((one) => !isInLine(one));
     const [only, ...others] = begun;
-    if (only === undefined) return endSlot(slot, reason);
-    if (others.length === 0)
+    if (only === undefined) {
+      if (slot.purpose.kind === "spare") blame.noteByItself("growth");
+      return endSlot(slot, reason);
+    }
+    if (others.length === 0 && !blame.happensByItself("growth"))
       return endSlot(slot, {
         kind: "culprit",
         runId: only.run.runId,
@@ -53,7 +56,7 @@ export class Recycler {
     if (!over.isFar && !mayEmptyOne()) return;
     this.#tell(slot, over, begun);
     const observers = begun.map(({ run }) => run.start.observerId);
-    blame.noteRecycled(observers);
+    blame.noteMishap("growth", observers);
     if (over.isFar) {
       retire(slot, reason);
       return endSlot(slot, reason);

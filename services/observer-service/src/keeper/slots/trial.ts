@@ -1,3 +1,4 @@
+import type { ErrorText } from "@unacked/contracts";
 import { asError } from "../../error-text.ts";
 import type { HandledRun } from "../runs/handlers.ts";
 import type { Blame } from "./blame.ts";
@@ -48,7 +49,7 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
 }
 
 /** Ended for a reason in which nobody has failed. */
-const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen", "nobodys-error"]);
+const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen"]);
 
 const ofRun = (placed: readonly Placed[], runId: string) => placed.find(({ run }) => run.runId === runId);
 
@@ -62,6 +63,7 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   // A handler that was told to end has no attempt to fail: its end is told as what it was told.
   if (reason !== undefined && NOBODYS.has(reason.kind)) return nobody;
   if (allToldToStop(dead)) return nobody;
+  if (reason?.kind === "nobodys-error") return failedByUnowned(dead, reason.error, blame);
   if (reason?.kind === "culprit") {
     const named = ofRun(placed, reason.runId);
     if (named === undefined) return nobody; // it has settled in the last moment
@@ -71,11 +73,28 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   const [first] = placed;
   if (first === undefined) return nobody;
   const verdict = blame.suspect(placed.map(({ run }) => run.start.observerId));
-  return verdict.kind === "guilty" ? new Map([[first.run, aloneWhenItEnded(end, reason)]]) : nobody;
+  if (verdict.kind !== "guilty") return nobody;
+  return new Map([[first.run, aloneWhenItEnded(end, reason?.kind === "last-word" ? reason.error : undefined)]]);
 }
 
-function aloneWhenItEnded(end: SlotEnd, reason: Reason | undefined): Error {
-  const said = reason?.kind === "last-word" ? reason.error : undefined;
+/**
+ * An error that belongs to no handler and no file says nothing of who is there when it happens once: what the files do by themselves they do
+ * in every slot. Who does it may do it again and again, and each time end all that run beside him: so who is there each time is looked for.
+ */
+function failedByUnowned({ slot, end, placed }: DeadSlot, error: ErrorText, blame: Blame): Map<HandledRun, Error> {
+  const [first, ...others] = placed;
+  if (first === undefined) {
+    if (slot.purpose.kind === "spare") blame.noteByItself("unowned-error");
+    return new Map();
+  }
+  const observers = placed.map(({ run }) => run.start.observerId);
+  const again = blame.noteMishap("unowned-error", observers);
+  if (others.length > 0 || again.length === 0) return new Map();
+  blame.convict(first.run.start.observerId);
+  return new Map([[first.run, aloneWhenItEnded(end, error)]]);
+}
+
+function aloneWhenItEnded(end: SlotEnd, said: ErrorText | undefined): Error {
   return asError({
     name: "SlotEndedError",
     message: `the handler was alone in its slot when that ended: ${said === undefined ? endText(end) : `${said.name}: ${said.message}`}`,
