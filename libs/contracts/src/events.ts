@@ -181,6 +181,9 @@ export const DuplicateDropped = z.object({
 });
 export type DuplicateDropped = z.infer<typeof DuplicateDropped>;
 
+/** So many types of observers a service may announce, and as many of tasks. */
+export const MAX_TYPES = 1_000;
+
 export const ObserverTypeInfo = z.object({
   type: TypeName,
   description: shownText(1_000).default(""),
@@ -217,7 +220,7 @@ export const ServiceBorn = z.object({
   at,
   pool: PoolName,
   workerCount: z.int().min(1).max(65_535),
-  types: z.array(ObserverTypeInfo).max(1_000),
+  types: z.array(ObserverTypeInfo).max(MAX_TYPES),
   version: shownText(64),
   host: shownText(255),
   pid: count(0),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
-import { ErrorText } from "./events.ts";
+import { ErrorText, MAX_TYPES } from "./events.ts";
 import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "./ids.ts";
 import { MAX_BUNDLE } from "./start-task.ts";
 import { COMPLETED_BY, TASK_OUTCOMES } from "./task-states.ts";
@@ -26,7 +26,7 @@ export const TaskWorkers = z.object({
   kind: z.literal("TaskWorkers"),
   workers: count(0).max(65_535),
   draining: z.boolean(),
-  types: z.array(TaskTypeInfo).max(1_000),
+  types: z.array(TaskTypeInfo).max(MAX_TYPES),
 });
 export type TaskWorkers = z.infer<typeof TaskWorkers>;
 

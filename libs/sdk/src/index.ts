@@ -32,10 +32,12 @@ export {
   defineObserver,
   type Isolation,
   isObserverDefinition,
+  isolationFlaw,
   type ObserverDefinition,
   type ObserverDraft,
   type Silence,
   type StartMode,
+  silenceFlaw,
   type UpdateAnswer,
 } from "./observer-definition.ts";
 export { isObserverStopped, ObserverStopped, type StopCode, stopCodes } from "./observer-stopped.ts";

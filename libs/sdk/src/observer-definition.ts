@@ -185,31 +185,38 @@ const FIELDS: Record<keyof ObserverDraft<z.ZodType>, true> = {
   run: true,
 };
 
-const LEAST_SILENCE = { warnAfterMs: 1_000, restartAfterMs: 1_000 };
+/** 24 days: no timer waits longer. */
+const LONGEST_SILENCE_MS = 2_147_483_647;
+const SILENCE: Ranges = { warnAfterMs: [1_000, LONGEST_SILENCE_MS], restartAfterMs: [1_000, LONGEST_SILENCE_MS] };
 
-/** Behind the word `silence`: what is wrong with it. */
-function silenceFlaw(silence: Silence): string | undefined {
-  const flaw = flawOf(silence, LEAST_SILENCE, "{ warnAfterMs: 60_000 }");
+/** What is wrong with a type's `silence`, to be said behind that word; `undefined`: nothing. */
+export function silenceFlaw(silence: Silence): string | undefined {
+  const flaw = flawOf(silence, SILENCE, "{ warnAfterMs: 60_000 }");
   if (flaw !== undefined) return flaw;
   const { warnAfterMs = 0, restartAfterMs = Number.POSITIVE_INFINITY } = silence;
   return warnAfterMs > restartAfterMs ? ".restartAfterMs is less than warnAfterMs" : undefined;
 }
 const START_MODES: ReadonlySet<unknown> = new Set<StartMode>(["at-once", "admitted"]);
 
-const LEAST = { runsPerSlot: 1, memoryMb: 32 };
+/** A million: more than any service runs, and a tebibyte. */
+const MOST = 1_048_576;
+const ISOLATION: Ranges = { runsPerSlot: [1, MOST], memoryMb: [32, MOST] };
 
-/** Behind the word `isolation`: what is wrong with it. */
+/** What is wrong with what a type asks for by `isolation`, to be said behind that word; `undefined`: nothing. */
 export function isolationFlaw(isolation: Isolation): string | undefined {
-  return flawOf(isolation, LEAST, "{ runsPerSlot: 1 }");
+  return flawOf(isolation, ISOLATION, "{ runsPerSlot: 1 }");
 }
 
-function flawOf(given: object, leasts: Readonly<Record<string, number>>, example: string): string | undefined {
+type Ranges = Readonly<Record<string, readonly [least: number, most: number]>>;
+
+function flawOf(given: object, ranges: Ranges, example: string): string | undefined {
   if (typeof given !== "object" || given === null) return ` is not an object, for example ${example}`;
   for (const [name, value] of Object.entries(given)) {
-    const least = leasts[name];
-    if (least === undefined) return ` has no ${name}: it takes ${Object.keys(leasts).join(" and ")}`;
-    if (value !== undefined && !(Number.isInteger(value) && value >= least))
-      return `.${name} is not a whole number from ${least}`;
+    const range = Object.hasOwn(ranges, name) ? ranges[name] : undefined;
+    if (range === undefined) return ` has no ${name}: it takes ${Object.keys(ranges).join(" and ")}`;
+    const [least, most] = range;
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      return `.${name} is not a whole number from ${least} to ${most}`;
   }
   return undefined;
 }

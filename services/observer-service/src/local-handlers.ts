@@ -15,7 +15,7 @@ import { checkpointFlaw, startAttempt, stopReason } from "./slot/attempt.ts";
 import { BatchHandler } from "./slot/batch-handler.ts";
 import type { LoadedObservers } from "./slot/load-observers.ts";
 import { asHandler, wordOf } from "./slot/task-handler.ts";
-import { describeTasks, describeTypes, unknownFieldsIn } from "./slot/type-catalogue.ts";
+import { catalogueOf } from "./slot/type-catalogue.ts";
 import type { Attempt, MemberWord, TaskWord } from "./wire/attempt.ts";
 import type { Catalogue } from "./wire/messages.ts";
 import { SilenceWatch } from "./wire/silence-watch.ts";
@@ -30,13 +30,10 @@ export class LocalHandlers implements Handlers, SlotsView {
   /** Of the first attempt, checked when its turn came. */
   readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
 
-  constructor({ types, tasks, notOffered, broken }: Omit<LoadedObservers, "code">) {
+  constructor({ types, tasks, described, notOffered, broken }: Omit<LoadedObservers, "code">) {
     this.#types = new Map<string, ObserverDefinition | TaskDefinition>([...types, ...tasks]);
-    const { infos, unannounced } = describeTypes(types);
-    const ofTasks = describeTasks(tasks);
-    const all = [...unannounced, ...ofTasks.unannounced];
-    const unknownFields = unknownFieldsIn([...this.#types.values()]);
-    this.catalogue = { types: infos, tasks: ofTasks.entries, unannounced: all, unknownFields, notOffered, broken };
+    const { isolation: _isNotKept, ...catalogue } = catalogueOf(described);
+    this.catalogue = { ...catalogue, notOffered, broken };
   }
 
   checkParams(run: HandledRun): ErrorText | undefined {

@@ -1,22 +1,29 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/slot-pool.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { ROOT } from "../processes/processes.ts";
 
 const log = createLog("silent");
 export const STOP_TIMEOUT_MS = 60_000;
 
-/** Real slots that have loaded this folder of fixtures, for a keeper's runner without a broker: what both are made with. */
-export async function openSlots(folder: string, count = 1, stopTimeoutMs = STOP_TIMEOUT_MS) {
+/** Real slots that have loaded this folder, of fixtures if it is not absolute, for a keeper's runner without a broker: what both are made with. */
+export async function openSlots(
+  folder: string,
+  count = 1,
+  stopTimeoutMs = STOP_TIMEOUT_MS,
+  more: Partial<SlotSettings> = {},
+) {
   const program = join(ROOT, "services/observer-service/dist/slot/main.js");
   const handlers = new SlotHandlers(
     {
-      ...{ count, max: 9, memoryBytes: 2 ** 40, dir: join(ROOT, "test/fixtures", folder), stuckMs: 0 },
+      ...{ count, max: 9, memoryBytes: 2 ** 40, dir: resolve(ROOT, "test/fixtures", folder), stuckMs: 0 },
       ...{ stopTimeoutMs, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
       env: { ...process.env, UNACKED_SLOT: "1" },
       permissions: {} as never,
       service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+      ...more,
     },
     log,
   );

@@ -13,10 +13,10 @@ import { z } from "zod";
 import type { LiveRun } from "../../../services/observer-service/src/keeper/runs/live-run.ts";
 import { RunTracing } from "../../../services/observer-service/src/keeper/runs/run-tracing.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
-import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { keptTracing } from "../../support/monitoring/kept-tracing.ts";
+import { localHandlers } from "../../support/slots/local-handlers.ts";
 
 const ORDER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
@@ -27,12 +27,7 @@ function traced(handler: (context: ObserverContext) => Promise<void>) {
   const told: ServiceEvent[] = [];
   const definition = defineObserver({ type: "told", params: z.strictObject({}), run: handler });
   const runner = new Runner({
-    handlers: new LocalHandlers({
-      types: new Map([[definition.type, definition]]),
-      tasks: new Map(),
-      notOffered: [],
-      broken: [],
-    }),
+    handlers: localHandlers(definition),
     events: { tell: (event) => void told.push(event) },
     errors: { report: () => Promise.resolve() },
     output: () => Promise.resolve(),

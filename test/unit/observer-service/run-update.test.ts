@@ -17,9 +17,9 @@ import { ControlIntake } from "../../../services/observer-service/src/keeper/con
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import type { LiveRun } from "../../../services/observer-service/src/keeper/runs/live-run.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
-import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { localHandlers } from "../../support/slots/local-handlers.ts";
 
 type Onward = (answer: UpdateAnswer | Error) => void;
 
@@ -53,8 +53,7 @@ async function running({ takes = true, retry = DEFAULT_RETRY, limitMs = 60_000 }
     holds: () => held,
     log,
   };
-  const types = new Map([[definition.type, definition]]);
-  const handlers = new LocalHandlers({ types, tasks: new Map(), notOffered: [], broken: [] });
+  const handlers = localHandlers(definition);
   const runner = new Runner({
     ...shared,
     handlers,

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
-import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { localHandlers } from "../../support/slots/local-handlers.ts";
 
 const GENERATION = 1;
 
@@ -27,8 +27,7 @@ function parts() {
     holds: (generation: number) => isHeld && generation === GENERATION,
     log: createLog("silent"),
   };
-  const types = new Map([[definition.type, definition]]);
-  const handlers = new LocalHandlers({ types, tasks: new Map(), notOffered: [], broken: [] });
+  const handlers = localHandlers(definition);
   const runner = new Runner({
     ...shared,
     handlers,
@@ -37,7 +36,7 @@ function parts() {
     tailBytes: 8_192,
   });
   const tombstones = new Tombstones();
-  const knowsType = (type: string) => types.has(type);
+  const knowsType = (type: string) => type === definition.type;
   const asksFirst = () => false;
   const saves = () => false;
   const takenBack = vi.fn((_generation: number) => void (isHeld = false));

@@ -11,6 +11,8 @@ const MAX_EXCERPT = 1_000;
 const MAX_FRAME = 4_096;
 const MAX_EXCERPT_LINE = 160;
 const LINES_AROUND = 2;
+const MAX_SHOWN_WHOLE = 200;
+const MAX_PROBLEM_OF_MANY = 200;
 
 /**
  * Why a file does not load, for its author: what was thrown, in which file and line, and these lines. The place may be in a
@@ -42,6 +44,13 @@ export function brokenFile(file: string, problem: string, place?: SourcePlace): 
     ...(excerpt !== undefined && { excerpt }),
   };
 }
+
+/** Hundreds are shown as the first ones are; of thousands all would be more than a slot tells at once. */
+export const boundedBroken = (broken: readonly BrokenFile[]): BrokenFile[] =>
+  broken.map((one, place) => {
+    if (place < MAX_SHOWN_WHOLE) return one;
+    return { file: one.file, problem: sendableText(one.problem, MAX_PROBLEM_OF_MANY) };
+  });
 
 /** For a terminal and a log: the problem with its place, and below it the lines. */
 export function brokenFileText({ file, problem, place, excerpt }: BrokenFile): string {

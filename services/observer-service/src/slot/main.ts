@@ -12,10 +12,11 @@ import { type FromSlot, type Load, type ToSlot, WIRE_FD } from "../wire/messages
 import { SilenceWatch } from "../wire/silence-watch.ts";
 import { FileOwner, type TellFileError } from "./file-owner.ts";
 import { LagMeter } from "./lag-meter.ts";
+import { boundedBroken } from "./load-failure.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
-import { describeTasks, describeTypes, unknownFieldsIn } from "./type-catalogue.ts";
+import { catalogueOf } from "./type-catalogue.ts";
 import type { WatchdogData } from "./watchdog.ts";
 
 /**
@@ -71,7 +72,7 @@ function take(message: ToSlot): void {
 }
 
 async function load(order: Load): Promise<void> {
-  const { dir, permissions, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
+  const { dir, permissions, without, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
   startWatchdog(stuckMs);
   // The keeper has said already that it traces.
   const quiet = {
@@ -81,19 +82,18 @@ async function load(order: Load): Promise<void> {
   tracing = await serviceTracing(service, quiet);
   isLoading = true;
   try {
-    const { types, tasks, notOffered, broken, code } = await loadObservers(dir, permissions, (file, enter) =>
-      new FileOwner(file, tellFileError).run(enter),
-    );
+    const { types, tasks, described, notOffered, broken, code } = await loadObservers(dir, permissions, {
+      without,
+      enter: (file, enter) => new FileOwner(file, tellFileError).run(enter),
+      onFile: (file) => {
+        send({ kind: "loading", file });
+        writer.flush(); // it may end this process
+      },
+    });
     lag = new LagMeter(TICK_MS, send);
     host = new SlotHost({ types, tasks, wire: writer, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
-    const { infos, unannounced } = describeTypes(types);
-    const ofTasks = describeTasks(tasks);
-    const all = [...types.values(), ...tasks.values()];
-    const isolation = all.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
-    const unknownFields = unknownFieldsIn(all);
-    const folder = { unknownFields, notOffered: [...notOffered], broken: [...broken], isolation, code };
-    const catalogue = { types: infos, tasks: ofTasks.entries, unannounced: [...unannounced, ...ofTasks.unannounced] };
-    send({ kind: "loaded", ...catalogue, ...folder });
+    const folder = { notOffered: [...notOffered], broken: boundedBroken(broken), code };
+    send({ kind: "loaded", ...catalogueOf(described), ...folder });
   } catch (error) {
     if (!(error instanceof LoadObserversError)) throw error;
     send({ kind: "not-loaded", problem: error.message });

@@ -1,55 +1,96 @@
 import type { ObserverTypeInfo } from "@unacked/contracts";
-import { paramsJsonSchema, unknownFieldsOf } from "@unacked/sdk";
+import {
+  isolationFlaw,
+  isTaskDefinition,
+  type ObserverDefinition,
+  paramsJsonSchema,
+  SdkError,
+  silenceFlaw,
+  type TaskDefinition,
+  unknownFieldsOf,
+} from "@unacked/sdk";
 import { sendableText } from "../error-text.ts";
-import type { TaskTypeEntry } from "../wire/messages.ts";
-import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
+import type { LoadedFolder, TaskTypeEntry } from "../wire/messages.ts";
 
-/** A type whose params have no JSON Schema, and why. */
-export interface Unannounced {
+/** What params may have. */
+const MAX_SCHEMA = 262_144;
+/** Of all types together, in characters: what they are told in has no more than 4 MiB, with all else. */
+const MAX_SCHEMAS = 2_097_152;
+
+/** A type as it is announced, and what else is told of it. */
+export interface Described {
   readonly type: string;
-  readonly reason: string;
+  readonly told: { readonly observer: ObserverTypeInfo } | { readonly task: TaskTypeEntry };
+  /** Why its params have no JSON Schema. */
+  readonly reason: string | undefined;
+  readonly unknownFields: readonly string[];
+  readonly isolation: ObserverDefinition["isolation"];
 }
 
-/** The types as they are announced. A schema that has no JSON form is announced as one that accepts everything. */
-export function describeTypes(types: ObserverTypes): { infos: ObserverTypeInfo[]; unannounced: Unannounced[] } {
-  const unannounced: Unannounced[] = [];
-  const infos = [...types.values()].map((definition) => {
-    const { type, description = "", silence, start, checkpoint, onUpdate } = definition;
-    const { schema, reason } = paramsJsonSchema(definition);
-    if (reason !== undefined) unannounced.push({ type, reason });
-    const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
-    const saves = checkpoint && { checkpointSchema: paramsJsonSchema({ params: checkpoint }).schema };
-    return {
-      ...info,
-      ...(start === "admitted" && { start }),
-      ...(onUpdate && { onUpdate: true as const }),
-      ...saves,
-      ...(silence && { silence }),
-    };
-  });
-  return { infos, unannounced };
+/**
+ * A type as it is announced. A schema that has no JSON form is announced as one that accepts everything. Enters code of its file: its schemas, and
+ * what it may have put in the place of a definition.
+ *
+ * @throws SdkError: it asks for what cannot be kept to, as older versions of the SDK let pass
+ */
+export function describeType(definition: ObserverDefinition | TaskDefinition): Described {
+  const { type, description = "", isolation, params } = definition;
+  const flaw = isolation && isolationFlaw(isolation);
+  if (flaw) throw new SdkError("invalid-definition", `type ${type}: isolation${flaw}`);
+  const { schema, reason } = boundedSchema(params);
+  const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
+  const told = isTaskDefinition(definition)
+    ? { task: { ...info, ...ofTask(definition) } }
+    : { observer: { ...info, ...ofObserver(definition) } };
+  return { type, told, reason, unknownFields: [...unknownFieldsOf(definition)], isolation };
 }
 
-/** The same of task types, with what the keeper keeps to. */
-export function describeTasks(tasks: TaskTypes): { entries: TaskTypeEntry[]; unannounced: Unannounced[] } {
-  const unannounced: Unannounced[] = [];
-  const entries = [...tasks.values()].map((definition) => {
-    const { type, description = "", retry, timeoutMs, batch } = definition;
-    const { schema, reason } = paramsJsonSchema(definition);
-    if (reason !== undefined) unannounced.push({ type, reason });
-    const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
-    return {
-      ...info,
-      retry,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(batch !== undefined && { batch: batch.size }),
-    };
-  });
-  return { entries, unannounced };
+/** The types of a folder, in the order in which they were loaded. Those whose schemas would be too much are announced as types that accept everything. */
+export function catalogueOf(
+  described: readonly Described[],
+): Pick<LoadedFolder, "types" | "tasks" | "unannounced" | "unknownFields" | "isolation"> {
+  const types: ObserverTypeInfo[] = [];
+  const tasks: TaskTypeEntry[] = [];
+  const unannounced: { type: string; reason: string }[] = [];
+  let chars = 0;
+  for (const { type, told, reason } of described) {
+    const info = "task" in told ? told.task : told.observer;
+    chars += JSON.stringify(info).length;
+    const isTooMuch = chars > MAX_SCHEMAS;
+    if (reason !== undefined || isTooMuch) unannounced.push({ type, reason: reason ?? TOO_MUCH });
+    const kept = isTooMuch ? { paramsSchema: {} } : {};
+    if ("task" in told) tasks.push({ ...told.task, ...kept });
+    else types.push({ ...told.observer, ...kept });
+  }
+  const unknownFields = described.flatMap(({ type, unknownFields: fields }) =>
+    fields.length === 0 ? [] : [{ type, fields: [...fields] }],
+  );
+  const isolation = described.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
+  return { types, tasks, unannounced, unknownFields, isolation };
 }
 
-/** Of those that were defined with fields that mean nothing. */
-export function unknownFieldsIn(definitions: readonly { type: string }[]): { type: string; fields: string[] }[] {
-  const found = definitions.map((one) => ({ type: one.type, fields: [...unknownFieldsOf(one)] }));
-  return found.filter(({ fields }) => fields.length > 0);
+const TOO_MUCH = "with those of the types before it, it is more than a service announces";
+
+function ofObserver({ type, silence, start, checkpoint, onUpdate }: ObserverDefinition): Partial<ObserverTypeInfo> {
+  const flaw = silence && silenceFlaw(silence);
+  if (flaw) throw new SdkError("invalid-definition", `type ${type}: silence${flaw}`);
+  return {
+    ...(start === "admitted" && { start }),
+    ...(onUpdate && { onUpdate: true as const }),
+    ...(checkpoint && { checkpointSchema: boundedSchema(checkpoint).schema }),
+    ...(silence && { silence }),
+  };
+}
+
+const ofTask = ({ retry, timeoutMs, batch }: TaskDefinition) => ({
+  retry,
+  ...(timeoutMs !== undefined && { timeoutMs }),
+  ...(batch !== undefined && { batch: batch.size }),
+});
+
+function boundedSchema(params: ObserverDefinition["params"]): ReturnType<typeof paramsJsonSchema> {
+  const { schema, reason } = paramsJsonSchema({ params });
+  const { length } = JSON.stringify(schema);
+  if (length <= MAX_SCHEMA) return { schema, ...(reason !== undefined && { reason: sendableText(reason, 2_000) }) };
+  return { schema: {}, reason: `it has ${length} characters as JSON Schema, and may have ${MAX_SCHEMA}` };
 }

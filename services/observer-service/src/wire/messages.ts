@@ -41,10 +41,21 @@ export interface Begin {
   traceContext?: TraceContext | undefined;
 }
 
+/** A file that has ended slots which loaded it: none loads it any more, as long as its code is that. */
+export interface DeadlyFile {
+  readonly file: string;
+  /** Of its code. */
+  readonly print: string;
+  /** What it does, for its author. */
+  readonly problem: string;
+}
+
 /** What a slot is: all of it is known before its first handler. */
 export interface Load {
   kind: "load";
   dir: string;
+  /** Files in it that have ended slots which loaded them. */
+  without: readonly DeadlyFile[];
   permissions: Permissions;
   stopTimeoutMs: number;
   /** Between two checkpoints of one run. */
@@ -109,6 +120,8 @@ export interface LoadedFolder extends Catalogue {
 export type FromSlot =
   | ({ kind: "loaded" } & LoadedFolder)
   | { kind: "not-loaded"; problem: string }
+  /** What becomes of this process from now on is this file's doing; without one it cannot be told whose. */
+  | { kind: "loading"; file?: Omit<DeadlyFile, "problem"> | undefined }
   | { kind: "bad-params"; attempt: number; error: ErrorText }
   /** It has waited in its line, and was aborted or recalled there. */
   | { kind: "not-begun"; attempt: number }

@@ -16,6 +16,16 @@ const HEAP_LIMIT = 1.5;
 const OF_THE_KEEPER = 192 * MIB;
 const AT_LEAST = 96 * MIB;
 
+/** Of what a slot may take, whatever its files have taken before anything ran in it. */
+const FOR_RUNS = 0.125;
+
+/**
+ * What a slot may take with its runs. Its files have taken some of that before anything ran, which is no run's doing: where that is nearly all, or more, each
+ * slot would be over its limit for ever, and whoever runs in it to blame.
+ */
+export const limitBeside = (limitBytes: number, loadedBytes: number): number =>
+  Math.max(limitBytes, loadedBytes + FOR_RUNS * limitBytes);
+
 export function overLimit(bytes: number, limitBytes: number): OverLimit | undefined {
   return bytes <= limitBytes ? undefined : { bytes, limitBytes, isFar: bytes > FAR * limitBytes };
 }

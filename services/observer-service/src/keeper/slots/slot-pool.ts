@@ -2,9 +2,11 @@ import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { endText, isOfUse, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
+import { DeadlyFiles } from "./deadly-files.ts";
+import { endText, isOfUse, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
+import { limitBeside } from "./slot-memory.ts";
 import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
@@ -28,7 +30,7 @@ export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onF
 /** What a slot has made of the folder as it is now. */
 export type Look = { readonly slot: Slot; readonly folder: LoadedFolder } | { readonly problem: string };
 
-export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "lag" }>;
+export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "loading" | "lag" }>;
 
 /** No slot could load the folder: what the terminal should say. */
 export class SlotsNotLoadedError extends Error {
@@ -54,6 +56,7 @@ export class SlotPool {
   readonly #log: Log;
   readonly #launcher: SlotLauncher;
   readonly #watch: SlotWatch;
+  readonly #deadly = new DeadlyFiles();
   #pauseMs = FIRST_PAUSE_MS;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
   #isClosed = false;
@@ -61,6 +64,7 @@ export class SlotPool {
   #isShort = false;
   /** One has ended before it had loaded anything: the next is not started as soon as somebody asks for one, or they all would. */
   #isResting = false;
+  #isToldOfFiles = false;
   #look: { slot: Slot; answer(look: Look): void } | undefined;
   /** By type: the print of the newest code. */
   #prints: ReadonlyMap<string, string> = new Map();
@@ -123,6 +127,7 @@ export class SlotPool {
     }
     slot.isOnTrial = false;
     this.#isResting = false; // what there is now loads
+    this.#isToldOfFiles = false;
     this.#lacking = new Set();
     slot.sinceMs = performance.now();
     this.#fill();
@@ -235,7 +240,7 @@ export class SlotPool {
   /** Undefined: the system lets us start no more processes. Runs that need one wait until it does. */
   #spawn(purpose: Purpose): Slot | undefined {
     try {
-      const slot = this.#launcher.launch(purpose);
+      const slot = this.#launcher.launch(purpose, this.#deadly.all);
       this.roster.slots.add(slot);
       return slot;
     } catch (error) {
@@ -276,6 +281,9 @@ export class SlotPool {
         return this.#loaded(slot, message);
       case "not-loaded":
         return this.#notLoaded(slot, message.problem);
+      case "loading":
+        slot.loading = message.file;
+        return;
       case "unattributed":
         if (this.#opening === undefined && !slot.isOnTrial) return this.#hooks.onMessage(slot, message);
         slot.lastWord = message.error;
@@ -287,6 +295,9 @@ export class SlotPool {
 
   #loaded(slot: Slot, { kind: _kind, ...folder }: LoadedFolder & { kind: "loaded" }): void {
     slot.isLoaded = true;
+    slot.loading = undefined;
+    slot.loadedBytes = memoryOf(slot);
+    this.#tellOfFiles(slot);
     slot.prints = printsOf(folder.code);
     this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
     if (slot === this.#look?.slot) return this.#look.answer({ slot, folder });
@@ -300,6 +311,17 @@ export class SlotPool {
     } else if (this.#lacking.size > 0) this.#tellLacking(slot, folder);
     this.#fill();
     this.#hooks.onRoom();
+  }
+
+  /** Once: all slots load the same. */
+  #tellOfFiles({ loadedBytes: bytes }: Slot): void {
+    const { memoryBytes: limitBytes } = this.#settings;
+    if (this.#isToldOfFiles || limitBeside(limitBytes, bytes) === limitBytes) return;
+    this.#isToldOfFiles = true;
+    this.#log.warn(
+      { event: "files-take-memory", bytes, limitBytes },
+      "what the files load takes nearly all, or more, of what a slot may take, before any observer runs: give slots more (SLOT_MEMORY_MB), or have the files load less",
+    );
   }
 
   /** A slot that was started since loads the folder as it is by then. */
@@ -332,14 +354,36 @@ export class SlotPool {
     this.roster.slots.delete(slot);
     slot.living.abort();
     if (this.#isClosed) return;
+    const { loading } = slot;
+    const isFiles = loading !== undefined && this.#noteDeadly(loading, slot, end);
     if (slot === this.#look?.slot)
-      this.#look.answer({ problem: `it ended while it loaded the files: ${lastWordsOf(slot, end)}` });
-    if (!slot.isLoaded && this.#opening !== undefined)
+      this.#look.answer({
+        problem: `it ended while it loaded ${loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`,
+      });
+    if (!slot.isLoaded && this.#opening !== undefined) {
+      if (isFiles) return void this.#spawn(slot.purpose); // no file ends many
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
+    }
     const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
     if (!isAsMeant) this.#rest(lastWordsOf(slot, end), slot.process.pid);
     this.#hooks.onGone(slot, end);
     if (isAsMeant) this.#fill();
+  }
+
+  /** @returns whether it is this file's doing, as far as can be told: that we have ended it, or somebody else has (the kernel, for memory), says nothing of the file */
+  #noteDeadly(loading: NonNullable<Slot["loading"]>, slot: Slot, end: SlotEnd): boolean {
+    const { lastWord, process } = slot;
+    if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return false;
+    const why = lastWordsOf(slot, end);
+    const isLeftOut = this.#deadly.note(loading, why, lastWord?.name === FILE_BLOCKS);
+    if (isLeftOut) this.#pauseMs = FIRST_PAUSE_MS;
+    this.#log.error(
+      { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
+      isLeftOut
+        ? "a file ends each slot that loads it: new slots do without it until it is changed, or the service is started again"
+        : "a slot has ended while it loaded a file",
+    );
+    return true;
   }
 
   #rest(why: string, pid: number): void {
@@ -357,12 +401,14 @@ export class SlotPool {
   }
 }
 
+const FILE_BLOCKS = "FileBlocksError";
+
 /** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
 function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
   const place = stack && ownFrames(stack).split("\n")[0]?.trim();
   const where = place || "in what cannot be told: see which file was changed last";
   slot.lastWord = {
-    name: "FileBlocksError",
+    name: FILE_BLOCKS,
     message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
   };
   slot.process.kill();

@@ -1,6 +1,6 @@
 import { memoryOf, memoryWishOf, type Slot } from "./slot.ts";
 import type { SlotsMemory } from "./slot-history.ts";
-import { memoryBoundBytes, type OverLimit, overLimit } from "./slot-memory.ts";
+import { limitBeside, memoryBoundBytes, type OverLimit, overLimit } from "./slot-memory.ts";
 import { Silence } from "./slot-silence.ts";
 
 export interface SlotWatchParts {
@@ -57,7 +57,7 @@ export class SlotWatch {
       }
       const isNear = boundBytes > this.#parts.memoryBytes / 2;
       usedBytes += isNear && !process.isKilled ? memoryOf(slot) : boundBytes;
-      if (!slot.isOld) limitBytes += this.#parts.memoryBytes; // what is going has no room
+      if (!slot.isOld) limitBytes += limitBeside(this.#parts.memoryBytes, slot.loadedBytes); // what is going has no room
       grownBytes += Math.max(0, boundBytes - this.#emptyBytes);
     }
     return { usedBytes, limitBytes, grownBytes };
@@ -73,7 +73,7 @@ export class SlotWatch {
 
   #weigh(slot: Slot, isFullLook: boolean): void {
     const { purpose, process } = slot;
-    const limitBytes = memoryWishOf(purpose) ?? this.#parts.memoryBytes;
+    const limitBytes = limitBeside(memoryWishOf(purpose) ?? this.#parts.memoryBytes, slot.loadedBytes);
     if (!isFullLook && memoryBoundBytes(process.pid) <= limitBytes) return;
     slot.seenMemoryBytes = memoryOf(slot);
     const over = overLimit(slot.seenMemoryBytes, limitBytes);

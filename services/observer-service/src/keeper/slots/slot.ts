@@ -1,4 +1,5 @@
 import type { ErrorText, SlotReport } from "@unacked/contracts";
+import type { DeadlyFile } from "../../wire/messages.ts";
 import { LogCredit } from "./log-credit.ts";
 import { SlotLag } from "./slot-lag.ts";
 import { ownMemoryBytes } from "./slot-memory.ts";
@@ -32,6 +33,8 @@ export interface Slot {
   isOld: boolean;
   /** It looks whether the folder loads; nothing is placed in it meanwhile. */
   isOnTrial: boolean;
+  /** The file that it loads, where what becomes of it meanwhile is that file's doing. */
+  loading?: Omit<DeadlyFile, "problem"> | undefined;
   /** What ended it, where it is known, and known of nobody. */
   lastWord?: ErrorText;
   /** Aborted when it is gone. */
@@ -39,6 +42,8 @@ export interface Slot {
   readonly lag: SlotLag;
   readonly logCredit: LogCredit;
   readonly startedAtMs: number;
+  /** What it took when it had loaded its files, before anything ran in it. */
+  loadedBytes: number;
   /** As it says itself; only where there is no /proc. */
   toldMemoryBytes: number;
   /** When it was last looked at: to ask the system takes milliseconds. 0: not yet. */
@@ -59,6 +64,7 @@ export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: nu
   logCredit: new LogCredit((lines) => process.send({ kind: "logged", lines })),
   startedAtMs: Date.now(),
   sinceMs: performance.now(),
+  loadedBytes: 0,
   toldMemoryBytes: 0,
   seenMemoryBytes: 0,
 });

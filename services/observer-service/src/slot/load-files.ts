@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { BrokenFile } from "@unacked/contracts";
+import {
+  isNotOffered,
+  isTaskDefinition,
+  type NotOffered,
+  type ObserverDefinition,
+  offeredUnder,
+  type Permissions,
+  type TaskDefinition,
+} from "@unacked/sdk";
+import type { DeadlyFile } from "../wire/messages.ts";
+import { within } from "../within.ts";
+import { codePrint } from "./code-print.ts";
+import { brokenFile, describeLoadFailure } from "./load-failure.ts";
+import { type Described, describeType } from "./type-catalogue.ts";
+
+/** A file that takes longer is waited for beside those behind it. */
+const NEXT_AFTER_MS = 1_000;
+/** What has not come to its end by then, counted from the last file on, may never: it waits for something at its top level. */
+const LAST_WITHIN_MS = 30_000;
+
+export interface LoadOptions {
+  /** Who answers for what a file starts at its top level. Default: nobody. */
+  readonly enter?: (file: string, load: () => Promise<unknown>) => Promise<unknown>;
+  /** Files that are not to be loaded, as long as their code is that, and why. */
+  readonly without?: readonly DeadlyFile[];
+  /** What happens from now on is this file's doing; undefined: it cannot be told whose. */
+  readonly onFile?: (file: { readonly file: string; readonly print: string } | undefined) => void;
+}
+
+interface LoadedType {
+  readonly definition: ObserverDefinition | TaskDefinition;
+  readonly described: Described;
+}
+
+type Loaded = LoadedType | NotOffered | BrokenFile;
+
+export interface FileLoad {
+  readonly file: string;
+  readonly print: string;
+  readonly loaded: Loaded;
+}
+
+/** Loads these files, one after the other, but for those that wait for something. What does not load, or never comes to its end, is a broken file. */
+export async function loadFiles(
+  files: readonly string[],
+  permissions: Permissions,
+  options: LoadOptions,
+): Promise<FileLoad[]> {
+  const { enter = (_file, load) => load(), without = [], onFile } = options;
+  const begun: { file: string; print: string; loading: Promise<Loaded> }[] = [];
+  let waiting = 0;
+  for (const file of files) {
+    const print = codePrint(file);
+    const deadly = without.find((one) => one.file === file && one.print === print);
+    if (deadly !== undefined) {
+      begun.push({ file, print, loading: Promise.resolve(brokenFile(file, deadly.problem)) });
+      continue;
+    }
+    onFile?.(waiting === 0 ? { file, print } : undefined);
+    waiting += 1;
+    const loading = loadOne(file, permissions, enter).finally(() => {
+      waiting -= 1;
+    });
+    begun.push({ file, print, loading });
+    await within(NEXT_AFTER_MS, loading);
+  }
+  onFile?.(undefined);
+  const inTime = within(LAST_WITHIN_MS, Promise.all(begun.map(({ loading }) => loading)));
+  return Promise.all(
+    begun.map(async ({ file, print, loading }) => {
+      const late = inTime.then(() => brokenFile(file, NEVER_LOADED));
+      return { file, print, loaded: await Promise.race([loading, late]) };
+    }),
+  );
+}
+
+const NEVER_LOADED = `it does not load: it has not come to its end within ${LAST_WITHIN_MS / 1_000} s: an await outside of its handlers, or in what it imports, waits for something`;
+
+const NO_TYPE =
+  "its default export is no observer type, nor a task type: export default defineObserver({ … }), or defineTask({ … })";
+
+async function loadOne(file: string, permissions: Permissions, enter: Required<LoadOptions>["enter"]): Promise<Loaded> {
+  try {
+    return (await enter(file, async () => {
+      const { default: value } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+      const definition = isTaskDefinition(value) ? value : offeredUnder(value, permissions);
+      if (definition === undefined) return brokenFile(file, NO_TYPE);
+      return isNotOffered(definition) ? definition : { definition, described: describeType(definition) };
+    })) as Loaded;
+  } catch (error) {
+    const failure = describeLoadFailure(file, error);
+    return failure.place === undefined ? ((await syntaxFailureOf(file)) ?? failure) : failure;
+  }
+}
+
+/** Node does not say where JavaScript is wrong that stands in a folder without a package.json: it took it for CommonJS. */
+async function syntaxFailureOf(file: string): Promise<BrokenFile | undefined> {
+  const { transform } = await import("esbuild");
+  try {
+    await transform(readFileSync(file, "utf8"), {
+      sourcefile: file,
+      loader: file.endsWith(".ts") ? "ts" : "js",
+      logLevel: "silent",
+    });
+    return undefined;
+  } catch (error) {
+    return describeLoadFailure(file, error);
+  }
+}

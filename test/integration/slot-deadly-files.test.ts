@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createLog } from "../../services/observer-service/src/log.ts";
+import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
+import { openSlots } from "../support/slots/real-slots.ts";
+
+/* Real slots that load files which end, or hold up, whoever loads them. */
+
+const log = createLog("silent");
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "unacked-deadly-"));
+  symlinkSync(join(ROOT, "node_modules"), join(dir, "node_modules"));
+  save("well", "");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function save(type: string, deed: string): void {
+  const head =
+    'import { execSync } from "node:child_process";\nimport { defineObserver } from "@unacked/sdk";\nimport { z } from "zod";\n';
+  const definition = `export default defineObserver({ type: "${type}", params: z.strictObject({}), run: async () => {} });\n`;
+  writeFileSync(join(dir, `${type}.mjs`), `${head}${deed}\n${definition}`);
+}
+
+const SEGV = "execSync(`kill -SEGV ${process.pid}`);"; // as a broken addon does
+
+async function open() {
+  const { handlers } = await openSlots(dir, 2, 1_000, { stuckMs: 1_000 });
+  const types = () => handlers.catalogue.types.map(({ type }) => type);
+  const broken = () => Object.fromEntries(handlers.catalogue.broken.map(({ file, problem }) => [basename(file), problem]));
+  return { handlers, types, broken };
+}
+
+test("A file that ends or blocks each slot that loads it costs its own types alone, until it is mended", async () => {
+  save("ends", SEGV);
+  save("blocks", "for (;;);");
+  const { handlers, types, broken } = await open();
+  expect(types()).toEqual(["well"]);
+  expect(broken()).toEqual({
+    "blocks.mjs": expect.stringMatching(/FileBlocksError: .*blocks\.mjs:4/),
+    "ends.mjs": expect.stringContaining("SIGSEGV"),
+  });
+  save("blocks", "");
+  expect(await handlers.reload()).toMatchObject({ kind: "loaded", added: ["blocks"] });
+  expect(Object.keys(broken())).toEqual(["ends.mjs"]);
+}, 60_000);
+
+test("Slots that come later go without a file that has become such a one, and observers of others do not wait", async () => {
+  const { handlers, types } = await open();
+  save("ends", SEGV);
+  for (const { pid } of handlers.slots()) process.kill(pid, "SIGKILL");
+  await eventually(() => expect(handlers.slots()).toEqual([]));
+  let isPlaced = false;
+  const about = { observerId: newObserverId(), name: "well", type: "well", labels: {}, params: {}, retry: DEFAULT_RETRY };
+  const host = { onPlaced: () => void (isPlaced = true), onSettled: () => undefined };
+  handlers.start(host as never, { start: about, runId: newRunId(), log } as never);
+  await eventually(() => expect(isPlaced).toBe(true), { timeoutMs: 30_000 });
+  expect(types()).toEqual(["well"]);
+}, 60_000);
