@@ -373,3 +373,13 @@ test("a checkpoint that its type does not take ends the run as failed, as on a s
   const { finished } = runObserver(counting, { checkpoint: { n: "ten" } });
   expect(await finished).toMatchObject({ outcome: "failed", error: { code: "invalid-checkpoint" } });
 });
+
+test("the signal is one that fetch takes, whatever a handler beside it puts in the place of what they share", async () => {
+  const { AbortController } = globalThis;
+  Object.assign(globalThis, { AbortController: class {} });
+  let signal: unknown;
+  const run = runObserver(observer(async (ctx) => void (signal = ctx.signal)));
+  Object.assign(globalThis, { AbortController });
+  await run.finished;
+  expect(signal).toBeInstanceOf(AbortSignal);
+});

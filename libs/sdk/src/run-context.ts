@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { z } from "zod";
 import type { LogFields, LogLevel, ObserverContext, ObserverIdentity, ObserverLog } from "./observer-context.ts";
 import { isObserverStopped, type ObserverStopped } from "./observer-stopped.ts";
@@ -62,6 +63,9 @@ export function createRunContext<P>(parts: RunContextParts<P>): RunContext<P> {
   return new PartsContext(parts);
 }
 
+/** Of this process when it began: handlers beside each other share their globals, and `fetch` takes no signal of a browser's that one has put in its place. */
+const OwnAbortController = AbortController;
+
 /** An emit or a save whose confirm has not come. */
 type Pending = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
 
@@ -75,7 +79,7 @@ const GIVE_UP_AFTER = 0.5;
 class PartsContext<P> implements RunContext<P> {
   readonly context: ObserverContext<P>;
   readonly #parts: RunContextParts<P>;
-  readonly #controller = new AbortController();
+  readonly #controller = new OwnAbortController();
   /** Made when something is emitted or saved. */
   #pending: Set<Pending> | undefined;
   #emitting = 0;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { FrameReader } from "../../../services/observer-service/src/wire/frames.ts";
+import { FrameReader, FrameWriter } from "../../../services/observer-service/src/wire/frames.ts";
 
 test("frames come out as they went in, wherever the pipe cuts them", () => {
   fc.assert(
@@ -37,4 +37,23 @@ test("a frame without an end costs no more memory than the longest may have", ()
   const reader = new FrameReader(() => undefined, broken);
   for (let i = 0; i < 100; i += 1) reader.take(Buffer.alloc(65_536, "x"));
   expect(broken).toHaveBeenCalledOnce();
+});
+
+test("frames are sent, and read, whatever is put in the place of what all code of the process shares", async () => {
+  const written = vi.fn();
+  const [{ setImmediate }, { stringify, parse }] = [globalThis, JSON];
+  const restore = () => {
+    Object.assign(globalThis, { setImmediate });
+    Object.assign(JSON, { stringify, parse });
+  };
+  Object.assign(globalThis, { setImmediate: () => undefined });
+  Object.assign(JSON, { stringify: () => expect.unreachable(), parse: () => expect.unreachable() });
+  try {
+    new FrameWriter({ writable: true, write: written } as never).send({ n: 1 });
+    new FrameReader(written, () => expect.unreachable()).take(Buffer.from('{"n":2}\n'));
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    restore();
+  }
+  expect(written.mock.calls).toEqual([[{ n: 2 }], ['{"n":1}\n']]);
 });

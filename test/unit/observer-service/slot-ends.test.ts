@@ -83,6 +83,14 @@ test("a culprit that has settled leaves nobody guilty or suspected, though one a
   expect(history.last()[0]?.why).toContain("one that has settled since did it: HandlerBlockedError");
 });
 
+test("nor does what a run that has ended has left behind, and what blocks its slot", () => {
+  const ends = endsOf([placed("b")]);
+  ends.stuck(slot, { kind: "stuck", forMs: 5_000, runId: "a", stack: "Error\n    at left (left.ts:1:1)" } as never);
+  ends.gone(slot, KILLED);
+  expect(told).toEqual(["b interrupted"]);
+  expect([blame.isGuilty("b"), blame.suspects]).toEqual([false, 0]);
+});
+
 test("a culprit is believed to have begun, though the end of the one before it was never read", () => {
   const [a, b, c] = [placed("a"), placed("b"), placed("c")];
   lineOf(a, b, c);

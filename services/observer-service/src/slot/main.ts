@@ -1,11 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
+import { setImmediate } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import type { Tracing } from "@unacked/tracing";
 import { thrownText } from "../error-text.ts";
-import { currentOwner, installIsolation } from "../isolation.ts";
+import { installIsolation } from "../isolation.ts";
 import { serviceTracing } from "../service-tracing.ts";
 import { FrameReader, FrameWriter } from "../wire/frames.ts";
 import { type FromSlot, type Load, type ToSlot, WIRE_FD } from "../wire/messages.ts";
@@ -18,6 +19,7 @@ import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
 import { catalogueOf } from "./type-catalogue.ts";
 import type { WatchdogData } from "./watchdog.ts";
+import { installWhereabouts } from "./whereabouts.ts";
 
 /**
  * A slot: runs handlers, many at once, for the keeper that is its parent. It has no broker, no lease and no secret of the
@@ -47,13 +49,7 @@ installIsolation((error) => {
   writer.flush();
   setImmediate(() => exitSlot(1));
 });
-/** For the watchdog, which asks this thread in the middle of whatever it does. */
-const whereabouts = (): string => {
-  const here = { stack: "" };
-  Error.captureStackTrace(here, whereabouts);
-  return JSON.stringify({ runId: currentOwner()?.runId, stack: here.stack });
-};
-Object.defineProperty(globalThis, Symbol.for("unacked.whereabouts"), { value: whereabouts });
+installWhereabouts();
 
 const reader = new FrameReader(
   (frame) => take(frame as ToSlot),

@@ -1,6 +1,9 @@
 /** Of a task: the signals of its call. Not copied with it, as it is not enumerable. */
 const AMONG = Symbol("the signals of its call");
 
+/** As in the SDK's run context. */
+const OwnAbortController = AbortController;
+
 type Lazy = { readonly taskId: string; readonly [AMONG]: MemberSignals };
 
 /** One for all tasks of a process: V8 finds objects alike that share their accessors, and makes a dictionary of each of the others. */
@@ -37,7 +40,7 @@ export class MemberSignals {
   of(taskId: string): AbortSignal {
     const known = this.#controllers.get(taskId);
     if (known !== undefined) return known.signal;
-    const controller = new AbortController();
+    const controller = new OwnAbortController();
     this.#controllers.set(taskId, controller);
     if (this.#whole?.aborted === true) controller.abort(this.#whole.reason);
     return controller.signal;

@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { setImmediate } from "node:timers";
 import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contracts";
 import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
 import type { TraceContext, Tracing } from "@unacked/tracing";

@@ -1,4 +1,11 @@
 import type { Socket } from "node:net";
+import { setImmediate } from "node:timers";
+
+/**
+ * As they were when the process began. Authors' code, or a library of theirs, may put others in their place for all that runs beside it
+ * (fake timers, a browser's globals): a slot that cannot speak any more would not even be missed.
+ */
+const { stringify, parse } = JSON;
 
 /** A frame is one line of JSON. Longer than an emitted event may be, with its envelope; nobody sends more. */
 const MAX_FRAME_BYTES = 4 * 1_048_576;
@@ -20,7 +27,7 @@ export class FrameWriter<Message> {
 
   /** To a pipe that is gone nothing is sent: the reader at the other end learns of it by its end. */
   send(message: Message): void {
-    if (this.#socket.writable) this.sendJson(JSON.stringify(message));
+    if (this.#socket.writable) this.sendJson(stringify(message));
   }
 
   /** The same of one that has been written as JSON already. */
@@ -96,7 +103,7 @@ export class FrameReader {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

@@ -46,20 +46,23 @@ export class SlotEnds {
     history.noteStuck();
     const placed = placement.in(slot).find(({ run }) => run.runId === runId);
     const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, stack };
-    if (placed === undefined) {
+    if (runId === undefined) {
       log.error(fields, "a slot's event loop does not turn, and it cannot be told for whom: its handlers are suspects");
       return slot.process.kill();
     }
-    placed.run.log.error(
-      fields,
-      "the handler blocks its slot: it is ended, and the other handlers in it begin again elsewhere",
-    );
+    if (placed === undefined)
+      log.error({ ...fields, runId }, "a run that has ended has left behind what blocks its slot: all in it begin again");
+    else
+      placed.run.log.error(
+        fields,
+        "the handler blocks its slot: it is ended, and the other handlers in it begin again elsewhere",
+      );
     const error = asError({
       name: "HandlerBlockedError",
       message: `the handler has blocked the event loop of its slot for ${Math.round(forMs)} ms`,
       stack: stack && ownFrames(stack),
     });
-    this.end(slot, { kind: "culprit", runId: placed.run.runId, error });
+    this.end(slot, { kind: "culprit", runId, error });
   }
 
   gone(slot: Slot, end: SlotEnd): void {

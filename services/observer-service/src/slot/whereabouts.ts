@@ -1,0 +1,26 @@
+import { currentOwner } from "../isolation.ts";
+
+const { stringify } = JSON;
+
+/** For the watchdog, which asks this thread in the middle of whatever it does: whose code that is, and where. */
+export function installWhereabouts(): void {
+  const whereabouts = (): string => stringify({ runId: currentOwner()?.runId, stack: stackAbove(whereabouts) });
+  Object.defineProperty(globalThis, Symbol.for("unacked.whereabouts"), { value: whereabouts });
+}
+
+/** As V8 writes it: authors may have set what makes something else of it, or throws. Undefined: it cannot be had. */
+function stackAbove(caller: () => string): string | undefined {
+  try {
+    const { prepareStackTrace } = Error;
+    const here = { stack: "" };
+    Object.assign(Error, { prepareStackTrace: undefined });
+    try {
+      Error.captureStackTrace(here, caller);
+      return String(here.stack);
+    } finally {
+      Error.prepareStackTrace = prepareStackTrace;
+    }
+  } catch {
+    return undefined;
+  }
+}
