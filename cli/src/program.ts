@@ -38,6 +38,7 @@ import { addWhoami } from "./commands/whoami.ts";
 import { addWork } from "./commands/work.ts";
 import { EXIT_CODES, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
+import { whatIsRight } from "./mistyped.ts";
 import { reportThrown } from "./report.ts";
 
 /** The whole command line. Built for every run: commander keeps what it parsed. */
@@ -104,9 +105,15 @@ export function buildProgram(io: Io): Command {
   return program;
 }
 
-/** What was mistyped of a command is told by the help of that command. */
+/** What was mistyped of a command is told with what would be right, and by the help of that command. */
 function nameOwnHelp(command: Command, words: string): void {
   command.showHelpAfterError(`(${words} --help tells more)`);
+  command.configureOutput({
+    outputError(said, write) {
+      const right = whatIsRight(command, words, said);
+      write(right === undefined ? said : `${said}${right}\n`);
+    },
+  });
   for (const each of command.commands) nameOwnHelp(each, `${words} ${each.name()}`);
 }
 

@@ -43,7 +43,10 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
   }
   if (kind === undefined || rest.length === 0) return ["observers", ...words];
   if (kind === "flows") throw usageFailure("describe tells nothing of flows", `unacked flow show ${rest[0]}`);
-  throw usageFailure(`There is nothing more to tell of ${kind} than get shows`, `unacked get ${kind} -o wide`);
+  throw usageFailure(
+    `There is nothing more to tell of ${kind} than get shows`,
+    `unacked get ${kind} ${rest.join(" ")} -o wide`,
+  );
 }
 
 async function ofObserver({ api, io, paint }: Session, name: string): Promise<string> {

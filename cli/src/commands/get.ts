@@ -246,6 +246,13 @@ async function* once<Row>(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
+const WHERE_IT_IS: Readonly<Record<string, string>> = {
+  "--all": "It is of observers and services.",
+  "--selector": "It is of observers.",
+  "--sort": "It is of observers.",
+  "--groups": "It is of errors; what observers failed of, counted together: unacked get failures.",
+};
+
 /** An option that means nothing for a kind is a mistake: passed over, it would show something else than was asked for. */
 function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
@@ -260,7 +267,9 @@ function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit 
     ...(limit !== undefined && (!isLimited || groups === true) ? ["--limit"] : []),
     ...(groups !== undefined && !isErrors ? ["--groups"] : []),
   ];
-  if (wrong.length > 0) throw usageFailure(`${wrong.join(", ")}: not of ${groups === true && isErrors ? "groups" : kind}`);
+  if (wrong.length === 0) return;
+  const remedy = wrong.flatMap((option) => WHERE_IT_IS[option] ?? []).join(" ");
+  throw usageFailure(`${wrong.join(", ")}: not of ${groups === true && isErrors ? "groups" : kind}`, remedy);
 }
 
 /** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */

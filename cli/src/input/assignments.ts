@@ -14,7 +14,8 @@ export interface Assignment {
  */
 export function parseAssignment(text: string, prefix: string[] = []): Assignment {
   const [, key, given] = /^((?:\\.|[^=\\])+)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || given === undefined) throw usageFailure(`"${text}" is not of the form path=value`);
+  if (key === undefined || given === undefined)
+    throw usageFailure(`"${text}" is not of the form path=value`, "Write it as everyMs=500.");
   const path = [...prefix, ...parsePath(key, text)];
   return { path, value: path[0] === "labels" ? given : parseValue(given, text) };
 }

@@ -101,6 +101,17 @@ const AUDIT_FILTER_KEYS = [
 /** Of the audit trail: `actor=anna`, `action=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
 export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
 
+/** Of whatever kind. */
+export const ALL_FILTER_KEYS: ReadonlySet<string> = new Set([
+  ...FILTER_KEYS,
+  ...ERROR_FILTER_KEYS,
+  ...TASK_FILTER_KEYS,
+  ...FLOW_FILTER_KEYS,
+  ...TIMER_FILTER_KEYS,
+  ...SCHEDULE_FILTER_KEYS,
+  ...AUDIT_FILTER_KEYS,
+]);
+
 function parsePairs<Key extends string>(
   filters: string[],
   keys: readonly Key[],

@@ -30,7 +30,11 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
 export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given: unknown, name: string): z.output<Schema> {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map((issue) => `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`);
+  const details = parsed.error.issues.flatMap((issue) => {
+    if (issue.code === "unrecognized_keys" && issue.path.length === 0)
+      return issue.keys.map((key) => `${key}: there is no such field; as a param it is params.${key}`);
+    return `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`;
+  });
   throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
 }
 

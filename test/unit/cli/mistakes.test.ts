@@ -137,6 +137,40 @@ it.each([
 });
 
 it.each([
+  ["get --groups", "It is: unacked get [options] <kind> [names...]"],
+  [
+    "get obs --groups",
+    "--groups: not of observers. It is of errors; what observers failed of, counted together: unacked get failures.",
+  ],
+  ["get svc -l a=b", "--selector: not of services. It is of observers."],
+  ["get obs --status Failed", "(Did you mean --filter status=VALUE?)"],
+  ["get audit --since 1h", "(Did you mean --filter since=VALUE?)"],
+  ["get obs -n 5", "(Did you mean --limit?)"],
+  ["logs a -n 5", "(Did you mean --tail?)"],
+  ["pause --pool=default", "(Did you mean --filter pool=default?)"],
+  ["restart pool=default", '"pool=default" is no name. To select by it: --filter pool=default.'],
+  ["limit resize --max 5", "(Did you mean --max-running?)"],
+  ["kill a", "(Did you mean stop?)"],
+  ["status", "(Did you mean top, or get services?)"],
+  ["-v", "(Did you mean --version?)"],
+  ["delete my-ticker", "It is: unacked delete [options] <kind> <names...>"],
+  ["create ticker t everyMs=5", "(Did you mean --param everyMs=5?)"],
+  ["create ticker t --param everyMs", '"everyMs" is not of the form path=value. Write it as everyMs=500.'],
+  ["create ticker t --set everyMs=5", "everyMs: there is no such field; as a param it is params.everyMs"],
+  ["apply ticker.yaml", "(Did you mean -f ticker.yaml?)"],
+  ["timer tea.ready 5m", "(Did you mean --in 5m?)"],
+  ["checkpoint my-ticker", "They are: get, set, reset"],
+  ["flow list", "(Did you mean unacked get flows?)"],
+  ["schedule delete a", "(Did you mean unacked delete schedules?)"],
+  ["schedule backfill a", "It is: unacked schedule backfill [options] <schedule> --from <time> --to <time>"],
+  ["describe schedule a", "unacked get schedules a -o wide"],
+])("unacked %s: told what would be right", async (line, right) => {
+  const { code, err } = await runLine(line);
+  expect(code).toBe(EXIT_CODES.usage);
+  expect(err).toContain(right);
+});
+
+it.each([
   ["relod --all", "unacked"],
   ["reload --al", "unacked reload"],
   ["flow create a --pool b", "unacked flow create"],
