@@ -25,7 +25,7 @@ A name says how to read it:
 - \`unacked_manager_…\` and \`unacked_service_…\` belong to the process, and begin with it: \`sum(rate(…))\`. Events are
   counted by the manager that applies them; the other managers stand still and take over.
 - While PostgreSQL is away a manager answers without what it reads from the books, and with
-  \`unacked_manager_books_readable 0\`.
+  \`unacked_manager_books_readable 0\`. Where one read of several fails the others are shown, and \`unacked_manager_books_part_readable\` names it.
 
 - A service's process that serves [several pools](deploy.md#several-pools-in-one-process) has each \`unacked_service_…\` and \`unacked_broker_…\` once for each, with the label \`pool\`; of one pool alone they bear no such
   label.
@@ -97,6 +97,7 @@ function managerMetrics() {
     connections,
     streams: () => 0,
     requestsWaiting: () => undefined,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
   };
   return new ManagerMetrics(parts).descriptions;
 }

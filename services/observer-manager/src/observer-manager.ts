@@ -96,6 +96,7 @@ export class ObserverManager {
       requestsWaiting: () => this.#requests.waiting,
       connections: () => this.#broker.connections,
       streams: () => this.#changes.subscriberCount,
+      log,
     });
     const { tally } = this.#metrics;
     this.#access = httpAccessOf(settings, log);

@@ -3,6 +3,7 @@ import { ManagerMetrics } from "../../../services/observer-manager/src/adapters/
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
 import { Scrape } from "../../../services/observer-service/src/service/scrape.ts";
 import { ServiceMetrics } from "../../../services/observer-service/src/service/service-metrics.ts";
+import { keptLog } from "../servers/books.ts";
 
 type Described = MetricSet["descriptions"][number];
 
@@ -25,6 +26,7 @@ export function metricCatalogue(): Map<string, Described> {
     connections: () => ({ consume: connection, publish: connection }),
     streams: () => 0,
     requestsWaiting: () => undefined,
+    log: keptLog(),
   });
   const metrics = new ServiceMetrics({
     identity: { workerCount: 1 },

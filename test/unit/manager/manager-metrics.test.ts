@@ -6,6 +6,7 @@ import {
   type ManagerMetricsParts,
 } from "../../../services/observer-manager/src/adapters/metrics/manager-metrics.ts";
 import { Scrape } from "../../support/monitoring/scrape.ts";
+import { keptLog } from "../../support/servers/books.ts";
 
 const connection = { up: true, blocked: false, generation: 2 };
 const pool = {
@@ -31,21 +32,38 @@ const stats = (changes: Partial<Stats> = {}): Stats => ({
   ...changes,
 });
 
+/** What a manager finds in empty books. */
+const FOUND = {
+  stats: async () => stats(),
+  commands: async () => [],
+  tasks: async () => ({ byType: [], pools: [{ pool: "default", workers: 2, wanted: 1, oldestReadyS: 0 }] }),
+  taskFigures: async () => FIGURES_NOW,
+  timers: async () => ({ byStatus: [], oldestDueS: 0 }),
+  flows: async () => ({ running: 0, ends: 0, oldestEndS: 0 }),
+  schedules: async () => ({ byStatus: [], oldestDueS: 0 }),
+};
+
+/** Each read of the books, its name, and a metric of it. */
+const PARTS: [keyof typeof FOUND, string, string][] = [
+  ["stats", "stats", "unacked_oldest_waiting_seconds"],
+  ["commands", "commands", "unacked_commands"],
+  ["tasks", "tasks", "unacked_task_workers"],
+  ["taskFigures", "task-figures", "unacked_task_rate"],
+  ["timers", "timers", "unacked_timers_oldest_due_seconds"],
+  ["schedules", "schedules", "unacked_schedules_oldest_due_seconds"],
+  ["flows", "flows", "unacked_flows_running"],
+];
+
 const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
   new ManagerMetrics({
     version: "1.2.3",
-    stats: async () => stats(),
-    commands: async () => [],
-    tasks: async () => ({ byType: [], pools: [] }),
-    taskFigures: async () => ({ by: "minute", at: "2026-11-20T09:00:30.000Z", items: [], pools: [] }),
-    timers: async () => ({ byStatus: [], oldestDueS: 0 }),
-    flows: async () => ({ running: 0, ends: 0, oldestEndS: 0 }),
-    schedules: async () => ({ byStatus: [], oldestDueS: 0 }),
+    ...FOUND,
     repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
     failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
     requestsWaiting: () => undefined,
+    log: keptLog(),
     ...parts,
   });
 const scrapeOf = async (metrics: ManagerMetrics): Promise<Scrape> => new Scrape(await metrics.render());
@@ -132,8 +150,12 @@ describe("a manager's scrape", () => {
 
   it("says that the books cannot be read, and leaves out what it would otherwise have to invent", async () => {
     let away = false;
+    const orAway = ([part, read]: [string, () => Promise<unknown>]) => [
+      part,
+      () => (away ? Promise.reject(new Error("away")) : read()),
+    ];
     const metrics = metricsOf({
-      stats: () => (away ? Promise.reject(new Error("away")) : Promise.resolve(stats())),
+      ...Object.fromEntries(Object.entries(FOUND).map(orAway)),
       requestsWaiting: () => (away ? undefined : 3),
     });
     const before = await scrapeOf(metrics);
@@ -150,6 +172,57 @@ describe("a manager's scrape", () => {
     expect(scrape.value("unacked_broker_connected", { connection: "consume" })).toBe(1);
   });
 
+  it.each(PARTS)(
+    "hides only what is read of %s where that cannot be read, and says so, once in its log",
+    async (part, name, metric) => {
+      const fails = () => Promise.reject(new Error("statement timeout"));
+      let isAway = true;
+      const log = keptLog();
+      const good = metricsOf();
+      const metrics = metricsOf({ [part]: () => (isAway ? fails() : FOUND[part]()), log });
+      const all = new Set((await scrapeOf(good)).samples.map((sample) => sample.name));
+      const scrape = await scrapeOf(metrics);
+      await scrapeOf(metrics);
+      const shown = new Set(scrape.samples.map((sample) => sample.name));
+      const missing = [...all].filter((one) => !shown.has(one));
+      expect(missing).toContain(metric);
+      const others = PARTS.filter(([other]) => other !== part).map(([, , one]) => one);
+      expect([...shown]).toEqual(expect.arrayContaining(others));
+      expect(scrape.value("unacked_manager_books_readable")).toBe(0);
+      for (const [, one] of PARTS)
+        expect(scrape.value("unacked_manager_books_part_readable", { part: one })).toBe(one === name ? 0 : 1);
+      isAway = false;
+      const after = await scrapeOf(metrics);
+      expect(after.value("unacked_manager_books_readable")).toBe(1);
+      expect(after.samples.map((sample) => sample.name)).toContain(metric);
+      expect(log.lines.map(({ level, fields }) => [level, fields])).toMatchObject([
+        ["warn", { event: "metrics-unread", part: name, err: new Error("statement timeout") }],
+        ["info", { event: "metrics-read", part: name }],
+      ]);
+    },
+  );
+
+  it("names pools that have observers and no service beside the hundred largest", async () => {
+    const large = Array.from({ length: 120 }, (_, i) => ({ ...pool, pool: `large-${i}`, workers: 1_000 - i }));
+    const unserved = ["lonely", "gpu"].map((name) => ({
+      ...pool,
+      pool: name,
+      services: 0,
+      workers: 0,
+      free: 0,
+      occupied: 1,
+    }));
+    const empty = { ...pool, pool: "empty", services: 0, workers: 0, free: 0, occupied: 0 };
+    const workers = { total: 20, free: 0, byPool: [...large, ...unserved, empty] };
+    const scrape = await scrapeOf(metricsOf({ stats: async () => stats({ workers }) }));
+    for (const { pool: name } of unserved) {
+      expect(scrape.value("unacked_services", { pool: name })).toBe(0);
+      expect(scrape.value("unacked_workers_occupied", { pool: name })).toBe(1);
+    }
+    expect(scrape.value("unacked_services", { pool: "(others)" })).toBe(40);
+    expect(scrape.samples.filter(({ name }) => name === "unacked_services")).toHaveLength(103);
+  });
+
   it("does not wait for a database that does not answer", async () => {
     const scrape = await scrapeOf(metricsOf({ stats: () => new Promise(() => undefined), readWithinMs: 20 }));
     expect(scrape.value("unacked_manager_books_readable")).toBe(0);
@@ -161,7 +234,7 @@ describe("a manager's scrape", () => {
     const byPool = Array.from({ length: 150 }, (_, index) => ({
       ...pool,
       pool: `pool-${index}`,
-      services: 0,
+      services: 1,
       draining: 0,
       workers: 0,
       silent: 0,

@@ -10,22 +10,18 @@ import type { MetricSet } from "@unacked/metrics";
 import { COMMAND_KINDS } from "../../domain/books/command.ts";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 
-export interface BooksShown {
-  stats: Stats;
-  commands: readonly CommandCount[];
-}
-
 /** Clients choose pools and types freely; so many of them are shown, those with the most observers. */
 const MAX_NAMED = 100;
 /** Under this name the rest is counted together. */
 const OTHERS = "(others)";
 
-const POOL = { pool: `pools, the ${MAX_NAMED} largest; the rest together as ${OTHERS}` };
+const POOL = {
+  pool: `pools, the ${MAX_NAMED} largest, and as many others that have observers and no service; the rest together as ${OTHERS}`,
+};
 const KIND = { kind: COMMAND_KINDS };
 
 /** Gauges of the books as they are at the scrape: the same at every manager. */
 export class BooksMetrics {
-  readonly #readable;
   readonly #observers;
   readonly #oldestWaiting;
   readonly #pools;
@@ -38,10 +34,6 @@ export class BooksMetrics {
   readonly #commandAge;
 
   constructor(metrics: MetricSet) {
-    this.#readable = metrics.gauge({
-      name: "unacked_manager_books_readable",
-      help: "1 if this manager could read the books for this scrape; else all that is read from them is missing.",
-    });
     this.#observers = metrics.gauge({
       name: "unacked_observers",
       help: "Observers by status and type.",
@@ -88,26 +80,31 @@ export class BooksMetrics {
     });
   }
 
-  /** `undefined`: the books could not be read. */
-  show(books: BooksShown | undefined): void {
-    this.#reset();
-    this.#readable.set(books === undefined ? 0 : 1);
-    if (books === undefined) return;
-    this.#showObservers(books.stats);
-    this.#showPools(books.stats);
-    this.#showQueues(books.stats);
-    this.#showCommands(books.commands);
-    for (const code of WARNING_CODES) this.#warnings.set({ code }, 0);
-    for (const { code } of books.stats.warnings) this.#warnings.inc({ code });
-  }
-
-  /** A gauge without labels would come back as 0, which is a statement: it is taken away. */
-  #reset(): void {
+  /** `undefined`: it could not be read. */
+  showStats(stats: Stats | undefined): void {
     for (const gauge of [this.#observers, this.#warnings, this.#queueReady, this.#queueConsumers]) gauge.reset();
-    for (const gauge of [this.#commands, this.#commandLag, this.#commandAge]) gauge.reset();
     for (const gauge of Object.values(this.#pools)) gauge.reset();
+    // A gauge without labels would come back as 0, which is a statement: it is taken away.
     this.#stateLag.remove();
     this.#oldestWaiting.remove();
+    if (stats === undefined) return;
+    this.#showObservers(stats);
+    this.#showPools(stats);
+    this.#showQueues(stats);
+    for (const code of WARNING_CODES) this.#warnings.set({ code }, 0);
+    for (const { code } of stats.warnings) this.#warnings.inc({ code });
+  }
+
+  /** The same. */
+  showCommands(commands: readonly CommandCount[] | undefined): void {
+    for (const gauge of [this.#commands, this.#commandLag, this.#commandAge]) gauge.reset();
+    if (commands === undefined) return;
+    for (const kind of COMMAND_KINDS) {
+      const { count, overdueS, oldestS } = commands.find((one) => one.kind === kind) ?? NONE;
+      this.#commands.set({ kind }, count);
+      this.#commandLag.set({ kind }, overdueS);
+      this.#commandAge.set({ kind }, oldestS);
+    }
   }
 
   #showObservers({ observers, oldestWaiting }: Stats): void {
@@ -119,8 +116,11 @@ export class BooksMetrics {
 
   #showPools({ workers }: Stats): void {
     const pools = workers.byPool.toSorted((a, b) => b.workers - a.workers || b.occupied - a.occupied);
-    for (const [index, each] of pools.entries()) {
-      const pool = index < MAX_NAMED ? each.pool : OTHERS;
+    // Those are the smallest, by their workers, and the ones that an alert is to name.
+    const unserved = pools.slice(MAX_NAMED).filter(({ services, occupied }) => services === 0 && occupied > 0);
+    const named = new Set([...pools.slice(0, MAX_NAMED), ...unserved.slice(0, MAX_NAMED)]);
+    for (const each of pools) {
+      const pool = named.has(each) ? each.pool : OTHERS;
       this.#pools.services.inc({ pool }, each.services);
       this.#pools.workers.inc({ pool }, each.workers);
       this.#pools.occupied.inc({ pool }, each.occupied);
@@ -138,15 +138,6 @@ export class BooksMetrics {
     for (const { queue, ready, consumers } of withoutOthers) {
       this.#queueReady.set({ queue }, ready);
       this.#queueConsumers.set({ queue }, consumers);
-    }
-  }
-
-  #showCommands(commands: readonly CommandCount[]): void {
-    for (const kind of COMMAND_KINDS) {
-      const { count, overdueS, oldestS } = commands.find((one) => one.kind === kind) ?? NONE;
-      this.#commands.set({ kind }, count);
-      this.#commandLag.set({ kind }, overdueS);
-      this.#commandAge.set({ kind }, oldestS);
     }
   }
 }

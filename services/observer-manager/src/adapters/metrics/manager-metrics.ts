@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Stats, TaskFiguresNow } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 import type { FlowCounts } from "../../operations/flows/flow-store.ts";
+import type { Log } from "../../operations/log.ts";
 import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
 import type { RequestTally, ScheduleTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
@@ -11,6 +11,7 @@ import { BooksMetrics } from "./books-metrics.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";
 import { type FlowFigures, OperationMetrics } from "./operation-metrics.ts";
+import { type BooksPart, PartsOfBooks } from "./parts-of-books.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 import { ScheduleMetrics } from "./schedule-metrics.ts";
 import { TaskFigureMetrics } from "./task-figure-metrics.ts";
@@ -31,6 +32,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   requestsWaiting(): number | undefined;
   /** Clients that follow the stream of events. */
   streams(): number;
+  log: Log;
   /** How long reading the books may take, in ms. Default 8,000: less than Prometheus' own patience (10 s). */
   readWithinMs?: number;
 }
@@ -44,6 +46,7 @@ const READ_WITHIN_MS = 8_000;
 export class ManagerMetrics {
   readonly #parts: ManagerMetricsParts;
   readonly #metrics = new MetricSet();
+  readonly #readable: PartsOfBooks;
   readonly #books: BooksMetrics;
   readonly #http: HttpMetrics;
   readonly #tasks: TaskMetrics;
@@ -60,6 +63,7 @@ export class ManagerMetrics {
     this.#parts = parts;
     addProcessMetrics(this.#metrics, parts.version);
     addBrokerMetrics(this.#metrics, parts.connections);
+    this.#readable = new PartsOfBooks(this.#metrics, parts.log);
     this.#books = new BooksMetrics(this.#metrics);
     this.#http = new HttpMetrics(this.#metrics, parts.streams);
     this.#tasks = new TaskMetrics(this.#metrics);
@@ -100,7 +104,7 @@ export class ManagerMetrics {
   }
 
   /**
-   * The text of one scrape. While the books cannot be read they are left out, and `unacked_manager_books_readable` says so. Who asks while
+   * The text of one scrape. What of the books cannot be read is left out, and `unacked_manager_books_part_readable` says so. Who asks while
    * they are read is given the same: anybody may (METRICS_ACCESS), and each reading takes as many of the database's connections as there are.
    */
   render(): Promise<string> {
@@ -109,29 +113,19 @@ export class ManagerMetrics {
   }
 
   async #read(): Promise<string> {
-    const { stats, commands, tasks, taskFigures, timers, schedules, flows, readWithinMs = READ_WITHIN_MS } = this.#parts;
-    const limit = new AbortController();
-    this.#requests.show(this.#parts.requestsWaiting());
-    try {
-      const tooLate = sleep(readWithinMs, undefined, { signal: limit.signal });
-      const reads = Promise.all([stats(), commands(), tasks(), taskFigures(), timers(), schedules(), flows()]);
-      const read = await Promise.race([reads, tooLate]);
-      this.#books.show(read && { stats: read[0], commands: read[1] });
-      this.#tasks.show(read?.[2]);
-      this.#taskFigures.show(read?.[3]);
-      this.#timers.show(read?.[4]);
-      this.#schedules.show(read?.[5]);
-      this.#flows.show(read?.[6]);
-    } catch {
-      this.#tasks.show(undefined);
-      this.#taskFigures.show(undefined);
-      this.#timers.show(undefined);
-      this.#schedules.show(undefined);
-      this.#flows.show(undefined);
-      this.#books.show(undefined); // said by the metric, and logged where it was read
-    } finally {
-      limit.abort();
-    }
+    const { stats, commands, tasks, taskFigures, timers, schedules, flows, requestsWaiting, readWithinMs } = this.#parts;
+    this.#requests.show(requestsWaiting());
+    const each = async <Read>(part: BooksPart, read: () => Promise<Read>, show: (read: Read | undefined) => void) =>
+      show(await this.#readable.read(part, read, readWithinMs ?? READ_WITHIN_MS));
+    await Promise.all([
+      each("stats", stats, (read) => this.#books.showStats(read)),
+      each("commands", commands, (read) => this.#books.showCommands(read)),
+      each("tasks", tasks, (read) => this.#tasks.show(read)),
+      each("task-figures", taskFigures, (read) => this.#taskFigures.show(read)),
+      each("timers", timers, (read) => this.#timers.show(read)),
+      each("schedules", schedules, (read) => this.#schedules.show(read)),
+      each("flows", flows, (read) => this.#flows.show(read)),
+    ]);
     return this.#metrics.render();
   }
 }

@@ -38,8 +38,8 @@ export const PLAIN_CALLS: CallDescription[] = [
     tag: "Health",
     summary: "Figures for Prometheus",
     description:
-      "Open to everybody, unless METRICS_ACCESS makes it the viewers'. While the books cannot be read, their figures are " +
-      "missing and `unacked_manager_books_readable` is 0.",
+      "Open to everybody, unless METRICS_ACCESS makes it the viewers'. What of the books cannot be read is " +
+      "missing: `unacked_manager_books_readable` is 0, and `unacked_manager_books_part_readable` says what.",
     answers: {
       200: {
         description: "In Prometheus' text format",
