@@ -61,6 +61,11 @@ export class Blame {
     this.#groups.delete(observerId);
   }
 
+  /** It did nothing of which a slot dies, but its slot had to be ended for it: if that happens again, nobody else will have been there. */
+  keepByItself(observerId: string): void {
+    if (!this.#guilty.has(observerId)) this.#keepApart(groupOfOne(observerId));
+  }
+
   /** It has been well for so long, or is over, that it may live among others again, the next time that it starts. */
   acquit(observerId: string): void {
     this.#guilty.delete(observerId);

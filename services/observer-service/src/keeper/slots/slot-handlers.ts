@@ -271,6 +271,8 @@ export class SlotHandlers implements Handlers, SlotsView {
       "the handler ignores its abort: its slot is ended, and the other handlers in it begin again elsewhere",
     );
     host.onStuck(run);
+    // It tries again, and may be as deaf then.
+    if (placed.cause?.kind === "uncaught") this.#blame.keepByItself(run.start.observerId);
     this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
   }
 

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
+
+const log = createLog("silent");
+let dir: string;
+let handlers: SlotHandlers;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
+  const code = ["deaf", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code }));
+  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9, stopTimeoutMs: 100 }), log);
+  await handlers.open();
+});
+afterEach(async () => {
+  await handlers.close(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** An observer of this type that is started again whenever its slot has ended. */
+function observe(type: string) {
+  const start = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
+  const seen = { interrupted: 0, placed: 0 };
+  const host = {
+    onPlaced: () => void (seen.placed += 1),
+    onInterrupted: () => {
+      seen.interrupted += 1;
+      begin();
+    },
+    onStuck: () => undefined,
+  };
+  let attempt: ReturnType<typeof handlers.start>;
+  const begin = (): void => {
+    attempt = handlers.start(host as never, { start, runId: newRunId(), log } as never);
+  };
+  begin();
+  return {
+    seen,
+    fail: () => attempt.abort({ kind: "uncaught", error: { name: "Error", message: "nobody caught this" } }),
+  };
+}
+
+test("Who fails, and does not hear that it is to end, costs those in its slot a restart once: it tries again by itself", async () => {
+  const [deaf, neighbour] = [observe("deaf"), observe("any")];
+  for (let times = 1; times <= 3; times += 1) {
+    await eventually(() => expect(deaf.seen.placed).toBe(times));
+    deaf.fail();
+    await eventually(() => expect(deaf.seen.interrupted).toBe(times));
+  }
+  await eventually(() => expect(neighbour.seen.placed).toBe(2));
+  expect(neighbour.seen.interrupted).toBe(1);
+});
