@@ -30,7 +30,7 @@ let isTold = false;
 export const areOthersTold = (): boolean => isTold;
 
 /** What Node tells its process of an error that nobody caught. */
-const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtException", "unhandledRejection"]);
+const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtExceptionMonitor", "uncaughtException", "unhandledRejection"]);
 
 /**
  * Takes every uncaught exception and unhandled rejection of the process, before all who listen for it and whether or not anybody does: an author's
@@ -55,8 +55,9 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
   };
   const emit = process.emit as (...args: unknown[]) => boolean;
   process.emit = ((...args: unknown[]): boolean => {
-    if (!UNCAUGHT.has(args[0])) return Reflect.apply(emit, process, args);
-    attribute(args[1]);
+    const [event, error] = args;
+    if (!UNCAUGHT.has(event)) return Reflect.apply(emit, process, args);
+    if (event !== "uncaughtExceptionMonitor") attribute(error);
     try {
       Reflect.apply(emit, process, args);
     } catch {

@@ -57,7 +57,7 @@ it("a file that listens for what nobody caught, to end its program, ends nobody:
 it("nor does one that throws it on, or takes all listeners away; and none takes what others have not caught for itself", () => {
   const thrown = { status: 3, lines: ["run-2 in a timer", "run-2 in a promise"] };
   const throwsOn =
-    'for (const event of ["uncaughtException", "unhandledRejection"]) process.on(event, (error) => { throw error; });';
+    'for (const event of ["uncaughtExceptionMonitor", "uncaughtException", "unhandledRejection"]) process.on(event, (error) => { throw error; });';
   expect(guarded(`${throwsOn} throwIn("run-2");`)).toEqual(thrown);
   expect(guarded('process.removeAllListeners(); throwIn("run-2");')).toEqual(thrown);
   const takes = "process.setUncaughtExceptionCaptureCallback(() => undefined)";

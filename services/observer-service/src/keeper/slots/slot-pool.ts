@@ -297,6 +297,7 @@ export class SlotPool {
     slot.isLoaded = true;
     slot.loading = undefined;
     slot.loadedBytes = memoryOf(slot);
+    for (const { file } of folder.code) this.#deadly.clear(file);
     this.#tellOfFiles(slot);
     slot.prints = printsOf(folder.code);
     this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
@@ -375,7 +376,7 @@ export class SlotPool {
     const { lastWord, process } = slot;
     if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return false;
     const why = lastWordsOf(slot, end);
-    const isLeftOut = this.#deadly.note(loading, why, lastWord?.name === FILE_BLOCKS);
+    const isLeftOut = this.#deadly.note(loading, why);
     if (isLeftOut) this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.error(
       { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
@@ -401,14 +402,12 @@ export class SlotPool {
   }
 }
 
-const FILE_BLOCKS = "FileBlocksError";
-
 /** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
 function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
   const place = stack && ownFrames(stack).split("\n")[0]?.trim();
   const where = place || "in what cannot be told: see which file was changed last";
   slot.lastWord = {
-    name: FILE_BLOCKS,
+    name: "FileBlocksError",
     message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
   };
   slot.process.kill();
