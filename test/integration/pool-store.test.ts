@@ -32,3 +32,11 @@ test("Beside those that were deleted by force, who leave count; who runs, or who
   await putObserver(books.dataSource, { pool: "new", message_pool: "old", status: "Processing", pending: "update" });
   expect(await pools.messagesLeftBehind("old", 5)).toBe(2);
 });
+
+test("Who completed so long ago that his runs are not kept any more stands for no message of somebody whom restored books do not know", async () => {
+  await putObserver(books.dataSource, { pool: "old", status: "Completed", epoch: 1 });
+  await putObserver(books.dataSource, { pool: "old", status: "Deleted", epoch: 1 });
+  expect(await pools.messagesLeftBehind("old", 5)).toBe(0);
+  await putObserver(books.dataSource, { pool: "old", status: "Deleted" });
+  expect(await pools.messagesLeftBehind("old", 5)).toBe(1);
+});

@@ -18,7 +18,8 @@ const POOLS = `
   GROUP BY pool ORDER BY pool`;
 
 /**
- * Of those that are over the last message ended in no run that we know of; those that leave wait for the end of theirs, which nobody there will tell. Index:
+ * Of those that are over the last message ended in no run that we know of; those that leave wait for the end of theirs, which nobody there will tell. Who has run,
+ * and of whom no run is kept any more, ended longer ago than the retention: he would stand for a message of somebody whom restored books do not know. Index:
  * runs_of_observer; the observers are scanned, up to the limit.
  */
 const LEFT_BEHIND = `
@@ -27,6 +28,7 @@ const LEFT_BEHIND = `
      WHERE o.pool = $1 AND o.status IN (${literals(OVER_STATUSES)})
        AND NOT EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id AND r.revision = o.revision
                          AND r.end_reason IN ('stopped', 'failed', 'completed', 'not-wanted'))
+       AND (o.epoch = 0 OR EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id))
      LIMIT $2)
     UNION ALL (SELECT o.id FROM observers o WHERE o.message_pool = $1 AND ${LEAVES} LIMIT $2)) left_behind`;
 
