@@ -165,6 +165,30 @@ describe("a process that dies between two steps of a task", () => {
     },
   );
 
+  test.runIf(isTurnOf(0))(
+    "manager: it dies as it is about to end what nobody wants any more, and so does the next; it is ended within half a minute all the same",
+    async () => {
+      const order: CrashPoint = "publish unacked.service";
+      const first = await system.startManager({ env: diesAt(order, 0, "CancelTasks") });
+      await system.startService("worker-1", { env: { ...ENV, TASK_WORKERS: "1" } });
+      const { id: before } = await tasks.create({ ms: 20_000 });
+      await tasks.untilStatus(before, "Running");
+      const { id } = await tasks.create({ ms: 59_000 });
+      await tasks.untilStatus(id, "Sent");
+      await system.call("DELETE", `/api/v1/tasks/${id}`).catch(() => undefined);
+      expect(await first.exited).toEqual(KILLED);
+      const second = await system.startManager({ env: diesAt(order, 0, "CancelTasks") });
+      await tasks.untilStatus(id, "Cancelled");
+      expect(await second.exited).toEqual(KILLED); // as it hears that it has begun all the same
+      const begunMs = performance.now();
+      await system.startManager();
+      const { id: after } = await tasks.create();
+      await eventually(async () => expect((await tasks.get(after)).status).toBe("Completed"), { timeoutMs: 90_000 });
+      expect([tasks.runs().get(id), tasks.runs().get(after)]).toEqual([1, 1]);
+      expect(performance.now() - begunMs).toBeLessThan(50_000);
+    },
+  );
+
   const ofService: [string, CrashPoint, number][] = [
     ["is about to tell the end", "publish unacked.events", 2],
     ["has told the end and dies before the confirm", "confirm unacked.events", 2],

@@ -14,6 +14,9 @@ const books = useBooks("tasks, ended_tasks, task_services, task_figure_deltas");
 const query = <Row>(sql: string, parameters: unknown[] = []) => books.dataSource.query<Row[]>(sql, parameters);
 beforeAll(() => new PostgresTaskDays(books.dataSource).makeAhead());
 
+/** Pools in which something that was told is found missing. */
+let behind: string[];
+
 /** As a manager of its own has it. */
 const newLedger = () =>
   new TaskLedger({
@@ -22,6 +25,7 @@ const newLedger = () =>
     tally: { ended: () => undefined },
     unwanted: () => undefined,
     committed: () => undefined,
+    behind: (pools) => behind.push(...pools),
   });
 
 const [one, other] = [randomUUID(), randomUUID()].toSorted();
@@ -32,6 +36,7 @@ let batches: TaskEventBatch[];
 
 beforeEach(async () => {
   ledger = newLedger();
+  behind = [];
   const [row] = await query<typeof task>(
     `WITH sent AS (
        INSERT INTO tasks (id, type, params, pool, priority, due_at, status, send_id, sent_at, sends)
@@ -103,12 +108,24 @@ test("What a service publishes twice, as no confirm has reached it, is counted o
   expect(await query("SELECT last_seq::int FROM task_services WHERE id = $1", [one])).toEqual([{ last_seq: 3 }]);
 });
 
+test("A number that is missing is told, wherever it is; and none is where all that was told is there", async () => {
+  await ledger.apply([...batches, batchOf(one, 2)], false);
+  await newLedger().apply([...batches, batchOf(one, 2), batchOf(other, 2)], true);
+  expect(behind).toEqual([]);
+  await ledger.apply([batchOf(one, 4)], false); // a standby was promoted that lacks what 3 said
+  expect(behind).toEqual(["default"]);
+  await ledger.apply([batchOf(one, 5), batchOf(other, 3), batchOf(other, 5)], false);
+  await ledger.apply([batchOf(randomUUID(), 7)], false); // and the service itself
+  expect(behind).toEqual(["default", "default", "default"]);
+});
+
 test("Of a message that is applied event by event each is, and none when all of it was applied before", async () => {
   const [first, second] = [started(), started()];
   const partOf = (event: object) => batchOf(one, 1, event);
   await ledger.applyPart(partOf(first));
   await ledger.applyPart(partOf(second));
   await ledger.apply([batchOf(one, 1)], false);
+  expect(behind).toEqual([]);
   const once = { status: "Running", interruptions: 1, crashes: 0 };
   expect(await standing()).toEqual(once);
   await newLedger().applyPart(partOf(first));

@@ -96,6 +96,7 @@ test("It says what others may begin now: as many as have ended, or perhaps more,
     tally: { ended: () => undefined },
     unwanted: () => undefined,
     committed: (_, told) => made.push(told.made),
+    behind: () => undefined,
   });
   const [one, other, third, fourth] = (await running(4)) as [Sent, Sent, Sent, Sent];
   const about = ({ id, send }: Sent) => ({ taskId: id, sendId: send, at: Date.now() });
@@ -217,6 +218,7 @@ test("Newer params that are committed while the completion waits for its row are
 
 test("What was cancelled and is given back to the queue before its service hears of it is over, and begins nowhere else", async () => {
   const [wanted, cancelled, newer] = (await running(3)) as [Sent, Sent, Sent];
+  await query("UPDATE tasks SET failures = 2");
   await query("UPDATE tasks SET cancel_requested_at = now(), flow_id = gen_random_uuid(), flow_ref = 'a' WHERE id = $1", [
     cancelled.id,
   ]);
@@ -236,16 +238,33 @@ test("What was cancelled and is given back to the queue before its service hears
   const refused = unwanted.filter(({ serviceId }) => serviceId === other).map(({ sendId }) => sendId as string);
   expect(refused.toSorted()).toEqual([cancelled.send, newer.send].toSorted());
   expect(await ended()).toMatchObject([{ id: cancelled.id, status: "Cancelled" }]);
-  const left = await query<object>("SELECT id, status, send_id, params, cancel_requested_at FROM tasks");
+  const left = await query<object>("SELECT id, status, send_id, params, failures, cancel_requested_at FROM tasks");
   expect(left).toHaveLength(2);
   expect(left).toContainEqual({
     id: wanted.id,
     status: "Sent",
     send_id: wanted.send,
     params: { v: 1 },
+    failures: 2,
     cancel_requested_at: null,
   });
-  expect(left).toContainEqual({ id: newer.id, status: "Ready", send_id: null, params: { v: 2 }, cancel_requested_at: null });
+  // The newer ones have not failed yet.
+  const again = { id: newer.id, status: "Ready", send_id: null, params: { v: 2 }, failures: 0, cancel_requested_at: null };
+  expect(left).toContainEqual(again);
+});
+
+test("What runs for long is to be ended where it is of no current send, and nothing else is", async () => {
+  const [current, sentAgain, over] = (await running(3)) as [Sent, Sent, Sent];
+  await apply([over, {}]);
+  await query("UPDATE tasks SET send_id = gen_random_uuid() WHERE id = $1", [sentAgain.id]);
+  const [ending] = (await running(1)) as [Sent];
+  const unknown = { id: newTaskId(), send: randomUUID() };
+  const tasks = [current, sentAgain, over, ending, unknown].map(({ id: taskId, send: sendId }) => ({ taskId, sendId }));
+  const batch = batchWith({ kind: "TasksRunning", tasks }, ...batchOf([ending, {}]).events);
+  const { unwanted } = await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batch]));
+  const { serviceId, generation } = service;
+  expect(unwanted.map(({ sendId }) => sendId)).toEqual([sentAgain, over, unknown].map(({ send }) => send));
+  expect(unwanted).toContainEqual({ taskId: over.id, sendId: over.send, serviceId, generation });
 });
 
 test("A service that says any time of a postponement or a run says no more than a year, and none before all times", async () => {

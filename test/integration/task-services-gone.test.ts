@@ -22,6 +22,7 @@ beforeEach(() => {
     tally: { ended: () => undefined },
     unwanted: () => undefined,
     committed: () => undefined,
+    behind: () => undefined,
   });
 });
 

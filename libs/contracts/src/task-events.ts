@@ -30,6 +30,9 @@ export const TaskWorkers = z.object({
 });
 export type TaskWorkers = z.infer<typeof TaskWorkers>;
 
+/** Of what runs so many are told of at once. */
+export const MAX_TOLD_RUNNING = 1_000;
+
 const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs };
 
 /** Not said of what ends before it was sent: TaskEnded says all of it. Said again, with another run, of what begins again here. */
@@ -104,6 +107,16 @@ export const TaskInventory = z.object({
 });
 export type TaskInventory = z.infer<typeof TaskInventory>;
 
+/**
+ * Each 30 s: what has run for longer than that. So that who runs what nobody wants any more is told so, also where the word that it has begun, or the
+ * order to end it, was lost.
+ */
+export const TasksRunning = z.object({
+  kind: z.literal("TasksRunning"),
+  tasks: z.array(z.object({ taskId: TaskId, sendId: SendId })).max(MAX_TOLD_RUNNING),
+});
+export type TasksRunning = z.infer<typeof TasksRunning>;
+
 export const TaskEvent = z.discriminatedUnion("kind", [
   TaskWorkers,
   TaskStarted,
@@ -112,6 +125,7 @@ export const TaskEvent = z.discriminatedUnion("kind", [
   TaskReturned,
   TaskMarkerSeen,
   TaskInventory,
+  TasksRunning,
 ]);
 export type TaskEvent = z.infer<typeof TaskEvent>;
 

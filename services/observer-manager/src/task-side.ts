@@ -96,6 +96,7 @@ export class TaskSide {
       creations: new TaskCreations(database.tasks.store, this.#parts.creationPools),
       tally,
       unwanted: (attempts) => void this.#broker.cancel(attempts),
+      behind: (pools) => this.#prover.booksAreBehind(pools),
       committed: (over, { hasFlowEnds, made }) => {
         this.#waits.over(over);
         if (made === "more") this.wake();

@@ -2,6 +2,7 @@ import type { TaskId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   type TaskMarkers,
+  type TaskProof,
   TaskProver,
   type TaskProverParts,
   type TaskSession,
@@ -22,7 +23,11 @@ const markers: TaskMarkers = {
   queue: async () => ({ ready: 1, consumers: 0 }),
 };
 
-function proverOf(store: Partial<TaskProverParts["store"]>, told: TaskId[][]): TaskProver {
+function proverOf(
+  store: Partial<TaskProverParts["store"]>,
+  told: TaskId[][],
+  sendMarker: TaskMarkers["sendMarker"] = markers.sendMarker,
+): TaskProver {
   const all: TaskProverParts["store"] = {
     poolsInDoubt: async () => [{ pool: "default", isUrgent: true }],
     provenPools: async () => [],
@@ -38,7 +43,7 @@ function proverOf(store: Partial<TaskProverParts["store"]>, told: TaskId[][]): T
   };
   return new TaskProver({
     store: all,
-    markers,
+    markers: { ...markers, sendMarker },
     isCaughtUp: () => true,
     wake: () => undefined,
     over: (tasks) => void told.push(tasks),
@@ -63,4 +68,37 @@ test("Where nothing is urgent nobody is looked for who is gone", async () => {
   await vi.advanceTimersByTimeAsync(10_000);
   prover.stop();
   expect(told).toEqual([]);
+});
+
+test("What runs on a living service is proven in its turn, and sooner where news of it is lost: when a proof would judge all that was sent by then", async () => {
+  const begunMs: number[] = [];
+  let proof: TaskProof | undefined;
+  const prover = proverOf(
+    {
+      poolsInDoubt: async () => [{ pool: "default", isUrgent: false }],
+      sessions: async () => [{ name: `${ID}.1`, isLiving: true, isConsuming: true, hasEndedSince: false }],
+      find: async () => proof && { ...proof, beganAgoMs: performance.now() - (begunMs.at(-1) ?? 0) },
+      begin: async ({ markerId, services }) => {
+        begunMs.push(performance.now());
+        proof = { pool: "default", markerId, services, answered: services, seenAgoMs: 1, beganAgoMs: 0, askedAgoMs: 1 };
+        return true;
+      },
+      conclude: async () => {
+        proof = undefined;
+        return { ready: 0, cancelled: [] };
+      },
+    },
+    [],
+    async () => undefined,
+  );
+  prover.start();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(begunMs).toEqual([]);
+  const lostMs = performance.now();
+  prover.booksAreBehind(["default"]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  prover.stop();
+  expect(begunMs).toHaveLength(1);
+  expect((begunMs[0] ?? 0) - lostMs).toBeGreaterThan(15_000);
+  expect((begunMs[0] ?? 0) - lostMs).toBeLessThan(20_000);
 });

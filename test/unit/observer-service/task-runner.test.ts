@@ -119,3 +119,37 @@ test("a cancel reaches the run that waits for the one which lost the lease, too"
   expect(ends()).toEqual([["a", "cancelled"]]);
   expect(tasks.size).toBe(0);
 });
+
+test("what has run for long is said to run each 30 s, once the broker has taken that before, and until it is told to end", () => {
+  vi.useFakeTimers();
+  const confirms: (() => void)[] = [];
+  const said: string[][] = [];
+  const tell = (event: TaskEvent, onConfirmed?: () => void) => {
+    if (event.kind !== "TasksRunning") return;
+    said.push(event.tasks.map(({ sendId }) => sendId));
+    if (onConfirmed !== undefined) confirms.push(onConfirmed);
+  };
+  const start: Handlers["start"] = () => ({ abort: () => undefined }); // they do not hear that they are to end
+  const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
+  const { tasks } = runnerOf(types, start, { workers: 2, events: { tell } });
+  const pass = (ms: number): string[][] => {
+    vi.advanceTimersByTime(ms);
+    tasks.tellRunning();
+    return said.splice(0);
+  };
+  const confirm = () => confirms.splice(0).forEach((call) => call());
+  const [first, other, waiting] = ["a", "b", "c"].map((id) => task(id, "one")) as [StartTask, StartTask, StartTask];
+  vi.advanceTimersByTime(1);
+  tasks.accept(first, messageOf());
+  expect(pass(20_000)).toEqual([]);
+  tasks.accept(other, messageOf());
+  tasks.accept(waiting, messageOf());
+  expect([pass(9_999), pass(1), pass(600_000)]).toEqual([[], [["a"]], []]);
+  confirm();
+  expect([pass(0), pass(600_000)]).toEqual([[["a", "b"]], []]);
+  confirm();
+  expect([pass(0), pass(29_999)]).toEqual([[["a", "b"]], []]);
+  confirm();
+  tasks.cancel(first.taskId, first.sendId);
+  expect(pass(1)).toEqual([["b"]]);
+});

@@ -45,19 +45,23 @@ export interface TaskNews {
   workers: (Teller & TaskWorkers & { pool: string })[];
   seen: string[];
   inventories: (Teller & TaskInventory)[];
-  /** Who told something, with the lowest and the highest number of each. */
-  seqs: Map<ServiceId, Teller & { pool: string; firstSeq: number; seq: number }>;
+  /** What has run for long, as far as nothing else is said of it. */
+  running: (Pick<Teller, "serviceId" | "generation"> & { taskId: TaskId; sendId: SendId })[];
+  /** Who told something, with the lowest and the highest number of each, and whether all between is there. */
+  seqs: Map<ServiceId, Teller & { pool: string; firstSeq: number; seq: number; isWhole: boolean }>;
 }
 
 /** Pure. Batches in the order in which they were read. */
 export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
   const words = new Map<string, TaskWord>();
   const workers = new Map<ServiceId, TaskNews["workers"][number]>();
-  const news: TaskNews = { words: [], workers: [], seen: [], inventories: [], seqs: new Map() };
+  const news: TaskNews = { words: [], workers: [], seen: [], inventories: [], running: [], seqs: new Map() };
   for (const { serviceId, serviceName, pool, generation, seq, events } of batches) {
     const by = { serviceId, serviceName, generation };
-    const { firstSeq = seq, seq: lastSeq = seq } = news.seqs.get(serviceId) ?? {};
-    news.seqs.set(serviceId, { ...by, pool, firstSeq: Math.min(seq, firstSeq), seq: Math.max(seq, lastSeq) });
+    const before = news.seqs.get(serviceId);
+    const { firstSeq = seq, seq: lastSeq = seq - 1, isWhole = true } = before ?? {};
+    const told = { firstSeq: Math.min(seq, firstSeq), seq: Math.max(seq, lastSeq), isWhole: isWhole && seq <= lastSeq + 1 };
+    news.seqs.set(serviceId, { ...by, pool, ...told });
     for (const event of events) {
       switch (event.kind) {
         case "TaskWorkers":
@@ -68,6 +72,9 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
           break;
         case "TaskInventory":
           news.inventories.push({ ...by, ...event });
+          break;
+        case "TasksRunning":
+          news.running.push(...event.tasks.map((task) => ({ ...task, serviceId, generation })));
           break;
         case "TaskStarted":
         case "TaskEnded":
@@ -86,6 +93,7 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
   // In one order everywhere, so that nobody waits for somebody who waits for him.
   news.words = [...words.values()].toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
   news.workers = [...workers.values()];
+  news.running = news.running.filter(({ sendId }) => !words.has(sendId));
   return news;
 }
 

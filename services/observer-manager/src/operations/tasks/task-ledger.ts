@@ -12,6 +12,8 @@ export interface TaskLedgerParts {
   unwanted(attempts: UnwantedAttempt[]): void;
   /** `made`: what of it lets others begin. Room alone, or perhaps more: something that is due again, or is new, or somebody new to run it. */
   committed(over: TaskId[], told: { hasFlowEnds: boolean; made: "nothing" | "room" | "more" }): void;
+  /** Something that was told in these pools is not in the books, and never will be: a promoted standby lacks it, or nobody could read it. */
+  behind(pools: string[]): void;
 }
 
 /**
@@ -52,10 +54,11 @@ export class TaskLedger {
   }
 
   async #write(news: TaskNews): Promise<void> {
-    const { store, creations, tally, unwanted, committed } = this.#parts;
+    const { store, creations, tally, unwanted, committed, behind } = this.#parts;
     const created = await creations.of(news.words);
     const result = await store.apply(news, created);
     if (result.unwanted.length > 0) unwanted(result.unwanted);
+    if (result.behind.length > 0) behind(result.behind);
     for (const status of TASK_OVER_STATUSES) {
       const count = result.over.filter((one) => one.status === status).length;
       if (count > 0) tally.ended(status, count);

@@ -99,6 +99,10 @@ export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
+/** What was sent within ten seconds before a proof began is not judged by it (task-proof-store.ts); and the clocks of two servers may differ. */
+const NOT_JUDGED_MS = 15_000;
+/** Whatever was sent so long ago, and is not over, has its pool in doubt. */
+const IN_DOUBT_AFTER_MS = 25_000;
 const ABANDONED_AT_ONCE = 1_000;
 /** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (task-teller.ts). */
 const ANSWERS_WITHIN_MS = 45_000;
@@ -113,6 +117,8 @@ export class TaskProver {
   readonly #concludedMs = new Map<string, number>();
   /** Pools whose last proof came to no end: who is gone there the books may not know yet. */
   readonly #shaken = new Set<string>();
+  /** Pools in which something was told that the books lack, and when that was found: what is Running there may have ended. */
+  readonly #behind = new Map<string, number>();
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
   constructor(parts: TaskProverParts) {
@@ -127,6 +133,15 @@ export class TaskProver {
     return this.#loop.end();
   }
 
+  /** They are proven before their turn, once all that may have been lost by now would be judged. In memory: if this manager dies, in their turn. */
+  booksAreBehind(pools: readonly string[]): void {
+    const nowMs = performance.now();
+    for (const pool of pools) {
+      this.#behind.set(pool, nowMs);
+      this.#parts.log.warn({ event: "task-news-lost", pool }, "something that services told of tasks is not in the books");
+    }
+  }
+
   async #look(): Promise<number> {
     const { store, markers, isCaughtUp } = this.#parts;
     if (markers.writableForMs < SETTLED_MS || !isCaughtUp()) return untilNext(EVERY_MS);
@@ -134,10 +149,14 @@ export class TaskProver {
     const [inDoubt, proven] = await Promise.all([store.poolsInDoubt(), store.provenPools()]);
     if (inDoubt.some(({ isUrgent }) => isUrgent)) await this.#endAbandoned();
     for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
-    const isDue = (pool: string): boolean => nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS;
+    const isDue = (pool: string): boolean =>
+      nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS ||
+      nowMs - (this.#behind.get(pool) ?? nowMs) > NOT_JUDGED_MS;
     const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
     // What is not due here may be another manager's.
     const all = inDoubt.map(({ pool }) => pool);
+    for (const [pool, sinceMs] of this.#behind)
+      if (nowMs - sinceMs > IN_DOUBT_AFTER_MS && !all.includes(pool)) this.#behind.delete(pool);
     if (proven.some((pool) => !all.includes(pool))) await store.forgetOthers(all);
     const steps = await Promise.allSettled(pools.map((pool) => this.#prove(pool)));
     for (const step of steps) if (step.status === "rejected") throw step.reason;
@@ -228,7 +247,10 @@ export class TaskProver {
     const { store, wake, over, log } = this.#parts;
     const { pool } = proof;
     const { ready, cancelled } = await store.conclude(proof);
-    this.#concludedMs.set(pool, performance.now());
+    const nowMs = performance.now();
+    this.#concludedMs.set(pool, nowMs);
+    const behindSinceMs = this.#behind.get(pool) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - proof.beganAgoMs > behindSinceMs + NOT_JUDGED_MS) this.#behind.delete(pool);
     this.#shaken.delete(pool);
     if (ready + cancelled.length === 0) return;
     log.warn(

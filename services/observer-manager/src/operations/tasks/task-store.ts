@@ -59,12 +59,13 @@ export interface TaskLedgerStore {
   /**
    * Writes all of it in one transaction, and nothing twice; with it what ended sends want to be created, each for itself: where one is
    * refused, its creator says so. Rejects with AppliedBefore where somebody has applied a batch of these numbers. @returns what is over
-   * now, what is to be stopped, and whether something that is over may be of a flow
+   * now, what is to be stopped, whether something that is over may be of a flow, and `behind`: pools in which something that was told before is not in the
+   * books
    */
   apply(
     news: TaskNews,
     creations?: ReadonlyMap<SendId, SendCreations>,
-  ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[]; hasFlowEnds: boolean }>;
+  ): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[]; hasFlowEnds: boolean; behind: string[] }>;
   /** Forgets services that are gone for so long that nothing of them can come any more, and with them the types that they had. @returns how many */
   forgetGone(limit: number): Promise<number>;
 }
@@ -256,6 +257,6 @@ export interface TaskSender {
   /** `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
   /** In one message: of one pool and type. */
   send(bundle: Bundle): Promise<"sent" | "not-taken" | "unknown">;
-  /** Once; what is lost is ordered again. Never rejects. */
+  /** Once; what is lost is ordered again: of what the books have, while they do; of all else when its service says again that it runs. Never rejects. */
   cancel(attempts: UnwantedAttempt[]): Promise<void>;
 }

@@ -169,6 +169,12 @@ export class TaskRunner {
     if (runs.length === 0) this.#admission.refuse(sendId);
   }
 
+  /** Every few seconds. */
+  tellRunning(): void {
+    const isUnderWay = ({ isRunning, beganMs, cause }: TaskRun): boolean => isRunning && beganMs > 0 && cause === undefined;
+    this.#teller.running(this.#runs.all().filter(isUnderWay));
+  }
+
   stopAll(cause: StopCause): void {
     for (const run of this.#runs.all()) this.#stop(run, cause);
   }

@@ -152,7 +152,9 @@ export class TaskSide {
 
   /** Every few seconds: by it the manager knows how many tasks to send. */
   tellAlive(): void {
-    if (this.#hasBegun) this.#tellWorkers();
+    if (!this.#hasBegun) return;
+    this.#tellWorkers();
+    this.runner.tellRunning();
   }
 
   cancel({ targets }: CancelTasks): void {

@@ -1,4 +1,4 @@
-import type { SendId, TaskEnded, TaskEvent } from "@unacked/contracts";
+import { MAX_TOLD_RUNNING, type SendId, type TaskEnded, type TaskEvent } from "@unacked/contracts";
 import { Lately } from "../lately.ts";
 import type { TaskFate } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
@@ -9,6 +9,8 @@ export interface TaskTellerParts {
   readonly holds: (generation: number) => boolean;
   readonly onEnded?: ((how: TaskEnded["outcome"] | "released" | "returned") => void) | undefined;
 }
+
+const SAID_EVERY_MS = 30_000;
 
 /**
  * What the books and the broker hear of tasks. Guarantees: a message is settled once, after what is to be told of its task is
@@ -23,6 +25,10 @@ export class TaskTeller {
    * inventory. A proof of absence goes on for less than that after its marker was seen; an inventory takes some 65,000.
    */
   readonly #letGo = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
+
+  /** When that was said last of those that run. */
+  #saidMs = Number.NEGATIVE_INFINITY;
+  #isSayingWhatRuns = false;
 
   constructor(parts: TaskTellerParts) {
     this.#parts = parts;
@@ -53,6 +59,25 @@ export class TaskTeller {
     const { task, runId, startedAt: at } = run;
     const event = { kind: "TaskStarted" as const, taskId: task.taskId, sendId: task.sendId, runId, at };
     this.#parts.events.tell(event, undefined, isPatient);
+  }
+
+  /**
+   * Of what has run for long it is said each 30 s that it does: nobody may want it any more, and the order to end it may be lost, as it is given once to what
+   * the books do not have. Not again while that waits, as under an alarm.
+   */
+  running(runs: readonly TaskRun[]): void {
+    const nowMs = performance.now();
+    if (this.#isSayingWhatRuns || nowMs - this.#saidMs < SAID_EVERY_MS) return;
+    const { events, holds } = this.#parts;
+    const long = runs.filter((run) => nowMs - run.beganMs >= SAID_EVERY_MS && holds(run.message.generation));
+    if (long.length === 0) return;
+    this.#saidMs = nowMs;
+    this.#isSayingWhatRuns = true;
+    const tasks = long.map(({ task: { taskId, sendId } }) => ({ taskId, sendId }));
+    for (let from = 0; from < tasks.length; from += MAX_TOLD_RUNNING)
+      events.tell({ kind: "TasksRunning", tasks: tasks.slice(from, from + MAX_TOLD_RUNNING) }, () => {
+        this.#isSayingWhatRuns = false;
+      });
   }
 
   /** The one place where an attempt's end becomes an event and its message is settled. */

@@ -36,10 +36,11 @@ export const STARTS = prepared(`
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM started`);
 
-/** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now. */
+/** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now, and has not failed yet. */
 export const NEXT_IF_CANCELLED = `
   params = CASE WHEN t.cancel_requested_at IS NULL THEN t.params ELSE coalesce(t.next_params, t.params) END,
   next_params = CASE WHEN t.cancel_requested_at IS NULL THEN t.next_params END,
+  failures = CASE WHEN t.cancel_requested_at IS NULL OR t.next_params IS NULL THEN t.failures ELSE 0 END,
   cancel_requested_at = CASE WHEN t.next_params IS NULL THEN t.cancel_requested_at END`;
 
 /**

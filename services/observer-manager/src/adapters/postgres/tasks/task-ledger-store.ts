@@ -25,6 +25,7 @@ import {
   STARTS,
 } from "./task-ledger-statements.ts";
 import { refusalsOf } from "./task-refusals.ts";
+import { unwantedOf } from "./task-unwanted.ts";
 
 const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";
 
@@ -38,7 +39,8 @@ const WORKERS = `
 
 /**
  * Asked first, so that two ledgers (a take-over; a commit whose answer was lost) write of a service one after the other, and locked in id order, so that
- * they cannot wait for each other. @returns those of whom nothing was applied before of what is told from $6 on: each numbers all that it tells.
+ * they cannot wait for each other. @returns those of whom nothing was applied before of what is told from $6 on: each numbers all that it tells. `isBehind`:
+ * something that it told before that never was, as an answer gives a row of before the statement.
  *
  * Of a service whose row is gone, too: what it told before that may be read late, and then come again. It is given nothing until it says its types.
  */
@@ -48,7 +50,8 @@ const SEQS = prepared(`
   FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::bigint[]) AS u (id, generation, name, pool, seq) ORDER BY id
   ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_at = now()
     WHERE task_services.last_seq < ($6::bigint[])[array_position($1::uuid[], excluded.id)]
-  RETURNING id`);
+  RETURNING pool, coalesce((SELECT was.last_seq FROM task_services was WHERE was.id = task_services.id), 0)
+    < ($6::bigint[])[array_position($1::uuid[], id)] - 1 AS "isBehind"`);
 
 /**
  * Who ended an hour ago, and was last heard of an hour before who was heard of last. An hour of the queue, and not of the clock: while nothing
@@ -97,9 +100,10 @@ async function write(
   news: TaskNews,
   creations: Creations,
 ): ReturnType<TaskLedgerStore["apply"]> {
-  const { words, workers, seen, inventories, seqs } = news;
-  const numbered = tx.query<unknown[]>(SEQS, parametersOfSeqs([...seqs.values()])).then(({ length }) => {
-    if (length < seqs.size) throw new AppliedBefore("some of this stands in the books");
+  const { words, workers, seen, inventories, running, seqs } = news;
+  const numbered = tx.query<NumberedRow[]>(SEQS, parametersOfSeqs([...seqs.values()])).then((rows) => {
+    if (rows.length < seqs.size) throw new AppliedBefore("some of this stands in the books");
+    return rows;
   });
   unawaited.add(numbered); // what it says comes before what else is refused
   if (workers.length > 0) unawaited.add(tx.query(WORKERS, parametersOfWorkers(workers)));
@@ -116,20 +120,31 @@ async function write(
     releases.length === 0 ? [] : tx.query<ReleasedRow[]>(RELEASES, parametersOfReleases(releases)),
     plain.length === 0 ? NONE_COMPLETED : complete(tx, plain),
     others.length === 0 ? NO_ENDS : tx.query<EndedRow[]>(ENDS, parametersOfEnds(others)),
+    unwantedOf(tx, running),
   ]);
   if (seen.length > 0) unawaited.add(tx.query(SEEN, [seen]));
   for (const { serviceId, generation, markerId, held } of inventories)
     unawaited.add(tx.query(HELD, [markerId, generationKey(serviceId, generation), held]));
-  const [, started, back, released, completed, changed] = await asked;
+  const [rows, started, back, released, completed, changed, stale] = await asked;
   const ended = [...completed.ended, ...changed, ...(await endRest(tx, plain, completed.ended))];
   const { over: failed, unwanted } = await failStarted(tx, starts, started);
   const returned = await endReturned(tx, [...back, ...released]);
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
-  unwanted.push(...(await refusalsOf(tx, released)));
+  unwanted.push(...stale, ...(await refusalsOf(tx, released)));
   const over = [...failed, ...returned, ...ended.filter(isOver)];
   // Of those that were ended by hand or by crashes nobody asks: they are few.
   const hasFlowEnds = failed.length + returned.length > 0 || completed.hasFlowEnds || ended.some(({ isOfFlow }) => isOfFlow);
-  return { over, unwanted, hasFlowEnds };
+  return { over, unwanted, hasFlowEnds, behind: poolsBehind(rows, seqs) };
+}
+
+interface NumberedRow {
+  pool: string;
+  isBehind: boolean;
+}
+
+function poolsBehind(rows: readonly NumberedRow[], seqs: TaskNews["seqs"]): string[] {
+  const between = [...seqs.values()].filter(({ isWhole }) => !isWhole);
+  return [...new Set([...rows.filter(({ isBehind }) => isBehind), ...between].map(({ pool }) => pool))];
 }
 
 /** Completed, and nothing more is said of it. */
