@@ -45,7 +45,11 @@ class World implements CommandStore, CommandSender {
 
   async renew(): Promise<void> {}
 
+  /** How many starts were claimed in vain. */
+  givenBack = 0;
+
   settle: CommandStore["settle"] = async (_claim, settled) => {
+    this.givenBack += settled.filter(({ keep }) => keep).length;
     this.due = [...settled.flatMap(({ id, keep }) => (keep ? (this.#claimed.get(id) as DueCommand) : [])), ...this.due];
   };
 
@@ -127,6 +131,7 @@ describe("a dispatcher", () => {
     }
     const stuck = [...world.startsOf].flatMap(([pool, starts]) => (pool === CONFIRMED ? [] : starts));
     expect(stuck.reduce((sum, starts) => sum + starts)).toBeLessThan(9_000);
+    expect(world.givenBack).toBeLessThan(2 * LIMIT);
   });
 
   it("counts and settles what is confirmed at once, though a start of another pool was claimed with it", async () => {

@@ -54,8 +54,11 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 /** A deadlock, or a database that is away for a moment, is over by then. */
 const FAILING_MS = 3_000;
 
-/** Starts that are claimed (8,000, starts-under-way.ts) and own ones (12,000, dispatcher.ts), and what else there is to say beside them. */
-const MAX_OPEN = 24_000;
+/**
+ * Starts that are claimed (8,000, and 100 more of each pool beyond that, starts-under-way.ts) and own ones (12,000, dispatcher.ts), and what else there is
+ * to say beside them: of 150 pools that confirm nothing.
+ */
+const MAX_OPEN = 40_000;
 
 /** So many questions about logs wait for their confirm; more are answered "the broker cannot be asked". */
 const MAX_QUESTIONS = 1_000;

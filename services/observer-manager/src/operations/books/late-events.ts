@@ -58,7 +58,10 @@ export class LateEvents {
     const { store, committed, log } = this.#parts;
     const page = await store.readUnapplied(this.#after, PAGE);
     let applied = 0;
-    for (const event of page) if (await this.#apply(event)) applied += 1;
+    for (const event of page) {
+      if (this.#loop.isStopped) break; // each is a transaction, which a slow database may take a second for
+      if (await this.#apply(event)) applied += 1;
+    }
     this.#after = page.length < PAGE ? "0" : (page.at(-1)?.position ?? "0");
     if (applied === 0) return EVERY_MS;
     log.info({ event: "late-events", applied }, "events that an older manager did not understand were applied");

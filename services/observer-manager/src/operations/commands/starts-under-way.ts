@@ -26,7 +26,7 @@ export class StartsUnderWay {
 
   /** Pools whose starts are not to be claimed now. */
   get fullPools(): string[] {
-    return [...this.#byPool].flatMap(([pool, size]) => (this.#limit - size < WORTH_A_CLAIM ? pool : []));
+    return [...this.#byPool].flatMap(([pool, size]) => (this.roomOfPool - size < WORTH_A_CLAIM ? pool : []));
   }
 
   /** Parts, which are under way from now on, and starts for whose pools there is no room. */
@@ -35,7 +35,7 @@ export class StartsUnderWay {
     const beyond: DueCommand[] = [];
     for (const command of due) {
       const pool = poolOf(command);
-      if (pool !== undefined && (this.#byPool.get(pool) ?? 0) >= this.#limit) beyond.push(command);
+      if (pool !== undefined && (this.#byPool.get(pool) ?? 0) >= this.roomOfPool) beyond.push(command);
       else this.#add(parts, pool, command);
     }
     return { parts: [...parts.values()], beyond };
@@ -49,8 +49,8 @@ export class StartsUnderWay {
     else this.#byPool.delete(pool);
   }
 
-  /** Of each pool. */
-  get #limit(): number {
+  /** How much of each pool may be under way now. */
+  get roomOfPool(): number {
     return Math.max(MIN_OF_POOL, MAX_UNDER_WAY - this.#size);
   }
 

@@ -32,9 +32,8 @@ const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true))
  * that ran out is due like any other: its manager is dead, or has not been able to say for as long that it lives. A stop is taken for
  * sent: it is sent again until it is answered, so nothing needs to be written once it has been, and a stop that is sent twice is one. An order that
  * takes back another deletes it, so what is claimed of it later has a later `sentAtMs`: it is the clock's, and not that of the transaction's begin.
- * Whose pool a start is asked only where starts of some are left, by observers_pkey: a subselect, which is never hashed.
  */
-const CLAIM = prepared(`
+const claim = (which: string): string => `
   WITH claimed AS (
     UPDATE commands c SET
       claim_id = CASE WHEN kind <> 'stop' THEN $2::uuid END, claimed_at = CASE WHEN kind <> 'stop' THEN now() END,
@@ -42,16 +41,19 @@ const CLAIM = prepared(`
         CASE WHEN kind = 'stop' THEN least($5::float8, $4::float8 * 2 ^ least(sent_count, 16)) ELSE $3::float8 END,
       sent_count = sent_count + CASE WHEN kind = 'stop' THEN 1 ELSE 0 END
     FROM ${WITHOUT_THE_DISK} WHERE c.id = ANY(ARRAY(
-      SELECT id FROM commands m
-      WHERE due_at <= now() AND (kind <> 'start' OR cardinality($6::text[]) = 0 OR
-        coalesce((SELECT ${MESSAGE_POOL} FROM observers o WHERE o.id = m.observer_id), '') <> ALL ($6))
+      SELECT id FROM commands m WHERE due_at <= now() ${which}
       ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING c.id, c.kind, c.sent_count AS "sentCount", c.observer_id AS "observerId", c.revision,
               c.service_id AS "serviceId", c.generation, c.run_id AS "runId", c.message_id AS "messageId", c.reason,
               c.trace_context AS "traceContext",
               CASE WHEN c.kind IN ('drain', 'cordon', 'uncordon') THEN (extract(epoch FROM clock_timestamp()) * 1000)::float8 END AS "sentAtMs"
   )
-  SELECT * FROM claimed ORDER BY id`);
+  SELECT * FROM claimed ORDER BY id`;
+const CLAIM = prepared(claim(""));
+/** The same but for starts of the pools $6. Whose pool one is is looked up in observers_pkey for each that is due: a subselect, which is never hashed. */
+const CLAIM_BESIDE = claim(
+  `AND (kind <> 'start' OR coalesce((SELECT ${MESSAGE_POOL} FROM observers o WHERE o.id = m.observer_id), '') <> ALL ($6::text[]))`,
+);
 
 /**
  * Those of these commands that are still this claim's. Whatever is locked is just being forgotten, or wanted at once, by a
@@ -182,14 +184,10 @@ export class PostgresCommandStore implements CommandStore {
 
   async claimDue(...[limit, holdMs, stopPauses, fullPools = []]: Parameters<CommandStore["claimDue"]>): Promise<Claim> {
     const id = newClaimId();
-    const rows = await this.#dataSource.query<CommandRow[]>(CLAIM, [
-      limit,
-      id,
-      holdMs,
-      stopPauses.firstMs,
-      stopPauses.maxMs,
-      fullPools,
-    ]);
+    const asked = [limit, id, holdMs, stopPauses.firstMs, stopPauses.maxMs];
+    const rows = await (fullPools.length === 0
+      ? this.#dataSource.query<CommandRow[]>(CLAIM, asked)
+      : this.#dataSource.query<CommandRow[]>(CLAIM_BESIDE, [...asked, fullPools]));
     const beyond = new Set<string>();
     try {
       const read = await this.#withStarts(rows, beyond);
