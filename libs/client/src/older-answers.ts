@@ -5,8 +5,8 @@ type Schema = z.core.$ZodTypes;
 type Fields = Record<string, unknown>;
 
 /**
- * The answer of a manager that is older than this client: with what it could not say yet, as null or as ADDED_LATER has it. A manager of
- * this version says all of it, so only what does not have the contract's shape is looked at so.
+ * The answer of a manager that is older than this client: with what it could not say yet, as ADDED_LATER has it. A manager of this version
+ * says all of it, so only what does not have the contract's shape is looked at so.
  */
 export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unknown {
   const { def } = (schema as Schema)._zod;
@@ -18,6 +18,7 @@ export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unkno
     case "record":
       return isFields(value) ? eachOf(value, (one) => withWhatIsAbsent(def.valueType, one)) : value;
     case "union": {
+      if (def.options.some((option) => z.safeParse(option, value).success)) return value;
       const readings = def.options.map((option) => ({ option, reading: withWhatIsAbsent(option, value) }));
       const first = readings.find(({ option, reading }) => z.safeParse(option, reading).success);
       return first === undefined ? value : first.reading;
@@ -33,18 +34,15 @@ export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unkno
 /** What its absence means; undefined: it was always said, and an answer without it is none of a manager. */
 export function whatItMeans(field: z.core.$ZodType, others: Fields): { value: unknown } | undefined {
   const later = ADDED_LATER.get(field);
-  if (later !== undefined) return { value: "of" in later ? others[later.of] : later.means };
-  return z.safeParse(field, null).success ? { value: null } : undefined;
+  if (later === undefined) return undefined;
+  return { value: "of" in later ? others[later.of] : structuredClone(later.means) };
 }
 
 function withFields(shape: Readonly<Record<string, z.core.$ZodType>>, value: Fields): Fields {
   const whole: Fields = { ...value };
   for (const [name, field] of Object.entries(shape)) {
-    if (Object.hasOwn(value, name)) whole[name] = withWhatIsAbsent(field, value[name]);
-    else if (!z.safeParse(field, undefined).success) {
-      const meant = whatItMeans(field, value);
-      if (meant !== undefined) whole[name] = meant.value;
-    }
+    const meant = Object.hasOwn(value, name) ? { value: withWhatIsAbsent(field, value[name]) } : whatItMeans(field, value);
+    if (meant !== undefined) whole[name] = meant.value;
   }
   return whole;
 }

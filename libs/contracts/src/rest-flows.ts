@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { timestamp } from "./bounds.ts";
 import { DEFAULT_POOL, FlowId, FlowRef, PoolName, TypeName } from "./ids.ts";
 import { MAX_TASK_OUTPUT_BYTES } from "./task-events.ts";
@@ -154,7 +155,8 @@ export const FlowTaskView = z
     waitReason: z
       .enum(TASK_WAITS)
       .nullable()
-      .describe("why it has not started, as `waitsFor` of its task says; null: it runs, or is over"),
+      .describe("why it has not started, as `waitsFor` of its task says; null: it runs, or is over")
+      .register(ADDED_LATER, { means: null }),
     reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
     lastError: z
       .object({ name: z.string(), message: z.string() })

@@ -3,11 +3,13 @@ import { ADDED_LATER } from "./added-later.ts";
 import { OBSERVER_STATUSES } from "./observer-status.ts";
 import { ObserverStatus } from "./states.ts";
 
+/** Those of 0.1.0 had no others. */
+const LATER_STATUSES: ReadonlySet<ObserverStatus> = new Set(["Paused", "Scheduled"]);
+const countOf = (status: ObserverStatus): z.ZodInt =>
+  LATER_STATUSES.has(status) ? z.int().register(ADDED_LATER, { means: 0 }) : z.int();
+
 export const perStatus = z.object(
-  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, z.int().register(ADDED_LATER, { means: 0 })])) as Record<
-    ObserverStatus,
-    z.ZodInt
-  >,
+  Object.fromEntries(OBSERVER_STATUSES.map((status) => [status, countOf(status)])) as Record<ObserverStatus, z.ZodInt>,
 );
 
 export const noneOfEachStatus = () =>

@@ -94,19 +94,25 @@ export const TaskView = z
       .int()
       .describe("how often its handler has put it off: neither failures nor interruptions")
       .register(ADDED_LATER, { means: 0 }),
-    postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
+    postponedFor: z
+      .string()
+      .nullable()
+      .describe("the reason that its handler gave, while it waits for that")
+      .register(ADDED_LATER, { means: null }),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
     taken: z
       .object({ by: z.string(), until: Timestamp.nullable() })
       .nullable()
-      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more"),
+      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more")
+      .register(ADDED_LATER, { means: null }),
     startedAt: Timestamp.nullable().describe("of the last attempt"),
     endedAt: Timestamp.nullable(),
     output: anyJson().describe("what its handler returned; null before"),
     completedBy: z
       .enum(COMPLETED_BY)
       .nullable()
-      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough"),
+      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough")
+      .register(ADDED_LATER, { means: null }),
     lastError: TaskError.nullable(),
     flow: z
       .object({
@@ -115,8 +121,13 @@ export const TaskView = z
         reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
       })
       .nullable()
-      .describe("the flow that it is a task of; null: none"),
-    parentId: z.guid().nullable().describe("the task whose handler created it; null: a client did"),
+      .describe("the flow that it is a task of; null: none")
+      .register(ADDED_LATER, { means: null }),
+    parentId: z
+      .guid()
+      .nullable()
+      .describe("the task whose handler created it; null: a client did")
+      .register(ADDED_LATER, { means: null }),
     created: z
       .array(z.object({ id: z.guid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
       .optional()

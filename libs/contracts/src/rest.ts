@@ -87,17 +87,20 @@ export const ObserverView = z
     labels: z.record(z.string(), z.string()),
     pool: z.string(),
     retry: RetryPolicy,
-    silence: ToldSilence.nullable().describe("how long it may go without a beat; null: as its type says, if that does"),
-    silentSince: Timestamp.nullable().describe(
-      "its handler runs, and has had no beat since then; null: it is heard, or nobody watches",
-    ),
+    silence: ToldSilence.nullable()
+      .describe("how long it may go without a beat; null: as its type says, if that does")
+      .register(ADDED_LATER, { means: null }),
+    silentSince: Timestamp.nullable()
+      .describe("its handler runs, and has had no beat since then; null: it is heard, or nobody watches")
+      .register(ADDED_LATER, { means: null }),
     status: ObserverStatus,
     pending: z
       .enum(PENDING)
       .nullable()
       .describe(
         "`pause`: it is being paused; the status stays until its message is known to be gone, then it is `Paused` · `update`: it was changed; its run is told, or stopped and sent again as it is wanted now",
-      ),
+      )
+      .register(ADDED_LATER, { means: null }),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs now"),
     currentRunId: z.uuid().nullable(),
     specVersion: z
@@ -107,8 +110,9 @@ export const ObserverView = z
     observedSpecVersion: z
       .int()
       .nullable()
-      .describe("what of that its run was given; lower than specVersion: it runs as it was before; null: nothing runs"),
-    rejectedUpdate: RejectedUpdate.nullable(),
+      .describe("what of that its run was given; lower than specVersion: it runs as it was before; null: nothing runs")
+      .register(ADDED_LATER, { means: null }),
+    rejectedUpdate: RejectedUpdate.nullable().register(ADDED_LATER, { means: null }),
     revision: z.int().describe("counts up whenever the manager sends it again on purpose"),
     runNumber: z.int().describe("how many runs it has had").register(ADDED_LATER, { of: "epoch" }),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
@@ -123,11 +127,13 @@ export const ObserverView = z
       .nullable()
       .describe(
         "the highest `ctx.epoch` that a run of it was given; null: its type starts without asking, or none has asked yet",
-      ),
+      )
+      .register(ADDED_LATER, { means: null }),
     waitsFor: z
       .enum(["admission"])
       .nullable()
-      .describe("`admission`: a service has it, and has asked the manager whether its handler may start"),
+      .describe("`admission`: a service has it, and has asked the manager whether its handler may start")
+      .register(ADDED_LATER, { means: null }),
     attempts: z
       .int()
       .describe(
@@ -135,11 +141,14 @@ export const ObserverView = z
       ),
     lastError: LastError.nullable(),
     nextAttemptAt: Timestamp.nullable(),
-    startAt: Timestamp.nullable().describe("when it was to start first; null: at once"),
+    startAt: Timestamp.nullable()
+      .describe("when it was to start first; null: at once")
+      .register(ADDED_LATER, { means: null }),
     startProblem: z
       .enum(["no-free-worker"])
       .nullable()
-      .describe("why it is Scheduled still although its time has come: it is tried again every 2 s"),
+      .describe("why it is Scheduled still although its time has come: it is tried again every 2 s")
+      .register(ADDED_LATER, { means: null }),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
   })
@@ -173,12 +182,17 @@ export const RunView = z
     service: z.object({ id: z.uuid(), name: z.string().nullable().describe("null: the books never met it") }),
     runNumber: z.int().describe("counts up with each run of the observer").register(ADDED_LATER, { of: "epoch" }),
     epoch: z.int().describe("the same as runNumber, by its name of 0.1.0").meta({ deprecated: true }),
-    fencingToken: z.int().nullable().describe("its `ctx.epoch`; null: its type starts without asking"),
+    fencingToken: z
+      .int()
+      .nullable()
+      .describe("its `ctx.epoch`; null: its type starts without asking")
+      .register(ADDED_LATER, { means: null }),
     revision: z.int(),
     specVersion: z
       .int()
       .nullable()
-      .describe("the version of the observer's spec that its message was made of; null: its service did not say it"),
+      .describe("the version of the observer's spec that its message was made of; null: its service did not say it")
+      .register(ADDED_LATER, { means: null }),
     generation: z.int().describe("which connection of its service delivered it"),
     state: z
       .enum(["Requested", "Current", "Superseded", "Ended"])
@@ -190,7 +204,8 @@ export const RunView = z
     interruption: z
       .string()
       .nullable()
-      .describe("of a run that began again through no fault of its own: what ended it, and who did that, if it is known"),
+      .describe("of a run that began again through no fault of its own: what ended it, and who did that, if it is known")
+      .register(ADDED_LATER, { means: null }),
   })
   .meta({ id: "Run" });
 export type RunView = z.infer<typeof RunView>;
@@ -257,7 +272,8 @@ export const ServiceView = z
     notConsuming: z
       .string()
       .nullable()
-      .describe("why it takes no observers for now, although it neither drains nor has ended; what runs on it goes on"),
+      .describe("why it takes no observers for now, although it neither drains nor has ended; what runs on it goes on")
+      .register(ADDED_LATER, { means: null }),
     reportedRunning: z.int().describe("what it last said itself, at lastSeenAt"),
     types: z.array(z.string()).describe("observer types that it knows"),
     tasks: z
@@ -266,7 +282,8 @@ export const ServiceView = z
         types: z.array(z.string()).describe("task types that it knows"),
       })
       .nullable()
-      .describe("the tasks that it takes; null: none, or it has not told yet, or ended more than an hour ago"),
+      .describe("the tasks that it takes; null: none, or it has not told yet, or ended more than an hour ago")
+      .register(ADDED_LATER, { means: null }),
     brokenFiles: z
       .array(BrokenFile)
       .describe("files of its folder that it could not load: their types are missing here")
@@ -295,9 +312,9 @@ export const ServiceView = z
     lastSeenAt: Timestamp,
     endedAt: Timestamp.nullable(),
     endReason: z.string().nullable(),
-    reload: ServiceReload.nullable().describe(
-      "the load of its folder that was asked for last; null: none was, since it started",
-    ),
+    reload: ServiceReload.nullable()
+      .describe("the load of its folder that was asked for last; null: none was, since it started")
+      .register(ADDED_LATER, { means: null }),
     brokerLoss: BrokerLoss.nullable().describe("how it lost its last session with the broker, if that has a remedy"),
   })
   .meta({ id: "Service" });

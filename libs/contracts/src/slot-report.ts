@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { amount, count, shownText, wallClockMs } from "./bounds.ts";
 import { ObserverId, ObserverName, TaskId, TypeName } from "./ids.ts";
 
@@ -71,7 +72,8 @@ export const SlotDeathView = z
     culpritTask: z
       .object({ id: z.guid().nullable().describe("null: one call for many tasks of the type"), type: z.string() })
       .nullable()
-      .describe("the task that did it, if it was one and that is known"),
+      .describe("the task that did it, if it was one and that is known")
+      .register(ADDED_LATER, { means: null }),
   })
   .meta({ id: "SlotDeath" });
 export type SlotDeathView = z.infer<typeof SlotDeathView>;
