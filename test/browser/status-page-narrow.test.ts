@@ -106,6 +106,21 @@ describe("on a phone", () => {
   });
 });
 
+test("on a screen of 400 px names that differ at their end alone look different", async () => {
+  const [one, other] = ["BTC-USD", "BTC-EUR"].map((end) => `production-eu-central-1-price-watch-of-the-exchange-${end}`);
+  const names = [one ?? "", other ?? ""];
+  for (const name of names) await system.create(name, { throwAfterMs: 10 }, { retry: { maxAttempts: 1 } });
+  await system.untilStatus(names, "Failed");
+  await page.setViewportSize({ width: 400, height: HEIGHT });
+  for (const address of ["/", "/observers"]) {
+    await open(address);
+    const looks = [];
+    for (const name of names) looks.push(await page.locator("main").getByRole("link", { name }).first().screenshot());
+    await takePicture(page, `names-at-400${address.replaceAll("/", "-")}`);
+    expect(looks[0]?.equals(looks[1] ?? Buffer.of()), `${address} shows both alike`).toBe(false);
+  }
+});
+
 test("on a screen of 1,280 px every column of tasks, schedules and timers is wholly there", async () => {
   await page.setViewportSize({ width: 1280, height: HEIGHT });
   for (const name of ["Tasks", "Schedules", "Timers"]) {

@@ -1,6 +1,7 @@
 import { type MouseEvent, memo } from "react";
 import { useShownNow } from "../../live/use-now.ts";
 import { AgeOf } from "../../parts/age-of.tsx";
+import { CutName } from "../../parts/cut-name.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -53,8 +54,8 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
         />
       </div>
       <div role="gridcell" className={css.name}>
-        <Link href={addressOfObserver(row.id)} tabIndex={-1} title={row.name}>
-          {row.name}
+        <Link href={addressOfObserver(row.id)} tabIndex={-1} title={row.name} aria-label={row.name}>
+          <CutName name={row.name} />
         </Link>
       </div>
       <div role="gridcell" className={css.status}>
@@ -63,8 +64,8 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
       <div role="gridcell" className={css.type} title={row.type}>
         {row.type}
       </div>
-      <div role="gridcell" className={css.service} title={row.serviceName ?? ""}>
-        {row.serviceName ?? "–"}
+      <div role="gridcell" className={css.service} title={row.serviceName ?? ""} aria-label={row.serviceName ?? undefined}>
+        {row.serviceName === null ? "–" : <CutName name={row.serviceName} />}
       </div>
       <div role="gridcell" className={css.pool}>
         {row.pool}

@@ -2,6 +2,7 @@ import { FAILING_STATUSES, type Stats } from "@unacked/contracts";
 import { useMemo, useSyncExternalStore } from "react";
 import { OrderedView } from "../../live/ordered-view.ts";
 import { useLive } from "../../live/use-live.ts";
+import { CutName } from "../../parts/cut-name.tsx";
 import { sayAge, sayMany } from "../../parts/say.ts";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -30,14 +31,18 @@ export function Attention({ stats }: { stats: Stats }) {
       <div className={`panel ${css.list}`}>
         {oldestWaiting !== null && (
           <p className={css.item}>
-            <Link href={addressOfObserver(oldestWaiting.id)}>{oldestWaiting.name}</Link>
+            <Link href={addressOfObserver(oldestWaiting.id)} aria-label={oldestWaiting.name}>
+              <CutName name={oldestWaiting.name} />
+            </Link>
             <StatusMark status={oldestWaiting.status} />
             <span className={css.why}>has waited longest: {sayAge(oldestWaiting.waitingMs)}</span>
           </p>
         )}
         {rows.map((row) => (
           <p key={row.id} className={css.item}>
-            <Link href={addressOfObserver(row.id)}>{row.name}</Link>
+            <Link href={addressOfObserver(row.id)} aria-label={row.name}>
+              <CutName name={row.name} />
+            </Link>
             <StatusMark status={row.status} pending={row.pending} />
             <span className={css.why} title={row.error ?? ""}>
               {row.attempts > 0 && `${sayMany(row.attempts, "attempt")}. `}

@@ -2,6 +2,7 @@ import type { ServiceView, Stats } from "@unacked/contracts";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { useUsedOf } from "../../live/use-used-of.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
+import { CutName } from "../../parts/cut-name.tsx";
 import { ServiceMark } from "../../parts/status-mark.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
@@ -45,8 +46,8 @@ function ServiceBar({ service }: { service: ServiceView }) {
   const isPlain = service.state === "Alive" && !isClosed;
   return (
     <div className={css.service}>
-      <Link href={`/observers?service=${encodeURIComponent(service.name)}`} className={css.name}>
-        {service.name}
+      <Link href={`/observers?service=${encodeURIComponent(service.name)}`} className={css.name} aria-label={service.name}>
+        <CutName name={service.name} />
       </Link>
       <span className={css.state}>{isPlain ? service.pool : <ServiceMark service={service} />}</span>
       <span className={`${css.count} figures`}>
