@@ -57,6 +57,13 @@ describe.runIf(isTurnOf(1))("a checkpoint on the page", () => {
       .waitFor();
     await looksFine(page, "checkpoint-edit");
     await field.fill(JSON.stringify({ ...saved, n: 41 }));
+    await system.call("PUT", "/api/v1/observers/saves/checkpoint", { value: { ...saved, n: 7 } });
+    await dialog.getByRole("button", { name: "Set it" }).click();
+    await dialog.getByText(/It is number \d+ by now/).waitFor();
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await expect.poll(() => region().textContent(), POLL).toContain('"n": 7');
+    await region().getByRole("button", { name: "Edit checkpoint" }).click();
+    await field.fill(JSON.stringify({ ...saved, n: 41 }));
     await dialog.getByRole("button", { name: "Set it" }).click();
     await page.getByText("The checkpoint of saves was set.").waitFor();
     await expect.poll(() => region().textContent(), POLL).toContain('"n": 41');

@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { CALLS, type Call, MAX_REQUEST_BODY_BYTES, type ObserverId, type ProblemCode, specTag } from "@unacked/contracts";
+import {
+  CALLS,
+  type Call,
+  checkpointTag,
+  MAX_REQUEST_BODY_BYTES,
+  type ObserverId,
+  type ProblemCode,
+  specTag,
+} from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
 import type { ObserverDefinition } from "../../libs/sdk/src/observer-definition.ts";
 import { paramsJsonSchema } from "../../libs/sdk/src/params-json-schema.ts";
@@ -186,6 +194,35 @@ describe("a call that succeeds is answered as described", () => {
     expect((await make(named("pauseObserver"), { places: { ref: paused } })).status).toBe(200);
     for (const operationId of ["stopObservers", "restartObservers", "pauseObservers", "resumeObservers"])
       expect((await make(named(operationId), { json: { ids: [run, randomUUID()] } })).body.results).toHaveLength(2);
+  });
+
+  test("about checkpoints that two people set at once", async () => {
+    const ref = await putObserver(books.dataSource, { name: "set-by-two", type: "saves", status: "Paused" });
+    const edit = (operationId: string, tag: string, n?: number) =>
+      make(named(operationId), {
+        places: { ref },
+        headers: { "if-match": tag },
+        ...(n !== undefined && { json: { value: { n } } }),
+      });
+    const none = (await make(named("getCheckpoint"), { places: { ref } })).headers.get("etag") ?? "";
+    const first = await edit("putCheckpoint", none, 1);
+    expect([first.status, first.headers.get("etag")]).toEqual([200, checkpointTag(first.body)]);
+    const second = await edit("putCheckpoint", none, 2);
+    expect([second.status, second.body.code, second.body.detail]).toEqual([
+      412,
+      "checkpoint-changed",
+      `It is number 1 by now, saved at ${first.body.savedAt}`,
+    ]);
+    expect((await edit("resetCheckpoint", none)).body.code).toBe("checkpoint-changed");
+    // Whom no answer has reached asks again: it is so already, and is done once.
+    expect((await edit("putCheckpoint", none, 1)).body).toEqual(first.body);
+    const tag = checkpointTag(first.body);
+    const gone = await edit("resetCheckpoint", tag);
+    expect(gone.body).toMatchObject({ number: 0, value: null });
+    expect((await edit("resetCheckpoint", tag)).body).toEqual(gone.body);
+    // After a reset numbers begin anew: the same one is another.
+    const anew = await edit("putCheckpoint", checkpointTag(gone.body), 3);
+    expect([anew.body.number, (await edit("putCheckpoint", tag, 4)).status]).toEqual([1, 412]);
   });
 
   test("with receipts alone, where they are asked for", async () => {

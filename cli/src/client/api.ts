@@ -14,6 +14,7 @@ import {
   type CheckpointView,
   type CreatedFlow,
   type CreatedTask,
+  checkpointTag,
   type ErrorEntry,
   type ErrorGroup,
   type FlowTaskPage,
@@ -416,12 +417,15 @@ export class UnackedApi {
     return this.#call("getCheckpoint", { path: { ref } }, `observer ${ref}`);
   }
 
-  putCheckpoint(ref: string, value: unknown): Promise<CheckpointView> {
-    return this.#call("putCheckpoint", { path: { ref }, body: { value: value as never } }, `observer ${ref}`);
+  /** @param before the one that it takes the place of; another by now is left alone */
+  putCheckpoint(ref: string, value: unknown, before: CheckpointView): Promise<CheckpointView> {
+    const ifMatch = checkpointTag(before);
+    return this.#call("putCheckpoint", { path: { ref }, body: { value: value as never }, ifMatch }, `observer ${ref}`);
   }
 
-  resetCheckpoint(ref: string): Promise<CheckpointView> {
-    return this.#call("resetCheckpoint", { path: { ref } }, `observer ${ref}`);
+  /** @param before as above */
+  resetCheckpoint(ref: string, before: CheckpointView): Promise<CheckpointView> {
+    return this.#call("resetCheckpoint", { path: { ref }, ifMatch: checkpointTag(before) }, `observer ${ref}`);
   }
 
   /** The newest `limit` of what it said. */

@@ -32,6 +32,8 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   scheduled: () => "unacked describe says when. Stop it and create it again to have it start now.",
   "not-movable": () => "Only what runs can be moved; unacked describe says how it stands.",
   "spec-changed": () => "See below what it is by now. Read it again, and send what is still wanted.",
+  "checkpoint-changed": () =>
+    "See what it is by now: unacked checkpoint get. Then set or reset it again, if that is still wanted.",
   "unknown-type": ({ knownPools = [] }) =>
     knownPools.length === 0
       ? "Use one of the known types, or deploy a service that has the type."

@@ -41,15 +41,20 @@ async function show({ api, io }: Session, ref: string, isJson: boolean): Promise
 }
 
 async function set({ api, io }: Session, ref: string, value: unknown): Promise<void> {
-  told(io, ref, await api.putCheckpoint(ref, value));
+  const before = await api.getCheckpoint(ref);
+  told(io, ref, before, await api.putCheckpoint(ref, value, before));
 }
 
 async function reset({ api, io }: Session, ref: string): Promise<void> {
-  told(io, ref, await api.resetCheckpoint(ref));
+  const before = await api.getCheckpoint(ref);
+  told(io, ref, before, await api.resetCheckpoint(ref, before));
 }
 
-const told = (io: Io, ref: string, { value }: CheckpointView): void =>
+/** With what it takes the place of: that may be what somebody else has just set. */
+function told(io: Io, ref: string, before: CheckpointView, { value }: CheckpointView): void {
   io.out(plainLine(`${ref} starts ${value === null ? "without a checkpoint" : `with ${jsonText(value)}`}`));
+  if (before.savedAt !== null) io.out(lineOf("before: ", before.number, before.value, before.savedAt));
+}
 
 const lineOf = (before: string, number: number, value: unknown, savedAt: string): string =>
   plainLine(`${before}${value === null ? "reset" : `number ${number}: ${jsonText(value)}`} (${savedAt})`);

@@ -11,6 +11,7 @@ export * from "./calls/calls.ts";
 export { CHANGE_EVENTS, type ChangeEvent, type ChangeEventName } from "./calls/overview-calls.ts";
 export { PATH_PARAMETERS } from "./calls/path-parameters.ts";
 export * from "./checkpoint.ts";
+export { checkpointTag } from "./checkpoint-tag.ts";
 export * from "./control.ts";
 export * from "./decode.ts";
 export * from "./error-report.ts";

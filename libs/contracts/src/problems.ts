@@ -243,6 +243,11 @@ export const PROBLEMS = {
     remedy:
       "See `differs`: what it is by now, and what was given. Read it again, and send what is still wanted with its new ETag.",
   },
+  "checkpoint-changed": {
+    status: 412,
+    title: "The checkpoint was changed since it was read",
+    remedy: "Read it again, and send what is still wanted with its new ETag.",
+  },
   "body-too-large": {
     status: 413,
     title: "The body is too large",

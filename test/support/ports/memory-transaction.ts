@@ -159,6 +159,10 @@ export class MemoryTransaction implements BooksTransaction {
     return Promise.resolve();
   }
 
+  readCheckpoint(): ReturnType<BooksTransaction["readCheckpoint"]> {
+    return Promise.resolve({ number: 0, value: null, savedAt: null, runId: null, previous: null });
+  }
+
   laterThanNow(): Promise<Set<string>> {
     return Promise.resolve(new Set());
   }

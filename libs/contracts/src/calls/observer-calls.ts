@@ -20,6 +20,7 @@ import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
 import { ObserverColumns } from "../rest-observer-columns.ts";
 import { TimelinePage } from "../rest-timeline.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
+import { ifMatch } from "./if-match.ts";
 import { prefer } from "./prefer.ts";
 import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
 
@@ -44,13 +45,6 @@ const changeQuery = z.strictObject({
   dryRun: flag.describe("answers as if, and changes nothing"),
 });
 
-const ifMatch = z.object({
-  "If-Match": z
-    .string()
-    .optional()
-    .describe("the `ETag` that it was read with: 412 if it was changed since, and is not as asked for anyway"),
-});
-
 const CHANGE_PROBLEMS = [
   "observer-not-found",
   "spec-changed",
@@ -61,6 +55,8 @@ const CHANGE_PROBLEMS = [
   "already-deleting",
   "already-deleted",
 ] as const;
+
+const CHECKPOINT_PROBLEMS = ["observer-not-found", "has-run", "already-deleted", "checkpoint-changed"] as const;
 
 /** Of jobs without an end: one by one, and many at once. */
 export const OBSERVER_CALLS = {
@@ -179,14 +175,16 @@ export const OBSERVER_CALLS = {
   getCheckpoint: { access: "viewer", answers: { 200: CheckpointView }, problems: ["observer-not-found"] },
   putCheckpoint: {
     access: "admin",
+    headers: ifMatch,
     body: PutCheckpoint,
     answers: { 200: CheckpointView },
-    problems: [...BODY_PROBLEMS, "observer-not-found", "has-run", "already-deleted", "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, ...CHECKPOINT_PROBLEMS, "not-ready", "cross-origin"],
   },
   resetCheckpoint: {
     access: "admin",
+    headers: ifMatch,
     answers: { 200: CheckpointView },
-    problems: ["observer-not-found", "has-run", "already-deleted", "not-ready", "cross-origin"],
+    problems: [...CHECKPOINT_PROBLEMS, "not-ready", "cross-origin"],
   },
   createObservers: {
     access: "operator",

@@ -1,11 +1,12 @@
-import type {
-  BalanceView,
-  BulkCount,
-  BulkResults,
-  CheckpointView,
-  ObserverId,
-  ObserverView,
-  ServiceView,
+import {
+  type BalanceView,
+  type BulkCount,
+  type BulkResults,
+  type CheckpointView,
+  checkpointTag,
+  type ObserverId,
+  type ObserverView,
+  type ServiceView,
 } from "@unacked/contracts";
 import type { Action } from "../store/statuses.ts";
 import { CallError, call } from "./call.ts";
@@ -95,8 +96,9 @@ export function doToOne(action: Action, id: string): Promise<ObserverView> {
   }
 }
 
-/** Its next run starts without one. Rejects with CallError. */
-export const resetCheckpoint = (id: string): Promise<CheckpointView> => call("resetCheckpoint", { path: { ref: id } });
+/** Its next run starts without one, if it still is that which was seen. Rejects with CallError. */
+export const resetCheckpoint = (id: string, seen: CheckpointView): Promise<CheckpointView> =>
+  call("resetCheckpoint", { path: { ref: id }, ifMatch: checkpointTag(seen) });
 
 /** Resolves when the order stands; the service follows it a little later. Rejects with CallError. */
 export const cordonService = (id: string): Promise<ServiceView> => call("cordonService", { path: { service: id } });

@@ -1,4 +1,5 @@
 import type {
+  CheckpointView,
   ErrorReason,
   ErrorReport,
   MessageId,
@@ -98,6 +99,7 @@ export interface BooksTransaction {
   namesTaken(names: string[]): Promise<Set<string>>;
   /** What the next run starts with, of this epoch; null: nothing. The one before is kept. */
   setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void>;
+  readCheckpoint(id: ObserverId): Promise<CheckpointView>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
 }

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type CheckpointView,
+  checkpointTag,
   type FieldProblem,
   MAX_CHECKPOINT_BYTES,
   type ObserverId,
@@ -7,6 +9,8 @@ import {
   type PutCheckpoint,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
+import { isMeant } from "../../domain/if-match.ts";
+import { fromJsonText } from "../../domain/json-text.ts";
 import { nextEpoch } from "../../domain/observers/run-fate.ts";
 import { checkParams } from "../../domain/types/params-check.ts";
 import { type Action, doneTo, newAction } from "../access/audit.ts";
@@ -40,19 +44,20 @@ export class CheckpointDesk {
     return observer === undefined ? NOT_FOUND : this.#parts.read(observer.id as ObserverId);
   }
 
-  /** Problems: observer-not-found, has-run, already-deleted, invalid-body, not-ready. */
-  async put(ref: ObserverRef, { value }: PutCheckpoint, by: Actor): Promise<CheckpointView | Refusal> {
+  /** Problems: observer-not-found, has-run, already-deleted, checkpoint-changed, invalid-body, not-ready. */
+  async put(ref: ObserverRef, { value }: PutCheckpoint, { ifMatch, by }: Asked): Promise<CheckpointView | Refusal> {
     const json = JSON.stringify(value);
     const observer = await this.#parts.find(ref);
     if (observer === undefined) return NOT_FOUND;
     const errors = await this.#flawsOf(observer, value, json);
     if (errors.length > 0) return { kind: "problem", code: "invalid-body", errors };
-    return this.#write(ref, json, newAction("observer.set-checkpoint", by, { bytes: Buffer.byteLength(json) }));
+    const action = newAction("observer.set-checkpoint", by, { bytes: Buffer.byteLength(json) });
+    return this.#write(ref, { json, ifMatch, action });
   }
 
-  /** The next run starts without one. Safe to repeat. Problems: observer-not-found, has-run, already-deleted, not-ready. */
-  reset(ref: ObserverRef, by: Actor): Promise<CheckpointView | Refusal> {
-    return this.#write(ref, null, newAction("observer.reset-checkpoint", by));
+  /** The next run starts without one. Safe to repeat. Problems: observer-not-found, has-run, already-deleted, checkpoint-changed, not-ready. */
+  reset(ref: ObserverRef, { ifMatch, by }: Asked): Promise<CheckpointView | Refusal> {
+    return this.#write(ref, { json: null, ifMatch, action: newAction("observer.reset-checkpoint", by) });
   }
 
   async #flawsOf({ type, pool }: ObserverView, value: unknown, json: string): Promise<FieldProblem[]> {
@@ -74,7 +79,7 @@ export class CheckpointDesk {
     return (flaws[0] ?? []).map((flaw) => ({ ...flaw, pointer: (flaw.pointer ?? "").replace(/^\/params/, "/value") }));
   }
 
-  async #write(ref: ObserverRef, json: string | null, action: Action): Promise<CheckpointView | Refusal> {
+  async #write(ref: ObserverRef, { json, ifMatch, action }: Wanted): Promise<CheckpointView | Refusal> {
     const { store, isReady, read } = this.#parts;
     if (!isReady()) return { kind: "problem", code: "not-ready" };
     const written = await store.inTransaction(async (tx) => {
@@ -83,6 +88,10 @@ export class CheckpointDesk {
       if (observer === undefined) return NOT_FOUND;
       if (observer.status === "Deleted") return { kind: "problem", code: "already-deleted" } as const;
       if (observer.currentRunId !== null || observer.requestedRunId !== null) return HAS_RUN;
+      if (ifMatch !== undefined) {
+        const now = await tx.readCheckpoint(observer.id);
+        if (!isMeant(ifMatch, checkpointTag(now))) return isSo(now, json) ? observer.id : changedMeanwhile(now);
+      }
       observer.fencingToken = nextEpoch(observer);
       books.changedObservers.add(observer);
       await tx.write(books);
@@ -94,6 +103,28 @@ export class CheckpointDesk {
     return typeof written === "string" ? read(written) : written;
   }
 }
+
+/** Who asks, and which one he has read; undefined: whichever there is. */
+interface Asked {
+  ifMatch: string | undefined;
+  by: Actor;
+}
+
+interface Wanted extends Pick<Asked, "ifMatch"> {
+  /** Null: none. */
+  json: string | null;
+  action: Action;
+}
+
+/** As whoever asks again finds it, whom no answer has reached. */
+const isSo = ({ number, value }: CheckpointView, json: string | null): boolean =>
+  json === null ? number === 0 : number > 0 && isDeepStrictEqual(value, fromJsonText(json));
+
+const changedMeanwhile = ({ number, savedAt }: CheckpointView): Refusal => ({
+  kind: "problem",
+  code: "checkpoint-changed",
+  detail: `${number === 0 ? "There is none by now: it was reset" : `It is number ${number} by now, saved`} at ${savedAt}`,
+});
 
 /** What REST asks of checkpoints. */
 export type CheckpointTools = Pick<CheckpointDesk, "get" | "put" | "reset">;

@@ -11,6 +11,7 @@ import {
 } from "@unacked/contracts";
 import type { AuditedActor } from "../../domain/access/identity.ts";
 import type { Books, ObserverBook } from "../../domain/books/books.ts";
+import { isMeant } from "../../domain/if-match.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import { decide } from "../../domain/observers/observer-machine.ts";
 import {
@@ -57,7 +58,7 @@ export async function updateSpec(
   if (refusal !== undefined) return refusal;
   const differences = differencesOf(view, request.change);
   if (differences.length === 0) return { kind: "unchanged", observer: view, changed: [] };
-  if (!isMeant(request.ifMatch, view)) return changedMeanwhile(view, differences);
+  if (!isMeant(request.ifMatch, specTag(view))) return changedMeanwhile(view, differences);
   const fields = differences.map(({ field }) => field);
   const spec = { ...view, ...given(request.change) } as ObserverView & ObserverSpec;
   const moves = isMoved(observer, spec.pool);
@@ -127,12 +128,6 @@ const given = (change: ChangeObserver): Partial<ObserverSpec> =>
 const hasMessage = ({ status }: ObserverBook): boolean => OCCUPYING_STATUSES.includes(status);
 
 const isMoved = (observer: ObserverBook, pool: string): boolean => hasMessage(observer) && observer.pool !== pool;
-
-/** RFC 9110, 13.1.1: compared strongly; `*` means that there is one. */
-function isMeant(ifMatch: string | undefined, view: ObserverView): boolean {
-  if (ifMatch === undefined || ifMatch.trim() === "*") return true;
-  return ifMatch.split(",").some((tag) => tag.trim() === specTag(view));
-}
 
 function changedMeanwhile(view: ObserverView, differences: SpecDifference[]): Refusal {
   return {

@@ -34,7 +34,7 @@ export function Checkpoint({ observer, version }: { observer: ObserverView; vers
       {!hasRun && (
         <p className={css.checkpointActions}>
           <EditCheckpoint observer={observer} checkpoint={data} onDone={reload} />
-          {data.value !== null && <Reset observer={observer} onDone={reload} />}
+          {data.value !== null && <Reset observer={observer} checkpoint={data} onDone={reload} />}
         </p>
       )}
     </section>
@@ -51,12 +51,20 @@ function Saved({ checkpoint: { number, value, savedAt, runId } }: { checkpoint: 
   );
 }
 
-function Reset({ observer, onDone }: { observer: ObserverView; onDone: () => void }) {
+function Reset({
+  observer,
+  checkpoint,
+  onDone,
+}: {
+  observer: ObserverView;
+  checkpoint: CheckpointView;
+  onDone: () => void;
+}) {
   const [isAsked, setAsked] = useState(false);
   const { say } = useNotices();
   const reset = async () => {
     try {
-      await resetCheckpoint(observer.id);
+      await resetCheckpoint(observer.id, checkpoint);
       say("done", `The checkpoint of ${observer.name} was reset.`);
       onDone();
     } catch (error) {

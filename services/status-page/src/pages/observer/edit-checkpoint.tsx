@@ -1,5 +1,5 @@
 import { Textarea } from "@mantine/core";
-import type { CheckpointView, ObserverView } from "@unacked/contracts";
+import { type CheckpointView, checkpointTag, type ObserverView } from "@unacked/contracts";
 import { useState } from "react";
 import { jsonOf } from "../../form/json-of.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
@@ -27,7 +27,9 @@ export function EditCheckpoint(props: Props) {
   );
 }
 
-function EditDialog({ observer, checkpoint: { value }, onDone, onClose }: Props & { onClose: () => void }) {
+function EditDialog({ observer, checkpoint, onDone, onClose }: Props & { onClose: () => void }) {
+  // The one that is shown may be another meanwhile.
+  const [{ value, ...seen }] = useState(checkpoint);
   const [text, setText] = useState(value === null ? "" : JSON.stringify(value, null, 2));
   const [flaw, setFlaw] = useState<string | null>(null);
   const { say } = useNotices();
@@ -38,7 +40,8 @@ function EditDialog({ observer, checkpoint: { value }, onDone, onClose }: Props 
       throw new Error("Nothing was sent.");
     }
     try {
-      await call("putCheckpoint", { path: { ref: observer.id }, body: { value: read.value } });
+      const body = { value: read.value };
+      await call("putCheckpoint", { path: { ref: observer.id }, body, ifMatch: checkpointTag(seen) });
     } catch (error) {
       if (error instanceof CallError)
         setFlaw(error.fieldErrors.map(({ pointer, message }) => `${pointer ?? ""}: ${message}`).join("; ") || null);

@@ -1,4 +1,12 @@
-import type { ObserverFilter, ObserverId, ObserverSpec, ObserverView, RunId, ServiceId } from "@unacked/contracts";
+import type {
+  CheckpointView,
+  ObserverFilter,
+  ObserverId,
+  ObserverSpec,
+  ObserverView,
+  RunId,
+  ServiceId,
+} from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Books, InventoryParts } from "../../../domain/books/books.ts";
 import type { ReceivedMessage, SignOfLife } from "../../../domain/books/received-message.ts";
@@ -23,7 +31,7 @@ import { prepared } from "../connection/prepared.ts";
 import { asRefused, rethrowRefused } from "../connection/refused.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { recordErrors } from "../errors/error-rows.ts";
-import { setCheckpoint } from "../observers/checkpoint-rows.ts";
+import { readCheckpoint, setCheckpoint } from "../observers/checkpoint-rows.ts";
 import { readFreeWorkers } from "../observers/observer-counts.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { insertObservers } from "../observers/observer-inserts.ts";
@@ -231,6 +239,10 @@ export class PostgresBooksTransaction implements BooksTransaction {
 
   setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void> {
     return setCheckpoint(this.#tx, id, epoch, json);
+  }
+
+  readCheckpoint(id: ObserverId): Promise<CheckpointView> {
+    return readCheckpoint(this.#tx, id);
   }
 
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>> {

@@ -34,8 +34,8 @@ interface CheckpointRow {
 
 const NONE: CheckpointView = { number: 0, value: null, savedAt: null, runId: null, previous: null };
 
-export async function readCheckpoint(dataSource: DataSource, id: ObserverId): Promise<CheckpointView> {
-  const [row] = await dataSource.query<CheckpointRow[]>(NEWEST, [id]);
+export async function readCheckpoint(db: DataSource | EntityManager, id: ObserverId): Promise<CheckpointView> {
+  const [row] = await db.query<CheckpointRow[]>(NEWEST, [id]);
   return row === undefined ? NONE : toView(row);
 }
 
