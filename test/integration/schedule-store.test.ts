@@ -1,4 +1,5 @@
-import { PutSchedule } from "@unacked/contracts";
+import { randomUUID } from "node:crypto";
+import { type OccurrenceView, PutSchedule, type RequestedRunId, type RunSchedule } from "@unacked/contracts";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
@@ -273,6 +274,27 @@ it("What is queued starts one after the other, the oldest first, with the times 
   }
   expect(times).toEqual((await rowsOf("a")).map(({ at }) => at.toISOString()));
   expect((await rowsOf("a")).map(({ status }) => status)).toEqual(["started", "started", "started"]);
+});
+
+it("Run now with an id of one's own is made once, however often it is asked for, and is remembered for a day", async () => {
+  await put("a", { ...MINUTE, overlap: "queue", keep: 1 });
+  const id = randomUUID() as RequestedRunId;
+  const ask = (more: RunSchedule = {}) => desk().runSchedule("a", { id, ...more }, SOMEBODY);
+  const [first, ...others] = await Promise.all([ask(), ask(), ask()]);
+  expect(first).toMatchObject({ status: "started", cause: "manual" });
+  for (const other of others) expect(other).toEqual(first);
+  // It would be queued behind the first one.
+  const behind = randomUUID() as RequestedRunId;
+  const queued = await ask({ id: behind });
+  expect(queued).toMatchObject({ status: "queued" });
+  expect(await ask({ id: behind })).toEqual(queued);
+  expect(await ask({ overlap: "allow" })).toMatchObject({ code: "id-taken" });
+  expect([(await rowsOf("a")).length, (await tasks()).length]).toEqual([2, 1]);
+  await put("b", MINUTE);
+  expect(await desk().runSchedule("b", { id }, SOMEBODY)).toMatchObject({ status: "started" });
+  // Nothing is kept of it but what it is asked again for.
+  for (let i = 0; i < 12; i += 1) await desk().runSchedule("a", { overlap: "allow" }, SOMEBODY);
+  expect(await ask()).toMatchObject({ at: (first as OccurrenceView).at });
 });
 
 it("Run now is a row of its own, marked as asked for; a backfill starts what was missed, names its expression, and is safe to repeat", async () => {

@@ -14,7 +14,7 @@ const PRESENT = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as
 const NEXT = PRESENT.replace(/^\d+\.\d+/, "97.0");
 /** What tells of the past, or of an example, and so keeps its version. */
 const KEEPS_ITS_VERSION =
-  /^(CHANGELOG\.md|docs\/upgrade\.md|.*\/src\/|observers\/outbound|test\/unit|test\/fixtures\/messages|bench\/peers)/;
+  /^(CHANGELOG\.md|docs\/upgrade\.md|.*\/src\/|observers\/outbound|test\/unit|test\/fixtures\/(messages|answers)|bench\/peers)/;
 const MADE_OR_FOREIGN = /(^|\/)(node_modules|dist|bundle|packages|\.git|\.unacked|[^/]*\.tsbuildinfo)$/;
 const filesIn = (root: string, folder = ""): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

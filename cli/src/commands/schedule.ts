@@ -1,4 +1,4 @@
-import { type OccurrenceView, OVERLAPS, type ScheduleTimes } from "@unacked/contracts";
+import { newUuid, type OccurrenceView, OVERLAPS, type ScheduleTimes } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
@@ -9,6 +9,7 @@ import { openSession, type Session } from "../session.ts";
 import { eachAsked, eachOf } from "./each-of.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
 import { readAll } from "./read-files.ts";
+import { orRepeat } from "./until-over.ts";
 
 export function addSchedule(program: Command, io: Io): void {
   const schedule = program
@@ -65,15 +66,23 @@ const TIME_LISTING: Listing<ScheduleTimes["times"][number]> = {
   ],
 };
 
+interface RunOptions {
+  overlap?: (typeof OVERLAPS)[number];
+  id?: string;
+}
+
 function addOf(schedule: Command, io: Io): void {
   schedule
     .command("run")
     .description("run it now: one occurrence more, marked as manual")
     .argument("<schedule>", "its id")
     .addOption(new Option("--overlap <policy>", "instead of that of the schedule").choices([...OVERLAPS]))
-    .action(async (id: string, options: { overlap?: (typeof OVERLAPS)[number] }, self: Command) => {
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .action(async (schedule: string, options: RunOptions, self: Command) => {
       const { api } = openSession(io, self);
-      io.out(plainLine(`schedule ${id}: ${occurrenceText(await api.runSchedule(id, options))}`));
+      const { id = newUuid(), overlap } = options;
+      const made = await api.runSchedule(schedule, { id, ...(overlap !== undefined && { overlap }) }).catch(orRepeat(id));
+      io.out(plainLine(`schedule ${schedule}: ${occurrenceText(made)}`));
     });
   schedule
     .command("pause")

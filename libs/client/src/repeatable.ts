@@ -33,6 +33,7 @@ const CREATED: Partial<Record<CallName, (body: unknown) => unknown[]>> = {
   createFlow: (body) => [body],
   createTimers: (body) => (body as { timers: unknown[] }).timers,
   beginWork: (body) => [body],
+  runSchedule: (body) => [body],
 };
 
 /** Whether a call may be made again of which nobody knows whether it was done. */

@@ -42,6 +42,10 @@ export type TimerId = z.infer<typeof TimerId>;
 export const FlowId = uuid.brand<"FlowId">();
 export type FlowId = z.infer<typeof FlowId>;
 
+/** A request to run a schedule now: chosen by the client. */
+export const RequestedRunId = uuid.brand<"RequestedRunId">();
+export type RequestedRunId = z.infer<typeof RequestedRunId>;
+
 /** Of work on very many: chosen by the client, or made by the manager (UUIDv7). */
 export const WorkId = uuid.brand<"WorkId">();
 export type WorkId = z.infer<typeof WorkId>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { timestamp } from "./bounds.ts";
-import { DEFAULT_POOL, ObserverId, ObserverName, PoolName, TypeName } from "./ids.ts";
+import { DEFAULT_POOL, ObserverId, ObserverName, PoolName, RequestedRunId, TypeName } from "./ids.ts";
 import { ObserverFilter } from "./observer-filter.ts";
 import { conflictFlaw, ON_CONFLICT } from "./rest-tasks.ts";
 import { TaskStatusName } from "./task-states.ts";
@@ -367,7 +367,12 @@ export type ScheduleTimes = z.infer<typeof ScheduleTimes>;
 
 /** POST /schedules/{scheduleId}/run */
 export const RunSchedule = z
-  .strictObject({ overlap: z.enum(OVERLAPS).optional().describe("default: that of the schedule") })
+  .strictObject({
+    id: RequestedRunId.optional().describe(
+      "chosen by the client: makes the request safe to repeat, while the occurrence is remembered, which is for a day at least",
+    ),
+    overlap: z.enum(OVERLAPS).optional().describe("default: that of the schedule"),
+  })
   .meta({ id: "RunSchedule" });
 export type RunSchedule = z.infer<typeof RunSchedule>;
 

@@ -119,6 +119,7 @@ describe("a call", () => {
     ["getTask", { path: { taskId: "x" } }],
     ["putSchedule", { path: { scheduleId: "nightly" }, body: {} }],
     ["beginWork", { body: { act: "restart", all: true, id: "0190b7c8-0000-7000-8000-000000000001" } }],
+    ["runSchedule", { path: { scheduleId: "nightly" }, body: { id: "0190b7c8-0000-7000-8000-000000000001" } }],
     ["createTimers", { body: { timers: [{ id: "x" }] } }],
     ["completeTask", { path: { taskId: "x" }, body: {} }],
     ["pauseSchedule", { path: { scheduleId: "nightly" } }],

@@ -60,7 +60,14 @@ export const SCHEDULE_CALLS = {
     access: "operator",
     body: RunSchedule,
     answers: { 200: OccurrenceView },
-    problems: [...BODY_PROBLEMS, "schedule-not-found", "schedule-unreadable", "schedule-without-task", "cross-origin"],
+    problems: [
+      ...BODY_PROBLEMS,
+      "schedule-not-found",
+      "schedule-unreadable",
+      "schedule-without-task",
+      "id-taken",
+      "cross-origin",
+    ],
   },
   backfillSchedule: {
     access: "operator",

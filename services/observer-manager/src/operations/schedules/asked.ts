@@ -13,8 +13,9 @@ import { expressionOf } from "../../domain/schedules/preview.ts";
 import { nextTime, timesBetween } from "../../domain/schedules/times.ts";
 import type { Refusal } from "../refusal.ts";
 import { started } from "./firing.ts";
-import type { Existing, NewOccurrence, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
+import type { Existing, NewOccurrence, Requested, ScheduleDecision, ScheduleState, Standing } from "./schedule-store.ts";
 
+const ID_TAKEN: Refusal = { kind: "problem", code: "id-taken" };
 const WITHOUT_TASK: Refusal = { kind: "problem", code: "schedule-without-task" };
 const KEYED: Refusal = {
   kind: "problem",
@@ -24,16 +25,19 @@ const KEYED: Refusal = {
 /** Two that are asked for within one millisecond have neighbouring times. */
 const NEAR_MS = 1_000;
 
-/** One occurrence now, whatever the clock says. */
+/** One occurrence now, whatever the clock says; of a request that was made already, the one that it has made. */
 export async function runNow(
   state: Standing,
-  { overlap }: RunSchedule,
+  { id, overlap }: RunSchedule,
   by: string,
   nowMs: number,
-  existing: Existing,
+  { existing, requested }: { existing: Existing; requested: Requested },
 ): Promise<{ decision?: ScheduleDecision; answer: { atMs: number } | Refusal }> {
   const { definition } = state;
   if (definition.kind !== "task") return { answer: WITHOUT_TASK };
+  const before = id && (await requested(id));
+  // Whom no answer has reached asks again.
+  if (before !== undefined) return { answer: before.overlap === (overlap ?? null) ? before : ID_TAKEN };
   // As at its creation: the key would refuse the new task while the one before is being cancelled, and nothing would run.
   if (overlap === "cancel-running" && definition.task.key !== undefined) return { answer: KEYED };
   const taken = await existing(nowMs, nowMs + NEAR_MS);
@@ -41,7 +45,9 @@ export async function runNow(
   // A time of its own would find its row there, and do nothing.
   while (taken.has(atMs) || isItsOwn(definition, atMs)) atMs += 1;
   const asked = { running: state.running, queued: state.queued, overlap: overlap ?? definition.overlap };
-  const { occurrences, cancel } = started(definition, asked, [{ atMs, cause: "manual", lateMs: 0, by }]);
+  const { occurrences, cancel } = started(definition, asked, [
+    { atMs, cause: "manual", lateMs: 0, by, ...(id !== undefined && { request: { id, overlap } }) },
+  ]);
   return { decision: decisionOf(state, occurrences, cancel), answer: { atMs } };
 }
 

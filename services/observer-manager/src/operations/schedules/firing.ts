@@ -42,7 +42,7 @@ function decided({ id, definition, version, nextMs, running, queued }: TaskSched
 export function started(
   definition: TaskDefinition,
   { running, queued, overlap }: { running: TaskId[]; queued: number; overlap: TaskDefinition["overlap"] },
-  times: readonly (Pick<NewOccurrence, "cause" | "atMs" | "lateMs"> & { by?: string })[],
+  times: readonly Pick<NewOccurrence, "cause" | "atMs" | "lateMs" | "by" | "request">[],
 ): { occurrences: NewOccurrence[]; cancel: TaskId[] } {
   const decisions = decideOverlap(overlap, { running: running.length, queued }, times.length);
   const occurrences = times.map((time, place): NewOccurrence => {

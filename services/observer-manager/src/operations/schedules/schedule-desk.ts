@@ -95,8 +95,8 @@ export class ScheduleDesk implements ScheduleTools {
 
   async runSchedule(id: string, asked: RunSchedule, by: Actor): Promise<OccurrenceView | Refusal> {
     const action = newAction("schedule.run", by, { ...asked });
-    const work: ScheduleWork<{ atMs: number } | Refusal> = (state, nowMs, existing) =>
-      runNow(state, asked, by.name, nowMs, existing);
+    const work: ScheduleWork<{ atMs: number } | Refusal> = (state, nowMs, books) =>
+      runNow(state, asked, by.name, nowMs, books);
     const done = await readable(() => this.#parts.store.change(id, work, action));
     if (done === undefined) return NOT_FOUND;
     if ("code" in done) return done;
@@ -107,7 +107,7 @@ export class ScheduleDesk implements ScheduleTools {
 
   async backfillSchedule(id: string, asked: BackfillSchedule, by: Actor): Promise<BackfillAnswer | Refusal> {
     const action = newAction("schedule.backfill", by, { ...asked });
-    const work: ScheduleWork<BackfillAnswer | Refusal> = (state, nowMs, existing) =>
+    const work: ScheduleWork<BackfillAnswer | Refusal> = (state, nowMs, { existing }) =>
       backfill(state, asked, by.name, nowMs, existing);
     const done = await readable(() => this.#parts.store.change(id, work, action));
     if (done === undefined) return NOT_FOUND;

@@ -3,6 +3,8 @@ import type {
   OccurrenceReason,
   OccurrenceStatusName,
   OccurrenceView,
+  RequestedRunId,
+  RunSchedule,
   SchedulePage,
   ScheduleStatusName,
   ScheduleView,
@@ -49,6 +51,13 @@ export interface NewOccurrence {
   lateMs: number;
   earlierMissed?: number;
   by?: string;
+  request?: RunRequest;
+}
+
+/** By which id somebody has asked for it, and for which policy. */
+export interface RunRequest {
+  id: RequestedRunId;
+  overlap: RunSchedule["overlap"];
 }
 
 /** When it is looked at again. */
@@ -109,7 +118,14 @@ export type Standing = ScheduleState & { running: TaskId[]; queued: number };
 /** What there is of the times from one instant on and before another. */
 export type Existing = (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>;
 
-export type ScheduleWork<Answer> = (state: Standing, nowMs: number, existing: Existing) => Promise<ScheduleChange<Answer>>;
+/** What was made of a request; undefined: it is not remembered, or was never made. */
+export type Requested = (id: RequestedRunId) => Promise<{ atMs: number; overlap: string | null } | undefined>;
+
+export type ScheduleWork<Answer> = (
+  state: Standing,
+  nowMs: number,
+  books: { existing: Existing; requested: Requested },
+) => Promise<ScheduleChange<Answer>>;
 
 /** The tables of schedules as the operations see them. Each call is one transaction. */
 export interface ScheduleStore {

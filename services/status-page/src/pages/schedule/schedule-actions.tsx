@@ -1,4 +1,4 @@
-import type { ScheduleView } from "@unacked/contracts";
+import { newUuid, type ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -11,13 +11,16 @@ import { BackfillDialog } from "./backfill-dialog.tsx";
 
 export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; onDone: () => void }) {
   const [asked, setAsked] = useState<"delete" | "backfill" | null>(null);
+  // Until it is answered: whoever asks again means the same.
+  const [runId, setRunId] = useState(newUuid);
   const { say } = useNotices();
   const path = { scheduleId: schedule.id };
   const close = () => setAsked(null);
   const { isBusy, run: act } = useAction(onDone);
   const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
-    const { status } = await call("runSchedule", { path, body: {} });
+    const { status } = await call("runSchedule", { path, body: { id: runId } });
+    setRunId(newUuid());
     return status === "started" ? "It has started." : `It is ${status}.`;
   });
   const pause = now(async () => {

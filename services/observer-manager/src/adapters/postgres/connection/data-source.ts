@@ -46,6 +46,7 @@ import { TasksByAge0053 } from "../migrations/0053-tasks-by-age.ts";
 import { TaskIds0054 } from "../migrations/0054-task-ids.ts";
 import { WishesOnce0055 } from "../migrations/0055-wishes-once.ts";
 import { WorksProblem0056 } from "../migrations/0056-works-problem.ts";
+import { RunsAskedOnce0057 } from "../migrations/0057-runs-asked-once.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -154,6 +155,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TaskIds0054,
       WishesOnce0055,
       WorksProblem0056,
+      RunsAskedOnce0057,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -27,6 +27,8 @@ const OCCURRENCES = new GivenRows<Written>({
   earlier_missed: ["int", ({ occurrence }) => occurrence.earlierMissed ?? 0],
   asked_by: ["text", ({ occurrence }) => occurrence.by ?? null],
   version: ["int", ({ decision }) => decision.version],
+  request_id: ["uuid", ({ occurrence }) => occurrence.request?.id ?? null],
+  request_overlap: ["text", ({ occurrence }) => occurrence.request?.overlap ?? null],
 });
 
 /**
@@ -83,14 +85,14 @@ const PLAN = `
   WHERE s.id = u.id
   RETURNING s.id, s.occurrences > (s.definition->>'keep')::int * 6 / 5 + 10 AS trim`;
 
-/** Index: occurrences_pkey. What is queued, or not over, stays; and so long what was asked for by a backfill, that it can be repeated. */
+/** Index: occurrences_pkey. What is queued, or not over, stays; and so long what somebody may ask for again. */
 const TRIM = `
   DELETE FROM occurrences o USING (
     SELECT s.id, (SELECT at FROM occurrences k WHERE k.schedule_id = s.id
                   ORDER BY at DESC OFFSET (s.definition->>'keep')::int LIMIT 1) AS last
     FROM schedules s WHERE s.id = ANY($1)) t
   WHERE o.schedule_id = t.id AND o.at <= t.last AND NOT o.open AND o.status <> 'queued'
-    AND NOT (o.cause = 'backfill' AND o.decided_at > unacked_now() - interval '1 day')`;
+    AND NOT ((o.cause = 'backfill' OR o.request_id IS NOT NULL) AND o.decided_at > unacked_now() - interval '1 day')`;
 const COUNT = `
   UPDATE schedules s SET occurrences = (SELECT count(*) FROM occurrences o WHERE o.schedule_id = s.id) WHERE s.id = ANY($1)`;
 

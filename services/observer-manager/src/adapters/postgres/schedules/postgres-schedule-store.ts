@@ -43,6 +43,8 @@ const RESUME = `
   WHERE id = $1`;
 /** Index: occurrences_pkey. */
 const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND at >= $2 AND at < $3";
+/** Index: occurrences_asked. The schedule is locked: no other one is making it just now. */
+const REQUESTED = "SELECT at, request_overlap AS overlap FROM occurrences WHERE schedule_id = $1 AND request_id = $2";
 const READ = "SELECT definition, version FROM schedules WHERE id = $1";
 
 /** What REST does to schedules. */
@@ -145,7 +147,12 @@ export class PostgresScheduleStore implements ScheduleStore {
         ]);
         return new Map(rows.map(({ at, status }) => [at.getTime(), status]));
       };
-      const { decision, answer } = await work({ ...toState(row), ...standing }, row.nowMs, existing);
+      const requested = async (requestId: string) => {
+        const [made] = await tx.query<{ at: Date; overlap: string | null }[]>(REQUESTED, [id, requestId]);
+        return made && { atMs: made.at.getTime(), overlap: made.overlap };
+      };
+      const state = { ...toState(row), ...standing };
+      const { decision, answer } = await work(state, row.nowMs, { existing, requested });
       const decided = await writeDecisions(tx, decision === undefined ? [] : [decision]);
       if (decision !== undefined) await recordActions(tx, [doneToSchedule(action, id)]);
       return { answer, decided };

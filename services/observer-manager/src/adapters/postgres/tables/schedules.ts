@@ -60,10 +60,13 @@ export const OccurrencesTable = new EntitySchema({
     /** So many before it have no row. */
     earlierMissed: column("integer", "earlier_missed"),
     askedBy: nullable("text", "asked_by"),
+    /** By which id, and with which policy, where whoever asked has said that: asked again it is not made twice. */
+    requestId: nullable("uuid", "request_id"),
+    requestOverlap: nullable("text", "request_overlap"),
     version: column("integer"),
     decidedAt: column("timestamptz", "decided_at"),
   },
-  indices: [{ name: "occurrences_open" }, { name: "occurrences_queued" }],
+  indices: [{ name: "occurrences_open" }, { name: "occurrences_queued" }, { name: "occurrences_asked", unique: true }],
 });
 
 /** Observers that were brought to what a schedule has wanted since `change_at`: what somebody does to them after that holds. */

@@ -4,6 +4,7 @@ import {
   BACKFILLED,
   NIGHTLY_VIEW,
   PAUSED_SCHEDULE,
+  REQUESTED_RUN_ID,
   RUN_BY_HAND,
   SKIPPED,
 } from "../../openapi/examples/schedule-examples.ts";
@@ -45,8 +46,9 @@ const run = (schedules: ScheduleTools) =>
   defineRoute("runSchedule")({
     tag: "Schedules",
     summary: "Run it now: one occurrence more, marked as manual",
-    description: "Also of one that is Paused or Over. Its policy of overlaps holds, unless the body names another.",
-    bodyExamples: { "As its times": {}, "Beside what runs": { overlap: "allow" } },
+    description:
+      "Also of one that is Paused or Over. Its policy of overlaps holds, unless the body names another. With an `id` of the client's own it is safe to repeat: asked again, it is answered with what became of it.",
+    bodyExamples: { "As its times": {}, "Beside what runs, safe to repeat": { id: REQUESTED_RUN_ID, overlap: "allow" } },
     answers: {
       200: {
         description: "What became of it",

@@ -11,6 +11,7 @@ import type {
 import type { z } from "zod";
 
 export const SCHEDULE_ID = "nightly-report";
+export const REQUESTED_RUN_ID = "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f43";
 
 export const NIGHTLY = {
   description: "The report of the day before",
