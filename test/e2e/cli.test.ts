@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { EXIT_CODES } from "../../cli/src/failure.ts";
@@ -17,6 +18,8 @@ import { temporaryFolder } from "../support/servers/servers.ts";
 import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { observerView } from "../unit/cli/views.ts";
+
+const WRONG_CLOCK = pathToFileURL("test/fixtures/wrong-clock.mjs").href;
 
 let system: System;
 let cwd: string;
@@ -240,6 +243,15 @@ describe.concurrent("unacked", () => {
     expect(lines[0]).toMatch(/^NAME .*…$/);
     expect(lines.map((line) => Array.from(line).length)).toEqual(lines.map(() => 60));
     expect((await runShell(wide, { env, cwd })).out.split("\n")[0]).toMatch(/ ID$/);
+  });
+
+  it("sets a timer for so long from now on a machine whose clock is wrong", async () => {
+    const clock = { NODE_OPTIONS: `--import ${WRONG_CLOCK}`, CLOCK_OFFSET_MS: "7200000" };
+    const { out } = await unacked("timer clock.test --in 1h", { env: clock });
+    const [, at = ""] = /^timer \S+ is Waiting until (\S+)\n$/.exec(out) ?? [];
+    const inMs = Date.parse(at) - Date.now(); // this is the machine of the database, too
+    expect(inMs).toBeGreaterThan(3_600_000 - 300_000);
+    expect(inMs).toBeLessThanOrEqual(3_600_000);
   });
 
   it("tells each refusal in one line with its fields, and goes on with the others", async () => {

@@ -82,6 +82,23 @@ it("The same content is answered with the timer, other content replaces it while
   ]);
 });
 
+it("One that is due so long from now is counted by PostgreSQL's clock, and set again it counts anew", async () => {
+  const { id, name, payload } = timer();
+  const soon = { id, name, payload, inMs: 90_000, expiresAt: undefined };
+  const nowMs = async () =>
+    (await books.dataSource.query("SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms"))[0].ms as number;
+  const before = await nowMs();
+  const made = await putOne(soon);
+  expect(made).toMatchObject({ kind: "created", timer: { status: "Waiting" } });
+  const { at = "", expiresAt = "" } = made !== undefined && "timer" in made ? made.timer : {};
+  expect(Date.parse(at)).toBeGreaterThanOrEqual(Math.floor(before) + 90_000);
+  expect(Date.parse(at)).toBeLessThanOrEqual((await nowMs()) + 90_000);
+  expect(Date.parse(expiresAt) - Date.parse(at)).toBe(86_400_000);
+  expect(await putOne({ ...soon, inMs: 0 })).toMatchObject({ kind: "replaced" });
+  const { due } = await claimAll(randomUUID());
+  expect(due.map((one) => one.id)).toEqual([id]);
+});
+
 it("What is being fired is answered to its own content, and to no other", async () => {
   const one = timer();
   await putOne(one);

@@ -1,4 +1,4 @@
-import { newUuid, TimerId } from "@unacked/contracts";
+import { MAX_TIMER_IN_MS, newUuid, TimerId } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { NewTimer } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
@@ -26,12 +26,12 @@ export function addTimer(program: Command, io: Io): void {
     )
     .argument("<name>", "such as cart.abandoned")
     .option("--at <time>", "when it fires: ISO 8601, or UNIX time in seconds")
-    .option("--in <duration>", "instead: so long from now, such as 90s, 2h or 7d")
+    .option("--in <duration>", "instead: so long from now, such as 90s, 2h or 7d, by the clock of the database")
     .option("--payload <json>", "any JSON value")
     .option("--expires-at <time>", "it does not fire after that; default: a day after its time")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .action((name: string, options: TimerOptions, self: Command) =>
-      set(openSession(io, self), idOf(options), toTimer(name, options, io.nowMs())),
+      set(openSession(io, self), idOf(options), toTimer(name, options)),
     );
 }
 
@@ -47,22 +47,22 @@ function idOf({ id = newUuid() }: TimerOptions): string {
   throw usageFailure(`--id: "${id}" is no UUID`, `It is one such as ${newUuid()}; without --id the timer is given one.`);
 }
 
-function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions, nowMs: number): NewTimer {
+function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions): NewTimer {
   if ((at === undefined) === (duration === undefined))
     throw usageFailure("When? Either --at or --in", "unacked timer NAME --in 90s");
   return {
     name,
-    at: duration === undefined ? toInstant(at as string) : fromNow(duration, nowMs),
+    ...(duration === undefined ? { at: toInstant(at as string) } : { inMs: fromNow(duration) }),
     ...(payload !== undefined && { payload: toJson(payload) }),
     ...(expiresAt !== undefined && { expiresAt: toInstant(expiresAt) }),
   };
 }
 
-/** Whether a timer may be set for that time, the manager says; here only that it is one. */
-function fromNow(duration: string, nowMs: number): string {
-  const when = new Date(nowMs + parseDuration(duration));
-  if (!Number.isNaN(when.getTime())) return when.toISOString();
-  throw usageFailure(`--in: "${duration}" from now is no time any more`, "The last year is 9998.");
+/** Counted where it is fired: the clock of this machine may be wrong. */
+function fromNow(duration: string): number {
+  const inMs = parseDuration(duration);
+  if (inMs <= MAX_TIMER_IN_MS) return inMs;
+  throw usageFailure(`--in: "${duration}" is longer than a timer may wait`, "It is a thousand years at most.");
 }
 
 const toInstant = (text: string): string | number => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);

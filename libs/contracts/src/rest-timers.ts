@@ -6,6 +6,8 @@ import { MAX_BULK } from "./rest-bulk.ts";
 
 /** Of a timer's payload, as JSON. */
 export const MAX_TIMER_PAYLOAD_BYTES = 65_536;
+/** A thousand years: far from the end of times, wherever the clock stands. */
+export const MAX_TIMER_IN_MS = 31_557_600_000_000;
 
 export const TIMER_STATUSES = ["Waiting", "Firing", "Fired", "Cancelled", "Expired"] as const;
 export const TIMER_OVER_STATUSES = ["Fired", "Cancelled", "Expired"] as const satisfies (typeof TIMER_STATUSES)[number][];
@@ -37,28 +39,41 @@ export const instantMs = (instant: Instant): number =>
   typeof instant === "number" ? Math.round(instant * 1_000) : Date.parse(instant);
 
 const FIELDS = {
-  at: Instant.describe("when it fires: ISO 8601, or UNIX time in seconds; one that has passed fires at once"),
+  at: Instant.optional().describe(
+    "when it fires: ISO 8601, or UNIX time in seconds; one that has passed fires at once. Either this or `inMs`",
+  ),
+  inMs: z
+    .int()
+    .min(0)
+    .max(MAX_TIMER_IN_MS)
+    .optional()
+    .describe("instead: so many ms from now, by the database's clock; set once more it counts anew"),
   name: TimerName.describe("the routing key that its message has on the exchange `unacked.timers`"),
   payload: z
     .unknown()
     .default(null)
     .describe(`any JSON value, at most ${MAX_TIMER_PAYLOAD_BYTES / 1_024} KiB: the body of its message`),
   expiresAt: Instant.optional().describe(
-    "it does not fire after that; default: a day after `at`, or after its creation where that is later",
+    "it does not fire after that; default: a day after its time, or after its creation where that is later",
   ),
 };
 
+type Times = { [Name in "at" | "expiresAt"]?: Instant | undefined } & { inMs?: number | undefined };
+
+const WHEN = { message: "needs either `at` or `inMs`" };
+const saysWhen = ({ at, inMs }: Times): boolean => (at === undefined) !== (inMs === undefined);
 const EXPIRY = { message: "must be after `at`", path: ["expiresAt"] };
-const expiresLater = ({ at, expiresAt }: { at: Instant; expiresAt?: Instant | undefined }): boolean =>
-  expiresAt === undefined || instantMs(expiresAt) > instantMs(at);
+const expiresLater = ({ at, expiresAt }: Times): boolean =>
+  at === undefined || expiresAt === undefined || instantMs(expiresAt) > instantMs(at);
 
 /** PUT /timers/{timerId}. */
-export const PutTimer = z.strictObject(FIELDS).refine(expiresLater, EXPIRY).meta({ id: "PutTimer" });
+export const PutTimer = z.strictObject(FIELDS).refine(saysWhen, WHEN).refine(expiresLater, EXPIRY).meta({ id: "PutTimer" });
 export type PutTimer = z.infer<typeof PutTimer>;
 
 /** One of POST /timers/batch. */
 export const CreateTimer = z
   .strictObject({ id: TimerId.describe("chosen by the client: makes the request safe to repeat"), ...FIELDS })
+  .refine(saysWhen, WHEN)
   .refine(expiresLater, EXPIRY)
   .meta({ id: "CreateTimer" });
 export type CreateTimer = z.infer<typeof CreateTimer>;

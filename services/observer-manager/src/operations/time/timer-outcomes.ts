@@ -3,11 +3,12 @@ import type { Refusal } from "../refusal.ts";
 import type { CancelOutcome, NewTimer, PutOutcome } from "./timer-store.ts";
 import type { TimerCancelOutcome, TimerPutOutcome } from "./timer-tools.ts";
 
-export const newTimerOf = ({ id, name, payload, at, expiresAt }: CreateTimer): NewTimer => ({
+export const newTimerOf = ({ id, name, payload, at, inMs, expiresAt }: CreateTimer): NewTimer => ({
   id,
   name,
   payload,
-  at: isoOf(at),
+  at: at === undefined ? undefined : isoOf(at),
+  inMs,
   expiresAt: expiresAt === undefined ? undefined : isoOf(expiresAt),
 });
 

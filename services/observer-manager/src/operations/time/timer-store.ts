@@ -6,7 +6,9 @@ export interface NewTimer {
   id: TimerId;
   name: string;
   payload: unknown;
-  at: string;
+  /** One of these two. `inMs`: after the transaction that writes it has begun. */
+  at?: string | undefined;
+  inMs?: number | undefined;
   /** Undefined: nobody said. */
   expiresAt: string | undefined;
 }

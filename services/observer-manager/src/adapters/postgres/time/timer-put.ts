@@ -10,15 +10,19 @@ const GIVEN = new GivenRows<TimerPut>({
   id: ["uuid", ({ timer }) => timer.id],
   name: ["text", ({ timer }) => timer.name],
   payload: ["jsonb", ({ timer }) => JSON.stringify(timer.payload)],
-  due_at: ["timestamptz", ({ timer }) => timer.at],
+  at: ["timestamptz", ({ timer }) => timer.at ?? null],
+  in_ms: ["float8", ({ timer }) => timer.inMs ?? null],
   expires_at: ["timestamptz", ({ timer }) => timer.expiresAt ?? null],
   within: ["jsonb", withinOf],
 });
 
+/** By the clock that fires it. */
+const dueOf = (at: string, inMs: string): string => `coalesce(${at}, unacked_now() + ${inMs} * interval '1 millisecond')`;
+
 const ASKED = `
   SELECT *, expires_at IS NULL AS default_expiry,
          coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
-  FROM ${GIVEN.from()}`;
+  FROM ${GIVEN.from()} CROSS JOIN LATERAL (SELECT ${dueOf("u.at", "u.in_ms")} AS due_at) d`;
 
 /** In one order, so that no two batches wait for each other. */
 const INSERT = `
@@ -57,7 +61,8 @@ type Met = { id: string; kind: PutOutcome["kind"] };
 
 /** Index: timers_due. */
 const EARLIER_THAN_ALL = `
-  SELECT coalesce($1::timestamptz < min(next_at), true) AS earlier FROM timers WHERE owner IS NULL`;
+  SELECT coalesce(least($1::timestamptz, ${dueOf("NULL", "$2::float8")}) < min(next_at), true) AS earlier
+  FROM timers WHERE owner IS NULL`;
 
 /**
  * Creates them, or meets what is there: each for itself, each id once, in the order given; with their entries of the audit trail.
@@ -105,7 +110,10 @@ function outcomeOf(kind: PutOutcome["kind"], timer: TimerView | undefined): PutO
 }
 
 async function isEarlierThanAll(tx: EntityManager, timers: readonly NewTimer[]): Promise<boolean> {
-  const earliest = timers.reduce((least, { at }) => (Date.parse(at) < Date.parse(least) ? at : least), timers[0]?.at ?? "");
-  const [row] = await tx.query<{ earlier: boolean }[]>(EARLIER_THAN_ALL, [earliest]);
+  const ats = timers.flatMap(({ at }) => at ?? []);
+  const earliest = ats.length === 0 ? null : ats.reduce((least, at) => (Date.parse(at) < Date.parse(least) ? at : least));
+  const delays = timers.flatMap(({ inMs }) => inMs ?? []);
+  const soonestMs = delays.length === 0 ? null : delays.reduce((least, inMs) => Math.min(least, inMs));
+  const [row] = await tx.query<{ earlier: boolean }[]>(EARLIER_THAN_ALL, [earliest, soonestMs]);
   return row?.earlier ?? false;
 }

@@ -6,6 +6,7 @@ import type { TimerTools } from "../../../../operations/time/timer-tools.ts";
 import {
   FIRED,
   NEW_TIMER,
+  SOON_TIMER,
   TIMER_BATCH,
   TIMER_BATCH_RESULTS,
   TIMER_CANCELLED,
@@ -38,7 +39,11 @@ const put = (timers: TimerTools) =>
     summary: "Set a timer: at its time its payload is published",
     description:
       "To the topic exchange `unacked.timers`, with its name as the routing key and its id as the message id; at least once. Safe to repeat. Other content replaces it while it is Waiting.",
-    bodyExamples: { "At a time of day": NEW_TIMER, "In UNIX time, of no use after two hours": UNIX_TIMER },
+    bodyExamples: {
+      "At a time of day": NEW_TIMER,
+      "In UNIX time, of no use after two hours": UNIX_TIMER,
+      "In five minutes": SOON_TIMER,
+    },
     answers: {
       200: {
         description: "It was there already",

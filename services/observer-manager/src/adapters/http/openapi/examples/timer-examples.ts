@@ -12,6 +12,8 @@ export const NEW_TIMER = {
 
 export const UNIX_TIMER = { at: 1_798_131_600, name: "cart.abandoned", payload: { cart: 4711 }, expiresAt: 1_798_138_800 };
 
+export const SOON_TIMER = { inMs: 300_000, name: "tea.ready" } satisfies z.input<typeof PutTimer>;
+
 /** What becomes of it. */
 export const WAITING = {
   id: TIMER_ID,
