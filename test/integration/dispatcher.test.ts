@@ -100,14 +100,22 @@ test("starts of a pool whose queue confirms none, more than may be under way, ho
     const [row] = await books.dataSource.query("SELECT count(*)::int AS claimed FROM commands WHERE claim_id IS NOT NULL");
     expect(row.claimed).toBeGreaterThanOrEqual(4_000);
   });
+  // A start that the broker has confirmed is no command any more. (A quorum queue tells how long it is every 5 s.)
+  const untilConfirmed = (pool: string) =>
+    eventually(async () => {
+      const left =
+        "SELECT count(*)::int AS starts FROM commands c JOIN observers o ON o.id = c.observer_id WHERE o.pool = $1";
+      expect(await books.dataSource.query(left, [pool])).toEqual([{ starts: 0 }]);
+    });
   const sinceMs = performance.now();
-  for (let starts = 1; starts <= 3; starts += 1) {
-    await want("other", 1);
-    await eventually(async () => expect(await startsIn("other")).toBe(starts));
+  const tookMs: number[] = [];
+  for (const starts of [1, 1, 1, 3_000]) {
+    await want("other", starts);
+    await untilConfirmed("other");
+    tookMs.push(Math.round(performance.now() - sinceMs));
   }
-  await want("other", 3_000);
-  await eventually(async () => expect(await startsIn("other")).toBe(3_003));
-  expect(performance.now() - sinceMs).toBeLessThan(20_000); // 30 s is what the broker has for a confirm here
+  console.info(`starts of another pool were confirmed after ${tookMs.join(", ")} ms`);
+  expect(tookMs.at(-1)).toBeLessThan(20_000); // 30 s is what the broker has for a confirm here
 }, 240_000);
 
 test("a command that somebody keeps locked is not asked for hundreds of times a second, and is sent when it is free", async () => {

@@ -7,7 +7,7 @@ import { Together } from "../together.ts";
 import { ClaimRenewal } from "./claim-renewal.ts";
 import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
-import { StartsUnderWay, sizeOfStart } from "./starts-under-way.ts";
+import { type ClaimPart, StartsUnderWay, sizeOfStart } from "./starts-under-way.ts";
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
@@ -185,8 +185,7 @@ export class Dispatcher implements OwnStarts {
       sizeOf: (settled) => settled.length,
       run: (all) => this.#untilWritten(() => this.#store.settle(claim, all.flat())).then(() => all.map(() => undefined)),
     });
-    for (const part of parts)
-      this.#follow(this.#dispatch(part.due, renewal, settlement).finally(() => this.#starts.end(part)));
+    for (const part of parts) this.#follow(this.#dispatch(part, renewal, settlement));
     if (beyond.length > 0) this.#follow(settlement.do(beyond.map(dueAtOnce)));
     return beyond.length;
   }
@@ -196,9 +195,12 @@ export class Dispatcher implements OwnStarts {
     this.#underWay.add(followed);
   }
 
-  async #dispatch(due: DueCommand[], renewal: ClaimRenewal, settlement: Together<Settled[], void>): Promise<void> {
+  /** Never rejects. */
+  async #dispatch(part: ClaimPart, renewal: ClaimRenewal, settlement: Together<Settled[], void>): Promise<void> {
+    const { due } = part;
     const release = renewal.hold(due);
     const outcomes = await this.#send(due);
+    this.#starts.end(part, [...outcomes.values()].includes("sent"));
     await release();
     const settled = settlementOf(due, outcomes);
     if (settled.length > 0) await settlement.do(settled);

@@ -8,6 +8,9 @@ const MIN_OF_POOL = 100;
 /** A pool with less room waits for more, rather than that most of what it is claimed for is given back. */
 const WORTH_A_CLAIM = 1_000;
 
+/** A pool that takes none is left alone for so long: its starts, which are due first, would come again and again before all others. */
+const REST_MS = 1_000;
+
 /** A part of a claim that is sent, confirmed and settled by itself. `pool` undefined: what is no start. */
 export interface ClaimPart {
   pool: string | undefined;
@@ -22,11 +25,14 @@ export interface ClaimPart {
  */
 export class StartsUnderWay {
   readonly #byPool = new Map<string, number>();
+  readonly #restsUntilMs = new Map<string, number>();
   #size = 0;
 
   /** Pools whose starts are not to be claimed now. */
   get fullPools(): string[] {
-    return [...this.#byPool].flatMap(([pool, size]) => (this.roomOfPool - size < WORTH_A_CLAIM ? pool : []));
+    for (const [pool, untilMs] of this.#restsUntilMs) if (performance.now() >= untilMs) this.#restsUntilMs.delete(pool);
+    const full = [...this.#byPool].flatMap(([pool, size]) => (this.roomOfPool - size < WORTH_A_CLAIM ? pool : []));
+    return [...new Set([...full, ...this.#restsUntilMs.keys()])];
   }
 
   /** Parts, which are under way from now on, and starts for whose pools there is no room. */
@@ -41,8 +47,10 @@ export class StartsUnderWay {
     return { parts: [...parts.values()], beyond };
   }
 
-  end({ pool, size }: ClaimPart): void {
+  /** @param isAnyTaken whether the broker has taken one of its starts */
+  end({ pool, size }: ClaimPart, isAnyTaken: boolean): void {
     if (pool === undefined) return;
+    if (!isAnyTaken) this.#restsUntilMs.set(pool, performance.now() + REST_MS);
     this.#size -= size;
     const left = (this.#byPool.get(pool) ?? 0) - size;
     if (left >= 1) this.#byPool.set(pool, left);

@@ -6,6 +6,7 @@ import type { MessageTracing, TracedPublish } from "../deliveries/message-tracin
 import { QueueRefused } from "../pools/pool-queue.ts";
 import type { WorkQueues } from "../pools/work-queues.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
+import { NotTried, PoolWindow } from "./pool-window.ts";
 
 export interface CommandSenderParts {
   publisher: Publisher;
@@ -19,6 +20,8 @@ export interface CommandSenderParts {
 /** Publishes commands: starts one by one, controls by the thousand in one message. */
 export class AmqpCommandSender implements CommandSender {
   readonly #parts: CommandSenderParts;
+  /** Of pools whose starts are on their way. */
+  readonly #windows = new Map<string, PoolWindow>();
 
   constructor(parts: CommandSenderParts) {
     this.#parts = parts;
@@ -78,7 +81,9 @@ export class AmqpCommandSender implements CommandSender {
           await this.#parts.workQueues.ensure(start.pool);
           const messageId = newMessageId();
           const body = { messageId, ...start };
-          await this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver"));
+          await this.#inWindow(start.pool, () =>
+            this.#publish(group, this.#message(EXCHANGES.start.name, start.pool, body, messageId, "StartObserver")),
+          );
           this.#parts.workQueues.told(start.pool, "taken");
           return "sent";
         }
@@ -104,6 +109,16 @@ export class AmqpCommandSender implements CommandSender {
     }
   }
 
+  async #inWindow(pool: string, send: () => Promise<void>): Promise<void> {
+    const window = this.#windows.get(pool) ?? new PoolWindow();
+    this.#windows.set(pool, window);
+    try {
+      await window.through(send);
+    } finally {
+      if (window.isIdle && this.#windows.get(pool) === window) this.#windows.delete(pool);
+    }
+  }
+
   #publish(group: CommandGroup, message: Outgoing): Promise<void> {
     const { publisher, tracing } = this.#parts;
     const traced = tracing?.publish(group, message);
@@ -124,6 +139,7 @@ export class AmqpCommandSender implements CommandSender {
   #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {
     // Told once by the queue's own log and in the warnings, not for each of its starts.
     if (error instanceof QueueRefused) return "held-up";
+    if (error instanceof NotTried) return "failed"; // told of the one before it
     const cameBack = isReturned(error);
     if (cameBack && group.kind === "to-one") return "gone";
     if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);

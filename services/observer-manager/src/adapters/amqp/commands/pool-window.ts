@@ -1,0 +1,61 @@
+/** Half of what RabbitMQ takes for a quorum queue that confirms nothing before it reads no more from who publishes (`quorum_commands_soft_limit`). */
+const MIN_OPEN = 16;
+const MAX_OPEN = 4_000;
+
+/** It was not sent, as one before it could not be. */
+export class NotTried extends Error {
+  override readonly name = "NotTried";
+
+  constructor(cause: unknown) {
+    super("Nothing was sent: the pool's queue did not take what was sent before", { cause });
+  }
+}
+
+interface Waiting {
+  resolve(): void;
+  reject(error: NotTried): void;
+}
+
+/**
+ * How many starts of one pool are open on the wire: 16, and one more with each that is confirmed, so that they double with each answer. A queue that
+ * confirms nothing has RabbitMQ read no more from the connection after 32, whatever else goes through it: stops, and starts of all other pools. Whatever
+ * waits behind one that was not taken is not tried.
+ */
+export class PoolWindow {
+  #size = MIN_OPEN;
+  #open = 0;
+  #waiting: Waiting[] = [];
+
+  get isIdle(): boolean {
+    return this.#open === 0 && this.#waiting.length === 0;
+  }
+
+  /** Rejects as `send` does, or with NotTried. */
+  async through(send: () => Promise<void>): Promise<void> {
+    if (this.#open < this.#size) this.#open += 1;
+    else await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject })); // who ends hands his place on
+    try {
+      await send();
+      this.#taken();
+    } catch (error) {
+      this.#refused(error);
+      throw error;
+    }
+  }
+
+  #taken(): void {
+    this.#open -= 1;
+    this.#size = Math.min(MAX_OPEN, this.#size + 1);
+    const next = this.#waiting.splice(0, this.#size - this.#open);
+    this.#open += next.length;
+    for (const { resolve } of next) resolve();
+  }
+
+  #refused(error: unknown): void {
+    this.#open -= 1;
+    this.#size = MIN_OPEN;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of waiting) reject(new NotTried(error));
+  }
+}
