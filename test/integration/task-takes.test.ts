@@ -54,6 +54,28 @@ beforeEach(() => {
   takers = takersOf(manager);
 });
 
+test("Who is given none is told of which types nobody has heard: not of one with limits, a service, or a task that is or was", async () => {
+  const take = async (...types: string[]) => {
+    const { status, body } = await manager.call("POST", "/api/v1/tasks/take", {
+      json: { types },
+      headers: bearer(tokens.of.operator),
+    });
+    expect(status).toBe(200);
+    return body;
+  };
+  expect(await take("resise", "paint", "resise-2")).toEqual({ tasks: [], unknownTypes: ["resise", "paint", "resise-2"] });
+  await putTaskService(books.dataSource, { types: ["served"] });
+  await sql("INSERT INTO task_types (type, outside) VALUES ('outside', true)");
+  await putReady(books.dataSource, 1, { type: "paint" });
+  expect(await take("served", "resise", "outside")).toEqual({ tasks: [], unknownTypes: ["resise"] });
+  const taken = (await take("paint", "resise")) as { tasks: TakenTask[] };
+  expect(taken).toEqual({ tasks: [expect.objectContaining({ type: "paint" })] });
+  expect(await take("paint", "outside")).toEqual({ tasks: [] });
+  expect((await takers.complete(taken.tasks[0] as TakenTask)).status).toBe(200);
+  expect(await sql("SELECT id FROM tasks")).toEqual([]);
+  expect(await take("paint")).toEqual({ tasks: [] });
+});
+
 test("A task is taken, worked on and completed, and its story says by whom", async () => {
   const { id } = await takers.create({ params: { colour: "red" } });
   const taken = await takers.takeOne({ leaseMs: 30_000 });

@@ -56,7 +56,15 @@ export const TakenTask = z
 export type TakenTask = z.infer<typeof TakenTask>;
 
 export const TakenTasks = z
-  .object({ tasks: z.array(TakenTask).describe("the most urgent first; none: there was none in time") })
+  .object({
+    tasks: z.array(TakenTask).describe("the most urgent first; none: there was none in time"),
+    unknownTypes: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "only where none is taken: those of the types of which nobody has heard, as no service has one, nobody has set its limits or said that it is worked outside, and no task of it is or was. Mistyped, or before its first task",
+      ),
+  })
   .meta({ id: "TakenTasks" });
 export type TakenTasks = z.infer<typeof TakenTasks>;
 

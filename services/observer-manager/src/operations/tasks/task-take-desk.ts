@@ -7,6 +7,7 @@ import {
   MAX_TASK_OUTPUT_BYTES,
   TASK_OVER_STATUSES,
   type TakenTask,
+  type TakenTasks,
   type TakeTasks,
   type TaskId,
   type TaskInput,
@@ -49,14 +50,18 @@ export class TaskTakeDesk implements TaskTakeTools {
     this.#parts = parts;
   }
 
-  async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]> {
-    const { takers } = this.#parts;
+  async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTasks> {
+    const { store, takers } = this.#parts;
     const action = newAction("task.take", by);
     const tasks = await this.#take(asked, action, signal);
     const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
-    if (taken.length === 0) return [];
+    if (taken.length === 0) {
+      // Before its first task a type is known to nobody: it is said, and not refused.
+      const unknownTypes = signal.aborted ? [] : await store.unknown(asked.types);
+      return { tasks: [], ...(unknownTypes.length > 0 && { unknownTypes }) };
+    }
     if (signal.aborted) takers.giveBack(taken, action);
-    return taken.map(toTaken);
+    return { tasks: taken.map(toTaken) };
   }
 
   /** Who waits is looked for again in any case. */

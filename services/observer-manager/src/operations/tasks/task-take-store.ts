@@ -35,6 +35,8 @@ export interface TaskTakeStore {
   ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean }>;
   /** Ready again, with all that was before: who asked for them by that action has never had them. */
   giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<void>;
+  /** Those of these types of which nobody has ever heard. */
+  unknown(types: readonly string[]): Promise<string[]>;
   /** Those of these types that have a task which is Ready. */
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]>;
   /**

@@ -8,7 +8,7 @@ import type {
   FailTask,
   RetryFailures,
   RetryTasksRequest,
-  TakenTask,
+  TakenTasks,
   TakeTasks,
   TaskBulkCount,
   TaskFailureGroups,
@@ -87,7 +87,7 @@ export interface TaskFigureTools {
 /** What REST asks of tasks for workers outside. Problems, but of take: task-not-found, task-not-held. */
 export interface TaskTakeTools {
   /** @param signal aborts when nobody is there to be told of them any more */
-  takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTask[]>;
+  takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTasks>;
   /** Also: body-too-large. */
   completeTask(id: TaskId, end: CompleteTask, by: Actor): Promise<TaskView | Refusal>;
   failTask(id: TaskId, end: FailTask, by: Actor): Promise<TaskView | Refusal>;

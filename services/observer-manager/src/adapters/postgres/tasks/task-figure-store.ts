@@ -2,7 +2,7 @@ import type { DataSource } from "typeorm";
 import type { FigureRow, FigureSpan, TaskStandings } from "../../../domain/tasks/figures-overview.ts";
 import type { TaskFigureStore } from "../../../operations/tasks/task-figure-store.ts";
 import { readTaskStandings } from "./task-standing-reads.ts";
-import { IS_OF_TYPE } from "./task-view.ts";
+import { isKnownType } from "./task-view.ts";
 
 const SECONDS: Record<FigureSpan, number> = { minute: 60, hour: 3_600 };
 /** Of minutes and hours. */
@@ -59,10 +59,7 @@ const read = (span: FigureSpan): string => `
   WHERE span = '${span}' AND at >= $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR pool = $3)`;
 
 /** A service has it, or had it an hour or two ago, somebody has limited it, or there is a task of it. Index: ended_tasks_of_type of each day. */
-const IS_KNOWN = `
-  SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
-      OR EXISTS (SELECT FROM task_types WHERE type = $1)
-      OR ${IS_OF_TYPE} OR EXISTS (SELECT FROM ended_tasks WHERE type = $1) AS known`;
+const IS_KNOWN = `SELECT ${isKnownType("$1::text")} AS known`;
 
 interface Row extends Omit<FigureRow, "atMs"> {
   at: Date;

@@ -6,7 +6,7 @@ import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../connection/refused.ts";
 import { COUNTED, TASK_SERVICE_LIVES } from "./task-claim.ts";
-import { IS_OF_TYPE } from "./task-view.ts";
+import { isOfType } from "./task-view.ts";
 
 /**
  * Claims lock rows of this table, and so wait for the end of the change; and it waits for the claims under way, some milliseconds.
@@ -21,7 +21,7 @@ const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 /** Somebody has it, or had it an hour or two ago, or a task of it waits or is in flight. */
 const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
-      OR ${IS_OF_TYPE} AS known`;
+      OR ${isOfType("$1")} AS known`;
 
 const FORGET = "DELETE FROM task_types WHERE type = $1";
 const KEEP = `

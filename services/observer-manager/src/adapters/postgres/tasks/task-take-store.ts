@@ -12,12 +12,15 @@ import { MAX_TAKE_BYTES, readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
 import { TAKE } from "./task-claim.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+import { isKnownType } from "./task-view.ts";
 
 /** Index: tasks_ready_of_type, once a kind. */
 const WAITING = `
   SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type)
   WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
          ORDER BY priority DESC, due_at, id LIMIT 1)`;
+
+const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type, place) WHERE NOT ${isKnownType("w.type")} ORDER BY place`;
 
 /**
  * What is cancelled meanwhile is so when its lease is over. It was no send, and in the trail no task that was taken: $3 is that entry.
@@ -142,6 +145,10 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const parameters = [held.map(({ id }) => id), held.map(({ sendId }) => sendId), actionId];
     // Who cancels many may lock two of them the other way round; and what is not given back is nobody's until its lease is over.
     await againAfterDeadlock(() => this.#dataSource.query(GIVE_BACK, parameters));
+  }
+
+  async unknown(types: readonly string[]): Promise<string[]> {
+    return (await this.#dataSource.query<{ type: string }[]>(UNKNOWN, [types])).map(({ type }) => type);
   }
 
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]> {

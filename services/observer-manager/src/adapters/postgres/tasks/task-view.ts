@@ -66,10 +66,16 @@ export const IN_FLIGHT: readonly TaskView["status"][] = ["Sent", "Running"];
 /** Nobody has it: Blocked, Scheduled and Ready, which are in the indexes by age and by type. */
 export const WAITING = TASK_STATUSES.filter((status) => !isTaskOver(status) && !IN_FLIGHT.includes(status));
 
-/** Whether there is a task of type $1 that is not over. Indexes: tasks_of_type, tasks_in_flight. */
-export const IS_OF_TYPE = [WAITING, IN_FLIGHT]
-  .map((statuses) => `EXISTS (SELECT FROM tasks WHERE type = $1 AND status IN (${literals(statuses)}))`)
-  .join(" OR ");
+/** Whether there is a task of this type that is not over. Indexes: tasks_of_type, tasks_in_flight. @param type as SQL */
+export const isOfType = (type: string): string =>
+  [WAITING, IN_FLIGHT]
+    .map((statuses) => `EXISTS (SELECT FROM tasks WHERE type = ${type} AND status IN (${literals(statuses)}))`)
+    .join(" OR ");
+
+/** Whether anybody has heard of it: a service had it an hour or two ago, somebody has limited it, or a task of it is or was. @param type as SQL */
+export const isKnownType = (type: string): string => `
+  (EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', ${type})))
+   OR EXISTS (SELECT FROM task_types WHERE type = ${type}) OR ${isOfType(type)} OR EXISTS (SELECT FROM ended_tasks WHERE type = ${type}))`;
 
 /** Of `tasks`; where a stack would be too much. */
 export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, lane, NULL::timestamptz AS ended_at,

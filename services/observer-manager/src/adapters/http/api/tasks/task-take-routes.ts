@@ -1,7 +1,14 @@
 import type { TaskView } from "@unacked/contracts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import type { TaskTakeTools } from "../../../../operations/tasks/task-tools.ts";
-import { COMPLETED_OUTSIDE, EXTENDED, FAILED_OUTSIDE, SEND_ID, TAKEN } from "../../openapi/examples/task-take-examples.ts";
+import {
+  COMPLETED_OUTSIDE,
+  EXTENDED,
+  FAILED_OUTSIDE,
+  NONE_KNOWN,
+  SEND_ID,
+  TAKEN,
+} from "../../openapi/examples/task-take-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
 /** For workers outside, in any language, and for people who work off a queue by hand. */
@@ -21,9 +28,18 @@ const take = (takes: TaskTakeTools) =>
       "One, if there is one": { types: ["resize"] },
       "Up to five for two minutes, waited for": { types: ["resize", "crop"], count: 5, leaseMs: 120_000, wait: 30_000 },
     },
-    answers: { 200: { description: "What is taken", examples: { One: TAKEN, "There was none in time": { tasks: [] } } } },
+    answers: {
+      200: {
+        description: "What is taken",
+        examples: {
+          One: TAKEN,
+          "There was none in time": { tasks: [] },
+          "Nobody has heard of one of the types": NONE_KNOWN,
+        },
+      },
+    },
     async handle({ body, by, untilGone }) {
-      return { status: 200, body: { tasks: await takes.takeTasks(body, by, untilGone()) } };
+      return { status: 200, body: await takes.takeTasks(body, by, untilGone()) };
     },
   });
 

@@ -10,6 +10,8 @@ export const TAKEN = {
   tasks: [{ id: TASK_ID, sendId: SEND_ID, ...NEW_TASK, attempt: 1, leaseUntil: UNTIL }],
 } satisfies TakenTasks;
 
+export const NONE_KNOWN = { tasks: [], unknownTypes: ["resise"] } satisfies TakenTasks;
+
 export const EXTENDED = { leaseUntil: UNTIL } satisfies TaskLease;
 
 const TAKEN_BY = { service: null, taken: { by: "anna", until: null } };
