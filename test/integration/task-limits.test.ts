@@ -201,6 +201,31 @@ test("More than all workers but one are kept for nobody, and none where no servi
   expect(await claim(10)).toEqual(["work"]);
 });
 
+test("Where PostgreSQL's clock was set back by an hour a rate goes on at once; by less than a second it holds, for as long", async () => {
+  await putTaskService(db, { types: TYPES });
+  await putReady(db, 100);
+  await limit("work", { ratePerSecond: 10 });
+  const asked = { window: 100, workers: 100, types: TYPES };
+  const claimedIn = (future: string) =>
+    db.query("UPDATE task_types SET claimed_at = ARRAY[clock_timestamp() + $1::interval], claimed = ARRAY[10]", [future]);
+
+  // As claims stand there that were made before the clock was set back.
+  await claimedIn("1 hour");
+  expect(await claim(100)).toHaveLength(10);
+  expect(await db.query("SELECT claimed, claimed_at[1] <= clock_timestamp() AS past FROM task_types")).toEqual([
+    { claimed: [10], past: true },
+  ]);
+  // One that counts for nothing else holds up the next claim neither, as one that is too soon.
+  await claimedIn("1 hour");
+  await db.query("UPDATE task_types SET claimed = ARRAY[1]");
+  expect(await claim(100)).toHaveLength(10);
+
+  await claimedIn("500 ms");
+  const { tasks, nextRoomInMs } = await queue.claim("default", asked);
+  expect(tasks).toEqual([]);
+  expect(nextRoomInMs).toSatisfy((ms: number) => ms > 1_000 && ms <= 1_500);
+});
+
 test.runIf(isTurnOf(0))("No second holds more claims than the rate allows, whoever claims, and hardly less", async () => {
   const [rate, seconds] = proves("tasks") ? [50, 30] : [50, 6];
   const pools = ["one", "two"];

@@ -22,10 +22,21 @@ export const ANNOUNCED = `
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
   FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;
 
+/**
+ * Whether a claim counts for the rate of its type: it is of the last second, or of the next one, as PostgreSQL's clock may have been put right by less.
+ * What is later was claimed by a clock that has been set back: a rate would stand still until it is there again. @param at, now as SQL
+ */
+const isLately = (at: string, now: string): string =>
+  `${at} > ${now} - interval '1 second' AND ${at} < ${now} + interval '1 second'`;
+
 /** The claims of the last second, of a row of task_types. @param limits, now as SQL */
 export const claimsLately = (limits: string, now: string): string => `(
   SELECT coalesce(sum(count), 0)::int FROM unnest(${limits}.claimed_at, ${limits}.claimed) AS c (at, count)
-  WHERE at > ${now} - interval '1 second')`;
+  WHERE ${isLately("at", now)})`;
+
+/** When the last of these was. @param claimedAt, now as SQL */
+const lastOf = (claimedAt: string, now: string): string =>
+  `(SELECT max(c) FROM unnest(${claimedAt}) c WHERE ${isLately("c", now)})`;
 
 /** How many workers the tasks \`t\` in flight take, as \`unacked_tasks_held\` has it: those of a lane one, as they run in turn. */
 export const COUNTED = "count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL)";
@@ -152,7 +163,7 @@ const claimFor = (claimant: Claimant): string => {
     SELECT f.*, ${sent} AS sent FROM held f${calls}
   ), wants AS MATERIALIZED (
     SELECT l.*, locked.at, ${claimsLately("l", "locked.at")} AS lately,
-      (SELECT max(c) FROM unnest(l.claimed_at) c) > locked.at - ${APART} AS is_too_soon,
+      coalesce(${lastOf("l.claimed_at", "locked.at")} > locked.at - ${APART}, false) AS is_too_soon,
       (SELECT coalesce(sum(f.count), 0) FROM flight f WHERE f.type = l.type)::int AS everywhere,
       (SELECT coalesce(sum(f.sent), 0) FROM flight f WHERE f.type = l.type AND f.pool = $1)::int AS here,
       CASE WHEN l.paused OR l.min_running = 0 OR NOT ${isServed("$1", "l.type")} THEN 0 ELSE l.min_running END AS wanted
@@ -199,7 +210,7 @@ const claimFor = (claimant: Claimant): string => {
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || t.at, coalesce(array_agg(c.count), '{}') || n.count
-      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE c.at > t.at - interval '1 second')
+      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE ${isLately("c.at", "t.at")})
     FROM types t, (SELECT type, count(*)::int AS count FROM claimed GROUP BY type) n
     WHERE l.type = n.type AND t.type = n.type AND t.rate_per_second IS NOT NULL
     RETURNING l.type, l.claimed_at, l.claimed
@@ -209,11 +220,11 @@ const claimFor = (claimant: Claimant): string => {
     FROM types t LEFT JOIN counted c USING (type) WHERE t.rate_per_second IS NOT NULL AND NOT t.paused
   ), next AS (
     SELECT min(extract(epoch FROM coalesce(used_up.at + interval '1 second',
-        CASE WHEN is_too_soon THEN (SELECT max(c) FROM unnest(claimed_at) c) + ${APART} END) - clock_timestamp()) * 1000)::float8 AS ms
+        CASE WHEN is_too_soon THEN ${lastOf("claimed_at", "now")} + ${APART} END) - clock_timestamp()) * 1000)::float8 AS ms
     FROM rates, LATERAL (
       SELECT max(at) AS at FROM (
         SELECT c.at, sum(c.count) OVER (ORDER BY c.at DESC) AS since FROM unnest(claimed_at, claimed) AS c (at, count)
-        WHERE c.at > now - interval '1 second') s
+        WHERE ${isLately("c.at", "now")}) s
       WHERE since >= rate_per_second) used_up
   )${steps}
   SELECT id AS "taskId", send_id AS "sendId", type, ${WITHIN}, failures, flow_id AS "flowId", flow_ref AS "flowRef", next.ms AS "nextRoomInMs", ${returning}
@@ -302,7 +313,7 @@ const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }:
   ), counted AS (
     UPDATE task_types l SET (claimed_at, claimed) = (
       SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
-      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE c.at > locked.at - interval '1 second')
+      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE ${isLately("c.at", "locked.at")})
     FROM limits t, locked, (SELECT count(*)::int AS count FROM claimed) n
     WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
   )
