@@ -9,6 +9,8 @@ import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts
 const AT_ONCE = 500;
 /** So many are of claims that are not over: so many a crash fires twice. */
 const MAX_IN_FLIGHT = 3_000;
+/** What their payloads may have together, in characters, before no more are claimed: three thousand of 64 KiB were 190 MB. A set has 16 MiB at most. */
+const MAX_CHARS_IN_FLIGHT = 33_554_432;
 /** For fewer no set is claimed. */
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
@@ -48,6 +50,8 @@ export class TimerFirer {
   readonly #claims = new Set<ClaimInFlight>();
   /** What is of these, and not written. */
   #inFlight = 0;
+  /** What the payloads have of which it is not known yet what became of them. */
+  #charsInFlight = 0;
   /** The last claims were full. */
   #isBehind = false;
   /** So often in a row something was due and none was claimed. One time may be another manager, which was quicker. */
@@ -102,7 +106,8 @@ export class TimerFirer {
     }
     this.#dueAtMs = Number.POSITIVE_INFINITY;
     const room = MAX_IN_FLIGHT - this.#inFlight;
-    const sets = this.#isBehind && room >= 2 * AT_ONCE ? 2 : 1;
+    const isRoomForTwo = room >= 2 * AT_ONCE && this.#charsInFlight < MAX_CHARS_IN_FLIGHT / 2;
+    const sets = this.#isBehind && isRoomForTwo ? 2 : 1;
     const limit = Math.min(AT_ONCE, room);
     const found = await this.#claimSets(sets, limit);
     this.#isBehind = found.every((count) => count === limit);
@@ -120,19 +125,19 @@ export class TimerFirer {
     });
   }
 
-  /** @returns how many were due, or have expired */
+  /** @returns how many were due, or have expired; all that were asked for where their payloads were too long */
   async #claim(limit: number): Promise<number> {
     const { store, owner, tally } = this.#parts;
     const claimId = newUuid();
     const claimedAtMs = performance.now();
-    const { due, expired } = await store.claim({ owner, claimId }, limit).catch((error) => {
+    const { due, expired, isCut } = await store.claim({ owner, claimId }, limit).catch((error) => {
       const nowMs = performance.now();
       this.#looks.push({ claimId, atMs: nowMs }, { claimId, atMs: nowMs + CLAIM_LOST_FOR_MS });
       throw error;
     });
     tally.expired(expired);
     if (due.length > 0) this.#fire(due, new ClaimInFlight(claimId, due.length, claimedAtMs));
-    return due.length + expired;
+    return isCut ? limit : due.length + expired;
   }
 
   /** There are two looks at each: one now, for most, and one when it can be committed no more. */
@@ -150,21 +155,28 @@ export class TimerFirer {
     this.#claims.add(claim);
     this.#settler.begin(claim);
     this.#inFlight += due.length;
+    for (const { payload } of due) this.#charsInFlight += payload.length;
     for (const timer of due)
       void sender.send(timer).then((outcome) => {
+        this.#change(() => (this.#charsInFlight -= timer.payload.length));
         this.#settler.add(claim, timer.id, outcome);
         tally.tried(outcome, timer.lateMs + performance.now() - claim.claimedAtMs);
       });
   }
 
   #settled(timers: number): void {
+    this.#change(() => (this.#inFlight -= timers));
+  }
+
+  /** Wakes it where this makes room. */
+  #change(less: () => void): void {
     const hadRoom = this.#hasRoom;
-    this.#inFlight -= timers;
+    less();
     if (!hadRoom && this.#hasRoom) this.wake();
   }
 
   get #hasRoom(): boolean {
-    return MAX_IN_FLIGHT - this.#inFlight >= LEAST_ROOM;
+    return MAX_IN_FLIGHT - this.#inFlight >= LEAST_ROOM && this.#charsInFlight < MAX_CHARS_IN_FLIGHT;
   }
 
   #failed(error: unknown): number {

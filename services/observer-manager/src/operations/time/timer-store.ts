@@ -96,8 +96,8 @@ export type Unfired = Exclude<FiringOutcome, "fired">;
 
 /** What firing does to timers. Every statement is a transaction of its own, and safe to repeat. */
 export interface TimerFiringStore {
-  /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. */
-  claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number }>;
+  /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. `isCut`: more were due, with too long payloads. */
+  claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number; isCut: boolean }>;
   /** Lets go of what was claimed by these, if they were committed: nothing of it was published. */
   disown(claimIds: readonly string[]): Promise<void>;
   /** These are not fired by this claim. What is not this claim's any more stays as it is. */

@@ -1,7 +1,9 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/time/timer-store.ts";
+import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
 import { Looks } from "../connection/looks.ts";
+import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { FIRING, isOver, keepEnded } from "./timer-view.ts";
@@ -14,13 +16,16 @@ const RENEW = `
 
 /**
  * Index: timers_due. There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
- * not look, and is left for the next.
+ * not look, and is left for the next; so is what is beyond MAX_CLAIM_BYTES.
  */
 const CLAIM = `
   WITH clock AS MATERIALIZED (SELECT unacked_now() AS now),
   lease AS (${RENEW}),
+  found AS MATERIALIZED (
+    SELECT place, coalesce((SELECT ${bytesOfAll(["payload"])} FROM timers t WHERE t.ctid = d.place), 0) AS bytes FROM unacked_due_timers($3) d),
+  sized AS MATERIALIZED (SELECT place, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes >= ${MAX_CLAIM_BYTES} AS is_beyond FROM found),
   gone AS (
-    DELETE FROM timers WHERE ctid = ANY(ARRAY(SELECT place FROM unacked_due_timers($3))) RETURNING *, expires_at <= (SELECT now FROM clock) AS expired),
+    DELETE FROM timers WHERE ctid = ANY(ARRAY(SELECT place FROM sized WHERE NOT is_beyond)) RETURNING *, expires_at <= (SELECT now FROM clock) AS expired),
   kept AS (
     INSERT INTO ended_timers
       (id, name, payload, due_at, expires_at, status, returns, last_problem, created_at, ended_at, claim_id, default_expiry, unsure)
@@ -28,7 +33,8 @@ const CLAIM = `
            (SELECT now FROM clock), CASE WHEN NOT expired THEN $2::uuid END, default_expiry, unsure FROM gone),
   claimed AS (
     INSERT INTO timer_claims (id, owner, ids) SELECT $2::uuid, $1::uuid, array_agg(id) FROM gone WHERE NOT expired HAVING count(*) > 0)
-  SELECT due.*, overdue.expired FROM (SELECT count(*)::int AS expired FROM gone WHERE expired) overdue
+  SELECT due.*, overdue.expired, EXISTS (SELECT FROM sized WHERE is_beyond) AS "isCut"
+  FROM (SELECT count(*)::int AS expired FROM gone WHERE expired) overdue
   LEFT JOIN (
     SELECT id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
            extract(epoch FROM (SELECT now FROM clock) - due_at)::float8 * 1000 AS "lateMs" FROM gone WHERE NOT expired) due ON true`;
@@ -114,7 +120,7 @@ const FORGET = `
       LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*)::int AS count FROM gone`;
 
-type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expired: number };
+type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expired: number; isCut: boolean };
 
 export class PostgresTimerFiringStore implements TimerFiringStore {
   readonly #dataSource: DataSource;
@@ -129,7 +135,8 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit]);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     this.#vacuum.changed(due.length);
-    return { due, expired: rows[0]?.expired ?? 0 };
+    const [{ expired, isCut } = { expired: 0, isCut: false }] = rows;
+    return { due, expired, isCut };
   }
 
   async disown(claimIds: readonly string[]): Promise<void> {
