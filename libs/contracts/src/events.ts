@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_TYPES } from "./announced-types.ts";
 import { amount, count, jsonValue, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
 import { BrokenFile, MAX_BROKEN_FILES } from "./broken-file.ts";
 import { Checkpoint } from "./checkpoint.ts";
@@ -180,9 +181,6 @@ export const DuplicateDropped = z.object({
   keptRunId: RunId,
 });
 export type DuplicateDropped = z.infer<typeof DuplicateDropped>;
-
-/** So many types of observers a service may announce, and as many of tasks. */
-export const MAX_TYPES = 1_000;
 
 export const ObserverTypeInfo = z.object({
   type: TypeName,

@@ -1,5 +1,6 @@
 export * from "./access.ts";
 export * from "./added-later.ts";
+export * from "./announced-types.ts";
 export * from "./audited-actions.ts";
 export * from "./awaited-worker.ts";
 export * from "./backoff.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { MAX_TYPES } from "./announced-types.ts";
 import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "./bounds.ts";
-import { ErrorText, MAX_TYPES } from "./events.ts";
+import { ErrorText } from "./events.ts";
 import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "./ids.ts";
 import { MAX_BUNDLE } from "./start-task.ts";
 import { COMPLETED_BY, TASK_OUTCOMES } from "./task-states.ts";

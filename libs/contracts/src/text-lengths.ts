@@ -1,5 +1,5 @@
 /*
- * In a file without schemas: slots load nothing else of this package, as to make the others takes longer than all else that a slot does
+ * In a file without schemas: slots load only such ones of this package, as to make the others takes longer than all else that a slot does
  * until it loads its folder (test/unit/bundles.test.ts).
  */
 
