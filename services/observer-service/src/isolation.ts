@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { setImmediate } from "node:timers";
 
 /** Who answers for an error that nobody caught. */
 export interface Owner {

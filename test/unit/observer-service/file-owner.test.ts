@@ -1,15 +1,15 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { FileOwner } from "../../../services/observer-service/src/slot/file-owner.ts";
+import { fakeIntervals } from "../../support/own-timers.ts";
 
 let told: string[];
 let owner: FileOwner;
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  fakeIntervals();
   told = [];
   owner = new FileOwner("/types/loose.ts", (file, { message }, times) => told.push(`${file} ${message} ${times}`));
 });
-afterEach(() => vi.useRealTimers());
 
 it("a file's error is told with its name at once, those that follow once a second, with their number", () => {
   for (let i = 1; i <= 1_000; i += 1) owner.uncaught(new Error(`no ${i}`));
@@ -28,4 +28,17 @@ it("what was refused to it and is thrown on is told once", () => {
   owner.uncaught(refused);
   vi.advanceTimersByTime(5_000);
   expect(told).toHaveLength(1);
+});
+
+it("those that follow are told, whatever stands in the place of the timers of all when the first comes", () => {
+  const { setInterval } = globalThis;
+  Object.assign(globalThis, { setInterval: () => expect.unreachable() });
+  try {
+    owner.uncaught(new Error("first"));
+  } finally {
+    Object.assign(globalThis, { setInterval });
+  }
+  owner.uncaught(new Error("second"));
+  vi.advanceTimersByTime(1_000);
+  expect(told).toEqual(["/types/loose.ts first 1", "/types/loose.ts second 1"]);
 });

@@ -54,13 +54,32 @@ it("a file that listens for what nobody caught, to end its program, ends nobody:
   expect(status).toBe(3);
 });
 
-it("nor does one that throws it on, or takes all listeners away; and none takes what others have not caught for itself", () => {
-  const thrown = { status: 3, lines: ["run-2 in a timer", "run-2 in a promise"] };
+const thrown = { status: 3, lines: ["run-2 in a timer", "run-2 in a promise"] };
+
+it("nor does one that throws it on, or takes all listeners away", () => {
   const throwsOn =
     'for (const event of ["uncaughtExceptionMonitor", "uncaughtException", "unhandledRejection"]) process.on(event, (error) => { throw error; });';
   expect(guarded(`${throwsOn} throwIn("run-2");`)).toEqual(thrown);
   expect(guarded('process.removeAllListeners(); throwIn("run-2");')).toEqual(thrown);
+});
+
+it("to take what others have not caught for itself has no effect: who threw fails of it", () => {
   const takes = "process.setUncaughtExceptionCaptureCallback(() => undefined)";
-  const { lines } = guarded(`runAs(ownerOf("run-1"), () => { try { ${takes}; } catch {} }); throwIn("run-2");`);
-  expect(lines).toEqual(["run-1 process.setUncaughtExcepti", ...thrown.lines]);
+  expect(guarded(`runAs(ownerOf("run-1"), () => ${takes}); throwIn("run-2");`)).toEqual(thrown);
+});
+
+it("nor has a domain, which does so; what it is told of a rejection is its author's", () => {
+  const inDomain = `
+    const { create } = await import("node:domain");
+    create().on("error", () => console.log("told")).run(() => throwIn("run-2"));`;
+  expect(guarded(inDomain)).toEqual({ status: 3, lines: ["run-2 in a timer", "told"] });
+});
+
+it("what others put in the place of timers leaves the process guarded after an error that nobody caught", () => {
+  const { status, lines } = guarded(`
+    globalThis.setImmediate = () => console.log("faked");
+    throwIn("run-1");
+    runAs(ownerOf("run-2"), () => setTimeout(() => { try { process.exit(0); } catch { console.log("refused"); } }, 100));`);
+  expect(lines).toEqual(["run-1 in a timer", "run-1 in a promise", "run-2 process.exit(0) would end ", "refused"]);
+  expect(status).toBe(3);
 });

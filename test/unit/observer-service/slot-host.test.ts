@@ -1,5 +1,5 @@
 import { defineObserver, defineTask } from "@unacked/sdk";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { currentOwner } from "../../../services/observer-service/src/isolation.ts";
 import { SlotHost } from "../../../services/observer-service/src/slot/slot-host.ts";
@@ -7,6 +7,7 @@ import { FrameWriter } from "../../../services/observer-service/src/wire/frames.
 import type { FromSlot } from "../../../services/observer-service/src/wire/messages.ts";
 import { SilenceWatch } from "../../../services/observer-service/src/wire/silence-watch.ts";
 import { eventually } from "../../support/eventually.ts";
+import { fakeIntervals } from "../../support/own-timers.ts";
 
 it("what a handler has thrown is looked at as its run: code of the author's that stands in it is that run's", async () => {
   const lookers: (string | undefined)[] = [];
@@ -135,8 +136,7 @@ it("a type's schemas are looked at as the run that they are asked for: what they
 });
 
 it("what a handler throws again and again, also when it is over, is told once a second, with how often", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeIntervals();
   let owner: ReturnType<typeof currentOwner>;
   const type = defineObserver({
     type: "throws",

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from "node:timers";
 import type { ErrorText, RunId } from "@unacked/contracts";
 import {
   createRunContext,

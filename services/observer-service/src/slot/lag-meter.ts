@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type FromSlot, LAG_TELL_MS } from "../wire/messages.ts";
 
 /** How late the ticks of an event loop come: the worst is told every 2 s, with what the system does not tell by itself. */

@@ -23,7 +23,7 @@ export function exitSlot(code: number): never {
 
 /**
  * Refuses, to handlers and to the files that they stand in, what ends or changes the whole process: `exit`, `reallyExit`,
- * `abort`, `chdir`, to take all uncaught errors (which would be nobody's any more), `kill` of itself, of its service, or of their groups. Node's own work, which belongs to no handler, passes. A listener for
+ * `abort`, `chdir`, `kill` of itself, of its service, or of their groups. Node's own work, which belongs to no handler, passes. A listener for
  * what nobody caught, which many programs have to end themselves, is not thrown at: it has no effect.
  *
  * @param isLoading whether observer files are being loaded: until then nobody owns their code
@@ -44,7 +44,8 @@ export function guardProcess(isLoading: () => boolean): void {
     };
   };
   for (const name of ["exit", "reallyExit", "abort", "chdir"]) guard(name);
-  guard("setUncaughtExceptionCaptureCallback", (callback) => callback !== null);
+  // Nobody takes all uncaught errors, which would be nobody's any more. Without an effect: a domain of Node does so within its hooks, and what is thrown there ends the process.
+  guarded["setUncaughtExceptionCaptureCallback"] = () => undefined;
   // The parent is the service, which holds the lease of all; where it leads a group, that too.
   const ours = new Set([process.pid, process.ppid].flatMap((pid) => [pid, -pid]).concat(0, -1));
   guard("kill", (pid, signal) => ours.has(Number(pid)) && signal !== 0);

@@ -1,3 +1,5 @@
+import { clearInterval, setInterval } from "node:timers";
+
 /** A timer that throws a thousand times a second is not a thousand lines of log, nor as many messages to the keeper of all. */
 const TELL_EVERY_MS = 1_000;
 

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers";
 import type { LogLevel } from "@unacked/contracts";
 import type { AttemptedRun } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";

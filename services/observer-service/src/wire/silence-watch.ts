@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+import { clearInterval, setInterval } from "node:timers";
 import type { Silence } from "@unacked/sdk";
 
 const LOOK_MS = 250;
