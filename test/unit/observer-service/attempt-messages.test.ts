@@ -14,7 +14,7 @@ test("An emit and a save of a run that has settled are answered: its slot counts
     log: createLog("silent"),
     placement: { find: () => undefined },
     over: () => expect.fail("it was over before"),
-    noteReason: () => expect.fail("nothing ends its slot"),
+    ends: () => expect.fail("nothing ends its slot"),
   });
   messages.take(slot, { kind: "emit", attempt: 1, emit: 7, json: "1" });
   messages.take(slot, { kind: "save", attempt: 1, save: 2, json: "1" });
@@ -33,7 +33,7 @@ test("One that its slot has told to end is moved, but not where its keeper has t
     log: createLog("silent"),
     placement: { find: () => placed },
     over: () => expect.fail("it has not settled"),
-    noteReason: () => expect.fail("nothing ends its slot"),
+    ends: () => expect.fail("nothing ends its slot"),
   });
   messages.take({} as Slot, { kind: "fenced", attempt: 1 });
   expect(moved).toEqual(["its slot took the lease for over, before its service did"]);
@@ -54,7 +54,7 @@ test("Of what a slot tells of the tasks of a call only those are kept that were 
       log: createLog("silent"),
       placement: { find: () => placed },
       over: () => expect.fail("it has not settled"),
-      noteReason: () => expect.fail("nothing ends its slot"),
+      ends: () => expect.fail("nothing ends its slot"),
     });
     messages.take({} as Slot, message("a", "of-others", "b"));
     messages.take({} as Slot, message("c", "b"));
@@ -72,7 +72,7 @@ test("One that its slot says has failed, and not of what, has failed all the sam
     log: createLog("silent"),
     placement: { find: () => placed },
     over: () => undefined,
-    noteReason: () => expect.fail("nothing ends its slot"),
+    ends: () => expect.fail("nothing ends its slot"),
   });
   messages.take({} as Slot, FromSlotSchema.parse({ kind: "settled", attempt: 1, outcome: "failed" }) as never);
   expect(outcomes).toMatchObject([{ outcome: "failed", error: { message: expect.stringContaining("has not told") } }]);

@@ -52,6 +52,17 @@ test("what happens to a slot in which nothing runs, too, the files do by themsel
   expect(blame.apartOf("a")).toMatchObject({ kind: "suspects" });
 });
 
+test("nor is who was suspected of it before, and their slots are everybody's again; of what else they are suspected they stay so", () => {
+  const lapsed: number[] = [];
+  const blame = new Blame(createLog("silent"), ({ members }) => void lapsed.push(members.length));
+  for (const what of ["growth", "unowned-error"] as const)
+    for (const nowMs of [0, 10_000]) blame.noteMishap(what, [`a-${what}`, `b-${what}`], nowMs);
+  expect(blame.suspects).toBe(4);
+  blame.noteByItself("unowned-error", 11_000);
+  expect(["a-growth", "a-unowned-error"].map((one) => blame.isSuspect(one))).toEqual([true, false]);
+  expect([blame.suspects, lapsed]).toEqual([2, [1, 1]]);
+});
+
 test("each kind of mishap is counted for itself", () => {
   const blame = newBlame();
   blame.noteMishap("growth", ["a"], 0);

@@ -1,5 +1,5 @@
 import { SlotDeath, type StartTask } from "@unacked/contracts";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
 import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
@@ -25,10 +25,12 @@ let told: string[];
 let blame: Blame;
 let history: SlotHistory;
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["performance"] });
   told = [];
   blame = new Blame(log, () => undefined);
   history = new SlotHistory();
 });
+afterEach(() => void vi.useRealTimers());
 
 function placed(name: string): Placed {
   const host = {
@@ -112,7 +114,7 @@ function endOfUnowned(all: Placed[], of = slot): void {
     log,
     placement: { find: () => expect.unreachable() },
     over: () => expect.unreachable(),
-    noteReason: (which, reason) => ends.note(which, reason),
+    ends: (which, reason) => ends.note(which, reason),
   });
   messages.take(of, { kind: "unattributed", error: { name: "Error", message: "a pool's" } });
   ends.gone(of, { code: 1, signal: null });
@@ -126,21 +128,44 @@ test("an error of nobody's convicts nobody and makes no suspects, though one was
   expect(history.last()[0]).toMatchObject({ reason: "other", why: "an error that belongs to no observer: Error: a pool's" });
 });
 
+const MUCH_LATER_MS = 6_000;
+
 test("who is there each time that such an error ends a slot is looked for, and is guilty if it was alone in the last", () => {
   endOfUnowned([placed("a"), placed("b"), placed("c")]);
+  vi.advanceTimersByTime(MUCH_LATER_MS);
   endOfUnowned([placed("a"), placed("d")]);
   expect(["a", "b", "c", "d"].map((one) => blame.isSuspect(one))).toEqual([true, false, false, false]);
   told = [];
+  vi.advanceTimersByTime(MUCH_LATER_MS);
   endOfUnowned([placed("a")]);
   expect(told).toEqual(["a failed"]);
   expect(blame.isGuilty("a")).toBe(true);
 });
 
-test("but not where it ends slots in which nothing runs, too", () => {
-  endOfUnowned([], { ...slot, purpose: { kind: "spare" } });
-  for (let i = 0; i < 3; i += 1) endOfUnowned([placed("a")]);
+test("but not who has begun again in a slot that ends at the same time: something from outside may end many", () => {
+  endOfUnowned([placed("a"), placed("b")]);
+  endOfUnowned([placed("a"), placed("b"), placed("c")]);
+  endOfUnowned([placed("a")]);
+  expect(new Set(told)).toEqual(new Set(["a interrupted", "b interrupted", "c interrupted"]));
+  expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
+});
+
+test.each(["spare", "shared"] as const)("nor where it ends slots in which nothing has run, too: %s", (kind) => {
+  endOfUnowned([], { ...slot, purpose: { kind } });
+  for (let i = 0; i < 3; i += 1) {
+    endOfUnowned([placed("a")]);
+    vi.advanceTimersByTime(MUCH_LATER_MS);
+  }
   expect(told).toEqual(["a interrupted", "a interrupted", "a interrupted"]);
   expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
+});
+
+test("where something has run in it, that may be what has left it behind", () => {
+  endOfUnowned([], { ...slot, hasRun: true });
+  endOfUnowned([placed("a")]);
+  vi.advanceTimersByTime(MUCH_LATER_MS);
+  endOfUnowned([placed("a")]);
+  expect(told).toEqual(["a interrupted", "a failed"]);
 });
 
 test("what a slot says that its pipe was tampered with is somebody's doing: one alone in it is guilty", () => {

@@ -13,8 +13,8 @@ export interface AttemptMessagesParts {
   readonly placement: Pick<Placement, "find">;
   /** The handler is over: it is in its slot no more. */
   over(slot: Slot, placed: Placed): void;
-  /** Why the slot will have ended. */
-  noteReason(slot: Slot, reason: Reason): void;
+  /** The slot ends itself, and why. */
+  ends(slot: Slot, reason: Reason): void;
 }
 
 /** What slots say of their handlers, passed on to the runs that these belong to. What is said of one that has settled is dropped, and answered where its slot waits for that. */
@@ -26,11 +26,11 @@ export class AttemptMessages {
   }
 
   take(slot: Slot, message: LoadedMessage): void {
-    const { log, placement, over, noteReason } = this.#parts;
+    const { log, placement, over, ends } = this.#parts;
     if (message.kind === "unattributed") {
       const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
       log.error(fields, "an error that belongs to no observer ends this slot");
-      return noteReason(slot, { kind: "nobodys-error", error: message.error });
+      return ends(slot, { kind: "nobodys-error", error: message.error });
     }
     if (message.kind === "file-error") {
       const { file, error, times } = message;

@@ -5,6 +5,8 @@ import { groupOfOne, judge, type SuspectGroup, type Verdict } from "./suspicion.
 const SUSPICION_LAPSES_MS = 600_000;
 /** A run that was in a slot to which this happened, and so soon is in another to which it does, may be what does it. */
 const LATELY_MS = 600_000;
+/** What comes from outside (a server that all files hold a connection to has ended) ends many slots at once, and who began again in the next one is in several. */
+const AT_ONCE_MS = 5_000;
 
 /** What happens to slots and names nobody: one grows over its limit · one ends itself for an error that belongs to no handler and no file. */
 export type Mishap = "growth" | "unowned-error";
@@ -25,6 +27,10 @@ export class Blame {
   readonly #guilty = new Set<string>();
   /** By observer: when it was last in a slot to which that happened. */
   readonly #wereInAtMs: Readonly<Record<Mishap, Map<string, number>>> = { growth: new Map(), "unowned-error": new Map() };
+  /** Suspects of that, as they were found. */
+  readonly #groupsOf: Readonly<Record<Mishap, Set<SuspectGroup>>> = { growth: new Set(), "unowned-error": new Set() };
+  /** When an error of nobody's ended a slot, and that counted. */
+  #unownedAtMs = Number.NEGATIVE_INFINITY;
   /** When it last happened to a slot in which nothing has ever run. */
   readonly #byItselfAtMs = new Map<Mishap, number>();
 
@@ -108,15 +114,34 @@ export class Blame {
     for (const [observer, atMs] of wereInAtMs) if (nowMs - atMs > LATELY_MS) wereInAtMs.delete(observer);
     const again = this.happensByItself(what, nowMs) ? [] : observers.filter((observer) => wereInAtMs.has(observer));
     for (const observer of observers) wereInAtMs.set(observer, nowMs);
-    const [only, ...others] = again;
-    if (others.length > 0) this.suspect(again);
-    else if (only !== undefined) this.#keepApart(groupOfOne(only));
+    for (const group of this.#groupsAmong(again)) this.#groupsOf[what].add(group);
     return again;
   }
 
-  /** It has happened to a slot in which nothing has ever run. */
+  /** Nobody is suspected of an error that ends a slot right after another one had ended another. @returns those that were in two */
+  noteUnownedError(observers: readonly string[], nowMs = performance.now()): readonly string[] {
+    if (nowMs - this.#unownedAtMs < AT_ONCE_MS) return [];
+    this.#unownedAtMs = nowMs;
+    return this.noteMishap("unowned-error", observers, nowMs);
+  }
+
+  /** These were in two. @returns the suspects that they are now */
+  #groupsAmong(again: readonly string[]): readonly SuspectGroup[] {
+    const [only, ...others] = again;
+    if (only === undefined) return [];
+    if (others.length === 0) this.#keepApart(groupOfOne(only));
+    else this.suspect(again);
+    return [...new Set(again.flatMap((observer) => this.#groups.get(observer) ?? []))];
+  }
+
+  /** It has happened to a slot in which nothing has ever run: who was suspected of it is no more. */
   noteByItself(what: Mishap, nowMs = performance.now()): void {
     this.#byItselfAtMs.set(what, nowMs);
+    for (const group of this.#groupsOf[what]) {
+      this.clear(group);
+      this.#onLapsed(group);
+    }
+    this.#groupsOf[what].clear();
   }
 
   /** What the files do by themselves they do in every slot: whoever is there when it happens, and were it in ten, has not done it. */
@@ -133,6 +158,7 @@ export class Blame {
   #keepApart(group: SuspectGroup): void {
     for (const observer of group.members) this.#groups.set(observer, group);
     const timer = setTimeout(() => {
+      for (const groups of Object.values(this.#groupsOf)) groups.delete(group);
       this.clear(group);
       this.#onLapsed(group);
     }, SUSPICION_LAPSES_MS);

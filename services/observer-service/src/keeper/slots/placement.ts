@@ -94,6 +94,7 @@ export class Placement {
 
   #put(placed: Placed, slot: Slot): void {
     placed.slot = slot;
+    slot.hasRun = true;
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
     this.#placedIn.set(slot, inSlot.set(placed.id, placed));
   }

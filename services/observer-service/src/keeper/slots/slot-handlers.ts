@@ -69,7 +69,10 @@ export class SlotHandlers implements Handlers, SlotsView {
       log,
       placement,
       over: (slot, placed) => this.#over(slot, placed),
-      noteReason: (slot, reason) => this.#ends.note(slot, reason),
+      ends: (slot, reason) => {
+        this.#ends.note(slot, reason);
+        if (slot.isLoaded) pool.retire(slot); // else the next one has its pause
+      },
     });
     this.#ends = new SlotEnds({ log, blame, placement, history: this.history });
     this.#code = new LoadedCode({ pool, placement, place: (placed) => this.#place(placed) });

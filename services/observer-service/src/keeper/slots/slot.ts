@@ -27,6 +27,8 @@ export interface Slot {
   isLoaded: boolean;
   /** By type, when it has loaded: the print of its code. */
   prints: ReadonlyMap<string, string>;
+  /** Something has been placed in it. */
+  hasRun: boolean;
   /** It takes no more, and goes when what runs in it has. */
   isRetired: boolean;
   /** There is newer code than its own: the same, but what may stay in it does. */
@@ -56,6 +58,7 @@ export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: nu
   purpose,
   isLoaded: false,
   prints: new Map(),
+  hasRun: false,
   isRetired: false,
   isOld: false,
   isOnTrial: false,

@@ -79,16 +79,16 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
 
 /**
  * An error that belongs to no handler and no file says nothing of who is there when it happens once: what the files do by themselves they do
- * in every slot. Who does it may do it again and again, and each time end all that run beside him: so who is there each time is looked for.
+ * in every slot, and something from outside may end several at once. Who does it may do it again and again, and each time end all that run beside him: so who is there each time is looked for.
  */
 function failedByUnowned({ slot, end, placed }: DeadSlot, error: ErrorText, blame: Blame): Map<HandledRun, Error> {
   const [first, ...others] = placed;
   if (first === undefined) {
-    if (slot.purpose.kind === "spare") blame.noteByItself("unowned-error");
+    if (!slot.hasRun) blame.noteByItself("unowned-error");
     return new Map();
   }
   const observers = placed.map(({ run }) => run.start.observerId);
-  const again = blame.noteMishap("unowned-error", observers);
+  const again = blame.noteUnownedError(observers);
   if (others.length > 0 || again.length === 0) return new Map();
   blame.convict(first.run.start.observerId);
   return new Map([[first.run, aloneWhenItEnded(end, error)]]);
