@@ -102,6 +102,10 @@ export class PoolQueue {
     this.#declaredIn = undefined;
   }
 
+  get type(): QueueType {
+    return this.#type;
+  }
+
   /** Messages that nobody holds, and consumers; `gone` if somebody has deleted it. Rejects like `ensure`, also while its node is down. */
   look(session: Session): Promise<QueueCounts | "gone"> {
     return this.#answered(

@@ -42,6 +42,11 @@ export class WorkQueues implements PoolQueues {
     await this.#of(pool).ensure(this.#up());
   }
 
+  /** Which it has, once it has been had; a queue keeps the type that it was made as. */
+  typeOf(pool: string): QueueType {
+    return this.#queues.get(pool)?.type ?? this.#type;
+  }
+
   async keep(pools: readonly string[]): Promise<void> {
     const wanted = new Set(pools);
     for (const [pool, queue] of this.#queues) {
