@@ -65,7 +65,7 @@ test("Who is given none is told of which types nobody has heard: not of one with
   };
   expect(await take("resise", "paint", "resise-2")).toEqual({ tasks: [], unknownTypes: ["resise", "paint", "resise-2"] });
   await putTaskService(books.dataSource, { types: ["served"] });
-  await sql("INSERT INTO task_types (type, outside) VALUES ('outside', true)");
+  await limit({ outside: true }, "outside");
   await putReady(books.dataSource, 1, { type: "paint" });
   expect(await take("served", "resise", "outside")).toEqual({ tasks: [], unknownTypes: ["resise"] });
   const taken = (await take("paint", "resise")) as { tasks: TakenTask[] };
