@@ -143,8 +143,15 @@ describe("the isolation that a type asks for", () => {
     [7, "isolation is not an object"],
     [{ runsPerSlot: 0 }, "isolation.runsPerSlot is not a whole number from 1"],
     [{ memoryMb: 16 }, "isolation.memoryMb is not a whole number from 32"],
+    [{ runsPerSlot: Number.MAX_VALUE }, "isolation.runsPerSlot is not a whole number from 1 to 1048576"],
     [{ memory: 64 }, "isolation has no memory: it takes runsPerSlot and memoryMb"],
   ])("is refused where it is none (%j)", (isolation, words) => {
     expect(() => defineObserver(draft(isolation))).toThrow(words);
   });
+});
+
+test("a silence that no service could keep to is refused where it is defined", () => {
+  const of = (silence: object) => () => defineObserver({ type: "t", params: z.object({}), silence, run: async () => {} });
+  expect(of({ warnAfterMs: 30 * 86_400_000 })).toThrow("silence.warnAfterMs is not a whole number from 1000 to 2147483647");
+  expect(of({ restartAfterMs: 2_147_483_647 })).not.toThrow();
 });

@@ -1,0 +1,26 @@
+import { defineObserver } from "@unacked/sdk";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { catalogueOf, describeType } from "../../../services/observer-service/src/slot/type-catalogue.ts";
+
+const typeWith = (type: string, chars: number) =>
+  defineObserver({
+    type,
+    params: z.object({ text: z.string().describe("x".repeat(chars)) }),
+    run: async () => undefined,
+  });
+
+test("Types whose schemas are too much together, or alone, are announced as types that accept everything, and it is told why", () => {
+  const many = Array.from({ length: 12 }, (_, place) => describeType(typeWith(`t${place}`, 200_000)));
+  const { types, unannounced } = catalogueOf([...many, describeType(typeWith("long", 300_000))]);
+  expect(types).toHaveLength(13);
+  expect(JSON.stringify(types).length).toBeLessThan(2_200_000);
+  expect(types.filter(({ paramsSchema }) => Object.keys(paramsSchema).length > 0)).toHaveLength(10);
+  expect(unannounced.map(({ type }) => type)).toEqual(["t10", "t11", "long"]);
+});
+
+test("What a type asks for is checked as its file is loaded, too: it may have been defined by an older SDK", () => {
+  const made = typeWith("t", 1);
+  const older = Object.create(made, { silence: { value: { warnAfterMs: 2 ** 40 } } }) as typeof made;
+  expect(() => describeType(older)).toThrow("type t: silence.warnAfterMs is not a whole number from 1000");
+});
