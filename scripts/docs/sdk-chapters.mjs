@@ -63,7 +63,17 @@ export const CHAPTERS = [
     names: [
       ...["createRunContext", "RunContextParts", "RunSaves", "RunContext", "settleRun", "settleUpdate", "readCheckpoint"],
       ...["silentError", "offeredUnder", "handlerOf", "isEmergencyAttempt", "outputJson", "Creations", "Postponing"],
-      ...["inputsOf", "GivenInput", "Inputs", "batchOutcomes", "BatchOutcome", "errorOf", "unknownFieldsOf", "isolationFlaw", "silenceFlaw"],
+      ...[
+        "inputsOf",
+        "GivenInput",
+        "Inputs",
+        "batchOutcomes",
+        "BatchOutcome",
+        "errorOf",
+        "unknownFieldsOf",
+        "isolationFlaw",
+        "silenceFlaw",
+      ],
       ...[
         "parseParams",
         "ParamsResult",
