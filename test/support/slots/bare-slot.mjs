@@ -11,10 +11,26 @@ import { createInterface } from "node:readline";
 const deaf = new Set();
 const wire = new Socket({ fd: 3 });
 const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
+
+/** Its files one after the other; `ends`: the slot, always, or where that file was loaded before. */
+function load({ dir, first = [], without }) {
+  const { files = [], ...folder } = JSON.parse(readFileSync(join(dir, "folder.json"), "utf8"));
+  const loaded = new Set();
+  for (const file of [...first, ...files.map((one) => one.file).filter((one) => !first.includes(one))]) {
+    const deadly = without.find((one) => one.file === file);
+    if (deadly !== undefined) folder.broken.push({ file, problem: deadly.problem });
+    if (deadly !== undefined) continue;
+    const { ends } = files.find((one) => one.file === file);
+    send({ kind: "loading", file: { file, print: "1" } });
+    if (ends === true || loaded.has(ends)) return void wire.write("", () => process.kill(process.pid, "SIGSEGV"));
+    loaded.add(file);
+  }
+  send({ kind: "loaded", ...folder });
+}
+
 createInterface({ input: wire }).on("line", (line) => {
   const message = JSON.parse(line);
-  if (message.kind === "load")
-    send({ kind: "loaded", ...JSON.parse(readFileSync(join(message.dir, "folder.json"), "utf8")) });
+  if (message.kind === "load") load(message);
   if (message.kind === "begin" && message.type === "deaf") deaf.add(message.attempt);
   if (message.kind === "begin" && message.type === "unowned")
     send({ kind: "unattributed", error: { name: "Error", message: "nobody's" } });

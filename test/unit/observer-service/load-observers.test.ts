@@ -13,13 +13,24 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+const WELL =
+  'import { defineObserver } from "@unacked/sdk";\nimport { z } from "zod";\nexport default defineObserver({ type: "well", params: z.strictObject({}), run: async () => {} });\n';
+
 test("A link that leads nowhere, as an editor's lock does, is told of as a file that does not load, and costs no other its types", async () => {
-  writeFileSync(
-    join(dir, "well.mjs"),
-    'import { defineObserver } from "@unacked/sdk";\nimport { z } from "zod";\nexport default defineObserver({ type: "well", params: z.strictObject({}), run: async () => {} });\n',
-  );
+  writeFileSync(join(dir, "well.mjs"), WELL);
   symlinkSync("somebody@somewhere.2025:1795830000", join(dir, ".#well.mjs"));
   const { types, broken } = await loadObservers(dir, {} as never);
   expect([...types.keys()]).toEqual(["well"]);
   expect(broken.map(({ file }) => basename(file))).toEqual([".#well.mjs"]);
+});
+
+test("What is suspected of ending slots is loaded before all others; of two files with one type the first by name has it all the same", async () => {
+  for (const name of ["a.mjs", "b.mjs", "c.mjs"]) writeFileSync(join(dir, name), WELL);
+  const order: string[] = [];
+  const { code } = await loadObservers(dir, {} as never, {
+    first: [join(dir, "c.mjs"), join(dir, "gone.mjs")],
+    onFile: (file) => void order.push(basename(file?.file ?? "")),
+  });
+  expect(order).toEqual(["c.mjs", "a.mjs", "b.mjs", ""]);
+  expect(code.map(({ file }) => basename(file))).toEqual(["a.mjs"]);
 });

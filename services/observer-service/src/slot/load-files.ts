@@ -26,6 +26,8 @@ export interface LoadOptions {
   readonly enter?: (file: string, load: () => Promise<unknown>) => Promise<unknown>;
   /** Files that are not to be loaded, as long as their code is that, and why. */
   readonly without?: readonly DeadlyFile[];
+  /** Files that come before all others. Default: none. */
+  readonly first?: readonly string[];
   /** What happens from now on is this file's doing; undefined: it cannot be told whose. */
   readonly onFile?: (file: { readonly file: string; readonly print: string } | undefined) => void;
 }
@@ -49,10 +51,11 @@ export async function loadFiles(
   permissions: Permissions,
   options: LoadOptions,
 ): Promise<FileLoad[]> {
-  const { enter = (_file, load) => load(), without = [], onFile } = options;
+  const { enter = (_file, load) => load(), without = [], first = [], onFile } = options;
   const begun: { file: string; print: string; loading: Promise<Loaded> }[] = [];
   let waiting = 0;
-  for (const file of files) {
+  const early = first.filter((file) => files.includes(file));
+  for (const file of new Set([...early, ...files])) {
     const print = codePrint(file);
     const deadly = without.find((one) => one.file === file && one.print === print);
     if (deadly !== undefined) {
@@ -70,12 +73,17 @@ export async function loadFiles(
   onFile?.(undefined);
   const inTime = within(LAST_WITHIN_MS, Promise.all(begun.map(({ loading }) => loading)));
   return Promise.all(
-    begun.map(async ({ file, print, loading }) => {
+    begun.sort(inOrderOf(files)).map(async ({ file, print, loading }) => {
       const late = inTime.then(() => brokenFile(file, NEVER_LOADED));
       return { file, print, loaded: await Promise.race([loading, late]) };
     }),
   );
 }
+
+const inOrderOf =
+  (files: readonly string[]) =>
+  (one: { file: string }, other: { file: string }): number =>
+    files.indexOf(one.file) - files.indexOf(other.file);
 
 const NEVER_LOADED = `it does not load: it has not come to its end within ${LAST_WITHIN_MS / 1_000} s: an await outside of its handlers, or in what it imports, waits for something`;
 

@@ -68,7 +68,7 @@ function take(message: ToSlot): void {
 }
 
 async function load(order: Load): Promise<void> {
-  const { dir, permissions, without, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
+  const { dir, permissions, without, first, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
   startWatchdog(stuckMs);
   // The keeper has said already that it traces.
   const quiet = {
@@ -80,6 +80,7 @@ async function load(order: Load): Promise<void> {
   try {
     const { types, tasks, described, notOffered, broken, code } = await loadObservers(dir, permissions, {
       without,
+      first,
       enter: (file, enter) => new FileOwner(file, tellFileError).run(enter),
       onFile: (file) => {
         send({ kind: "loading", file });

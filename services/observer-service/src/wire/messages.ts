@@ -56,6 +56,8 @@ export interface Load {
   dir: string;
   /** Files in it that have ended slots which loaded them. */
   without: readonly DeadlyFile[];
+  /** Files that are loaded before all others: what becomes of the slot meanwhile is not the others' doing. */
+  first: readonly string[];
   permissions: Permissions;
   stopTimeoutMs: number;
   /** Between two checkpoints of one run. */

@@ -1,37 +1,75 @@
 import { sendableText } from "../../error-text.ts";
 import type { DeadlyFile } from "../../wire/messages.ts";
 
-/** In a row: what ends or blocks one slot as it loads may come from outside, or from a machine that is too slow for a moment. */
-const TIMES = 2;
+/** What ended two may be mended from outside: a server that it waits for, a machine that was too slow. */
+const TRIED_AGAIN_AFTER_MS = 600_000;
+/** Ends in a row of which none said more than the one before. */
+const MANY = 10;
 const MAX_WHY = 1_000;
 
+interface Found extends DeadlyFile {
+  /** Undefined: new slots load it before all others. */
+  leftOutAtMs: number | undefined;
+}
+
 /**
- * Files that end, or block, the slots that load them: from the second time in a row on new slots do without, as they would with any other file that
- * does not load, for as long as its code is the same. Else no slot would ever load again, and all other types with them. It is gone with this process.
+ * Files that end, or block, the slots that load them. The first time that may be the doing of what another file has left behind, of something
+ * outside, or of a machine that is slow for a moment: slots that are started from then on load that file before all others. Who ends one of these there is left out of new slots, as any other file that
+ * does not load, for as long as its code is the same, or until it is tried again. Else no slot would ever load again, and all other types with them. It is gone with this process.
  */
 export class DeadlyFiles {
-  readonly #found = new Map<string, DeadlyFile & { readonly times: number }>();
+  /** The last that was found is the last here. */
+  readonly #found = new Map<string, Found>();
+  #ends = 0;
 
   /**
-   * A slot has ended while it loaded this file, and nothing else.
+   * A slot has ended while it loaded this file.
    *
    * @param why how it ended
+   * @param wasFirst it was told to load this one before all others
    * @returns whether new slots do without it
    */
-  note({ file, print }: Omit<DeadlyFile, "problem">, why: string): boolean {
+  note({ file, print }: Omit<DeadlyFile, "problem">, why: string, wasFirst: boolean, nowMs = performance.now()): boolean {
     const before = this.#found.get(file);
-    const times = (before?.print === print ? before.times : 0) + 1;
+    if (before?.print === print && isLeftOut(before, nowMs)) return true; // one that had begun before
     const problem = `it does not load, and ends each process that tries to: ${sendableText(why, MAX_WHY)}`;
-    this.#found.set(file, { file, print, problem, times });
-    return times >= TIMES;
-  }
-
-  /** It has been loaded. */
-  clear(file: string): void {
+    const isSure = wasFirst && before?.print === print;
+    this.#ends = isSure ? 0 : this.#ends + 1;
     this.#found.delete(file);
+    this.#found.set(file, { file, print, problem, leftOutAtMs: isSure ? nowMs : undefined });
+    return isSure;
   }
 
-  get all(): DeadlyFile[] {
-    return [...this.#found.values()].flatMap(({ times, ...file }) => (times >= TIMES ? file : []));
+  /** A slot has loaded the folder. @param broken what it did not load of it */
+  loaded(broken: readonly string[], nowMs = performance.now()): void {
+    this.#ends = 0;
+    for (const found of [...this.#found.values()])
+      if (!isLeftOut(found, nowMs) || !broken.includes(found.file)) this.#found.delete(found.file);
+  }
+
+  /** New slots load them again, once. */
+  tryAgain(): void {
+    for (const found of this.#found.values()) found.leftOutAtMs = undefined;
+  }
+
+  /** It is not to be found out which file does it. */
+  get isHopeless(): boolean {
+    return this.#ends >= MANY;
+  }
+
+  /** To be left out. */
+  all(nowMs = performance.now()): DeadlyFile[] {
+    return [...this.#found.values()].flatMap((found) => {
+      const { leftOutAtMs, ...file } = found;
+      return isLeftOut(found, nowMs) ? file : [];
+    });
+  }
+
+  /** To be loaded before all others, in this order. */
+  first(nowMs = performance.now()): string[] {
+    return [...this.#found.values()].flatMap((found) => (isLeftOut(found, nowMs) ? [] : found.file)).reverse();
   }
 }
+
+const isLeftOut = ({ leftOutAtMs }: Found, nowMs: number): boolean =>
+  leftOutAtMs !== undefined && nowMs - leftOutAtMs < TRIED_AGAIN_AFTER_MS;

@@ -26,9 +26,14 @@ export class LoadedCode {
     this.#parts = parts;
   }
 
+  /** With the files that have ended slots since. */
   get catalogue(): Catalogue {
     if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
-    return this.#catalogue;
+    const { leftOut } = this.#parts.pool;
+    if (leftOut.length === 0) return this.#catalogue;
+    const { broken } = this.#catalogue;
+    const more = leftOut.filter(({ file }) => !broken.some((one) => one.file === file));
+    return { ...this.#catalogue, broken: [...broken, ...more.map(({ file, problem }) => ({ file, problem }))] };
   }
 
   learn({ isolation, code, ...catalogue }: LoadedFolder): void {

@@ -1,11 +1,11 @@
 import type { Log } from "../../log.ts";
-import type { DeadlyFile, FromSlot, LeaseWord, Load, Stuck } from "../../wire/messages.ts";
+import type { FromSlot, LeaseWord, Load, Stuck } from "../../wire/messages.ts";
 import { GroupSweeper } from "./group-sweeper.ts";
 import { memoryWishOf, newSlot, type Purpose, type Slot } from "./slot.ts";
 import { heapLimitMib } from "./slot-memory.ts";
 import { deathLeash, type SlotEnd, SlotProcess } from "./slot-process.ts";
 
-export interface LaunchSettings extends Omit<Load, "kind" | "without"> {
+export interface LaunchSettings extends Omit<Load, "kind" | "without" | "first"> {
   /** Of Node: its options, and the file that a slot runs. */
   readonly args: readonly string[];
   /** What one of them may take that was started for nobody who asks for more. */
@@ -39,8 +39,7 @@ export class SlotLauncher {
     this.#log = log;
   }
 
-  /** @param without files that it does not load */
-  launch(purpose: Purpose, without: readonly DeadlyFile[]): Slot {
+  launch(purpose: Purpose, files: Pick<Load, "without" | "first">): Slot {
     const { env, dir, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service } = this.#settings;
     const { onMessage, onAlive, onStuck, onGone } = this.#hooks;
     const { args, heapForBytes } = this.#heapFor(purpose);
@@ -67,9 +66,9 @@ export class SlotLauncher {
       },
     });
     this.#sweeper.watch(process.pid);
-    const slot = newSlot(process, purpose, heapForBytes);
+    const slot = newSlot(process, purpose, heapForBytes, files.first[0]);
     process.tellLease(this.#lease);
-    process.send({ kind: "load", dir, without, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service });
+    process.send({ kind: "load", dir, ...files, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service });
     process.send({ kind: "hold-silence", isHeld: this.#isSilenceHeld });
     return slot;
   }

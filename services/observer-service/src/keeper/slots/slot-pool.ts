@@ -1,6 +1,6 @@
 import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
-import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
+import type { DeadlyFile, FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
 import { DeadlyFiles } from "./deadly-files.ts";
 import { endText, isOfUse, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
@@ -65,7 +65,7 @@ export class SlotPool {
   /** One has ended before it had loaded anything: the next is not started as soon as somebody asks for one, or they all would. */
   #isResting = false;
   #isToldOfFiles = false;
-  #look: { slot: Slot; answer(look: Look): void } | undefined;
+  #look: { slot: Slot; answer(look: Look): void; again(): void } | undefined;
   /** By type: the print of the newest code. */
   #prints: ReadonlyMap<string, string> = new Map();
   /** Types that the folder had when it was loaded for all, and has not as it was found last. */
@@ -95,23 +95,33 @@ export class SlotPool {
   }
 
   /**
-   * Has one slot more load the folder as it is now, beside all others. Nothing is placed in it: it is to be adopted, or killed. One at a time.
+   * Has one slot more load the folder as it is now, beside all others, and with what was left out. Nothing is placed in it: it is to be adopted, or killed. One at a time.
    */
   look(): Promise<Look> {
-    return new Promise((resolve) => {
-      const slot = this.#spawn({ kind: "spare" });
-      if (slot === undefined) return resolve({ problem: "no slot could be started to load it: the service's log says why" });
-      slot.isOnTrial = true;
-      const answer = (look: Look): void => {
-        clearTimeout(limit);
-        this.#look = undefined;
-        if ("problem" in look) slot.process.kill();
-        resolve(look);
-      };
-      const problem = `the files have not come to the end of loading within ${LOOK_LIMIT_MS / 1_000} s`;
-      const limit = setTimeout(() => answer({ problem }), LOOK_LIMIT_MS);
-      this.#look = { slot, answer };
-    });
+    this.#deadly.tryAgain();
+    return new Promise((resolve) => this.#lookOnce(resolve));
+  }
+
+  #lookOnce(resolve: (look: Look) => void): void {
+    const slot = this.#spawn({ kind: "spare" });
+    if (slot === undefined) return resolve({ problem: "no slot could be started to load it: the service's log says why" });
+    slot.isOnTrial = true;
+    const end = (): void => {
+      clearTimeout(limit);
+      this.#look = undefined;
+    };
+    const answer = (look: Look): void => {
+      end();
+      if ("problem" in look) slot.process.kill();
+      resolve(look);
+    };
+    const again = (): void => {
+      end();
+      this.#lookOnce(resolve);
+    };
+    const problem = `the files have not come to the end of loading within ${LOOK_LIMIT_MS / 1_000} s`;
+    const limit = setTimeout(() => answer({ problem }), LOOK_LIMIT_MS);
+    this.#look = { slot, answer, again };
   }
 
   /**
@@ -240,7 +250,7 @@ export class SlotPool {
   /** Undefined: the system lets us start no more processes. Runs that need one wait until it does. */
   #spawn(purpose: Purpose): Slot | undefined {
     try {
-      const slot = this.#launcher.launch(purpose, this.#deadly.all);
+      const slot = this.#launcher.launch(purpose, { without: this.#deadly.all(), first: this.#deadly.first() });
       this.roster.slots.add(slot);
       return slot;
     } catch (error) {
@@ -285,9 +295,8 @@ export class SlotPool {
         slot.loading = message.file;
         return;
       case "unattributed":
-        if (this.#opening === undefined && !slot.isOnTrial) return this.#hooks.onMessage(slot, message);
-        slot.lastWord = message.error;
-        return;
+        if (!slot.isLoaded || slot.isOnTrial || this.#opening !== undefined) slot.lastWord = message.error;
+        return this.#opening !== undefined || slot.isOnTrial ? undefined : this.#hooks.onMessage(slot, message);
       default:
         return this.#hooks.onMessage(slot, message);
     }
@@ -297,7 +306,7 @@ export class SlotPool {
     slot.isLoaded = true;
     slot.loading = undefined;
     slot.loadedBytes = memoryOf(slot);
-    for (const { file } of folder.code) this.#deadly.clear(file);
+    this.#deadly.loaded(folder.broken.map(({ file }) => file));
     this.#tellOfFiles(slot);
     slot.prints = printsOf(folder.code);
     this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
@@ -356,13 +365,14 @@ export class SlotPool {
     slot.living.abort();
     if (this.#isClosed) return;
     const { loading } = slot;
-    const isFiles = loading !== undefined && this.#noteDeadly(loading, slot, end);
-    if (slot === this.#look?.slot)
-      this.#look.answer({
-        problem: `it ended while it loaded ${loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`,
-      });
+    const found = loading && this.#noteDeadly(loading, slot, end);
+    if (slot === this.#look?.slot) {
+      const problem = `it ended while it loaded ${loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
+      if (found?.isLeftOut) this.#look.again();
+      else this.#look.answer({ problem });
+    }
     if (!slot.isLoaded && this.#opening !== undefined) {
-      if (isFiles) return void this.#spawn(slot.purpose); // no file ends many
+      if (found !== undefined && !this.#deadly.isHopeless) return void this.#spawn(slot.purpose); // no file ends many
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     }
     const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
@@ -371,20 +381,25 @@ export class SlotPool {
     if (isAsMeant) this.#fill();
   }
 
-  /** @returns whether it is this file's doing, as far as can be told: that we have ended it, or somebody else has (the kernel, for memory), says nothing of the file */
-  #noteDeadly(loading: NonNullable<Slot["loading"]>, slot: Slot, end: SlotEnd): boolean {
+  /** @returns undefined: that we have ended it, or somebody else has (the kernel, for memory), says nothing of the file */
+  #noteDeadly(loading: NonNullable<Slot["loading"]>, slot: Slot, end: SlotEnd): { isLeftOut: boolean } | undefined {
     const { lastWord, process } = slot;
-    if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return false;
+    if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return undefined;
     const why = lastWordsOf(slot, end);
-    const isLeftOut = this.#deadly.note(loading, why);
+    const isLeftOut = this.#deadly.note(loading, why, slot.loadsFirst === loading.file);
     if (isLeftOut) this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.error(
       { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
       isLeftOut
-        ? "a file ends each slot that loads it: new slots do without it until it is changed, or the service is started again"
-        : "a slot has ended while it loaded a file",
+        ? "a file ends each slot that loads it: new slots do without it until it is changed, the folder is loaded again, or ten minutes have passed"
+        : "a slot has ended while it loaded a file: the next ones load that before all others, to find out whose doing it is",
     );
-    return true;
+    return { isLeftOut };
+  }
+
+  /** Files that slots which are started now do without. */
+  get leftOut(): readonly DeadlyFile[] {
+    return this.#deadly.all();
   }
 
   #rest(why: string, pid: number): void {

@@ -37,6 +37,8 @@ export interface Slot {
   isOnTrial: boolean;
   /** The file that it loads, where what becomes of it meanwhile is that file's doing. */
   loading?: Omit<DeadlyFile, "problem"> | undefined;
+  /** The file that it was told to load before all others. */
+  readonly loadsFirst: string | undefined;
   /** What ended it, where it is known, and known of nobody. */
   lastWord?: ErrorText;
   /** Aborted when it is gone. */
@@ -52,9 +54,10 @@ export interface Slot {
   seenMemoryBytes: number;
 }
 
-export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: number): Slot => ({
+export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: number, loadsFirst?: string): Slot => ({
   process,
   heapForBytes,
+  loadsFirst,
   purpose,
   isLoaded: false,
   prints: new Map(),

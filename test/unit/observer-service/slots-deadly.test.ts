@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { bareSlots } from "../../support/slots/bare-slots.ts";
+
+/* Which file it is that ends the slots that load it, and how long that is held against it. */
+
+let dir: string;
+let handlers: SlotHandlers;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
+});
+afterEach(async () => {
+  await handlers.close(0);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** By file: whether it ends who loads it, or the file that does, if it was loaded before. */
+function save(ends: Record<string, true | string | undefined>): void {
+  const files = Object.entries(ends).map(([file, by]) => ({ file, ends: by }));
+  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
+  const code = [{ type: "well", file: "well.ts", print: "1" }];
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code, files }));
+}
+
+async function open(): Promise<void> {
+  handlers = new SlotHandlers(bareSlots({ dir, count: 2, max: 9 }), createLog("silent"));
+  await handlers.open();
+  await untilFull();
+}
+const purposes = () => handlers.slots().map(({ purpose }) => purpose);
+const untilFull = () => eventually(() => expect(purposes().toSorted()).toEqual(["shared", "shared", "spare"]));
+const broken = () => handlers.catalogue.broken.map(({ file }) => file);
+
+test("A file is not left out for what another has left behind, and ends slots while that one loads", async () => {
+  save({ "a.ts": undefined, "b.ts": "a.ts", "well.ts": undefined });
+  await open();
+  expect(broken()).toEqual([]);
+});
+
+test("A file that ends new slots, at run time, too, is told of as broken, until it is loaded again and is well", async () => {
+  save({ "ends.ts": undefined, "well.ts": undefined });
+  await open();
+  save({ "ends.ts": true, "well.ts": undefined });
+  for (const { pid } of handlers.slots()) process.kill(pid, "SIGKILL");
+  await eventually(() => expect(broken()).toEqual(["ends.ts"]));
+  await untilFull();
+  expect((await handlers.reload()).kind).toBe("unchanged"); // it was tried, and has ended one more
+  expect(broken()).toEqual(["ends.ts"]);
+  save({ "ends.ts": undefined, "well.ts": undefined });
+  expect((await handlers.reload()).kind).toBe("unchanged");
+  expect(broken()).toEqual([]);
+});
