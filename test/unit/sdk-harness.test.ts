@@ -376,7 +376,7 @@ test("a checkpoint that its type does not take ends the run as failed, as on a s
 
 test("the signal is one that fetch takes, whatever a handler beside it puts in the place of what they share", async () => {
   const { AbortController } = globalThis;
-  Object.assign(globalThis, { AbortController: class {} });
+  Object.assign(globalThis, { AbortController: Map });
   let signal: unknown;
   const run = runObserver(observer(async (ctx) => void (signal = ctx.signal)));
   Object.assign(globalThis, { AbortController });

@@ -223,7 +223,7 @@ async function openHttpManager(
     isClosed = true;
     logs.close();
     waits.close();
-    takers.close();
+    void takers.close();
     await Promise.all([changes.close(), server.close(), leases.stop()]);
     await notifications.close();
     if (dataSource.isInitialized) await dataSource.destroy();

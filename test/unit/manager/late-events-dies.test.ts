@@ -75,7 +75,7 @@ async function look(unapplied: Unapplied, process?: Dying): Promise<void> {
   });
   late.start();
   await vi.advanceTimersByTimeAsync(1);
-  late.stop();
+  void late.stop();
 }
 
 vi.useFakeTimers();

@@ -32,7 +32,7 @@ test("The queue of a pool that nobody wants is removed, however many others ther
   });
   keeper.start();
   await vi.advanceTimersByTimeAsync(120_000);
-  keeper.stop();
+  void keeper.stop();
   expect(removed).toEqual(["left"]);
   expect(shown).toBe(KEPT.length);
 });

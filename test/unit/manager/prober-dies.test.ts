@@ -58,7 +58,7 @@ async function lookOnce(silence: Silence, process?: Dying, isCaughtUp = true): P
   const prober = new Prober({ store, isCaughtUp: () => isCaughtUp, probed, log });
   prober.start();
   await vi.advanceTimersByTimeAsync(3_000);
-  prober.stop();
+  void prober.stop();
 }
 
 vi.useFakeTimers();
@@ -102,7 +102,7 @@ describe("a prober", () => {
     const prober = new Prober({ store: silence, isCaughtUp: () => true, probed: () => silence.dispatch(), log });
     prober.start();
     await vi.advanceTimersByTimeAsync(6_000);
-    prober.stop();
+    void prober.stop();
     expect(silence.sent).toEqual([late, long]);
   });
 });

@@ -131,7 +131,7 @@ async function reconcile(world: World, process?: Dying, parts: Partial<Reconcile
     await vi.advanceTimersByTimeAsync(1_000);
     world.othersWork();
   }
-  reconciler.stop();
+  void reconciler.stop();
   return reconciler;
 }
 

@@ -29,7 +29,7 @@ test("Pools that nobody serves hold up no proof in another, and each of them is 
   const reconciler = new Reconciler(parts as never);
   reconciler.start();
   await vi.advanceTimersByTimeAsync(20_000);
-  reconciler.stop();
+  void reconciler.stop();
   const waits = proofsAtMs.slice(1).map((atMs, i) => atMs - (proofsAtMs[i] as number));
   expect(proofsAtMs.length).toBeGreaterThan(5);
   expect(Math.max(...waits)).toBeLessThan(2_000);

@@ -46,7 +46,7 @@ async function sweepOnce(rows: Rows, process?: Dying): Promise<void> {
   const retention = new Retention({ store, retentionMs: RETENTION_MS, log });
   retention.start();
   await vi.advanceTimersByTimeAsync(EVERY_MS + 1_000);
-  retention.stop();
+  void retention.stop();
 }
 
 vi.useFakeTimers();
@@ -62,7 +62,7 @@ describe("a retention", () => {
     expect(rows.largestBatch).toBe(0);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(rows.largestBatch).toBe(500);
-    retention.stop();
+    void retention.stop();
   });
 
   it.each(deaths)(
@@ -84,7 +84,7 @@ describe("a retention", () => {
     const removeOld = rows.removeOld.bind(rows);
     rows.removeOld = async (...given) => {
       const removed = await removeOld(...given);
-      if (given[0] === "runs") retention.stop();
+      if (given[0] === "runs") void retention.stop();
       return removed;
     };
     retention.start();

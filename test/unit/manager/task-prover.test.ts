@@ -56,7 +56,7 @@ test("What was cancelled on a service that is gone is over, also where no other 
   const prover = proverOf({ endAbandoned: async () => ({ ready: 0, cancelled: [ID] }) }, told);
   prover.start();
   await vi.advanceTimersByTimeAsync(2_500);
-  prover.stop();
+  void prover.stop();
   expect(told).toEqual([[ID]]);
 });
 
@@ -66,7 +66,7 @@ test("Where nothing is urgent nobody is looked for who is gone", async () => {
   const prover = proverOf({ poolsInDoubt, endAbandoned: () => expect.fail("it is asked for nothing") }, told);
   prover.start();
   await vi.advanceTimersByTimeAsync(10_000);
-  prover.stop();
+  void prover.stop();
   expect(told).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test("What runs on a living service is proven in its turn, and sooner where news
   const lostMs = performance.now();
   prover.booksAreBehind(["default"]);
   await vi.advanceTimersByTimeAsync(60_000);
-  prover.stop();
+  void prover.stop();
   expect(begunMs).toHaveLength(1);
   expect((begunMs[0] ?? 0) - lostMs).toBeGreaterThan(15_000);
   expect((begunMs[0] ?? 0) - lostMs).toBeLessThan(20_000);

@@ -27,5 +27,5 @@ test("a day that is missing, as the clock has gone on by more than a week, is ma
   expect([count("make"), count("drop")]).toEqual([2, 1]);
   await vi.advanceTimersByTimeAsync(3_600_000);
   expect([count("make"), count("drop")]).toEqual([62, 2]);
-  retention.stop();
+  void retention.stop();
 });

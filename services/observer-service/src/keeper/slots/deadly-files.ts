@@ -60,7 +60,7 @@ export class DeadlyFiles {
   /** To be left out. */
   all(nowMs = performance.now()): DeadlyFile[] {
     return [...this.#found.values()].flatMap((found) => {
-      const { leftOutAtMs, ...file } = found;
+      const { leftOutAtMs: _, ...file } = found;
       return isLeftOut(found, nowMs) ? file : [];
     });
   }
