@@ -12,7 +12,7 @@ const deaf = new Set();
 const wire = new Socket({ fd: 3 });
 const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
 
-/** Its files one after the other; `ends`: the slot, always, or where that file was loaded before. */
+/** Its files one after the other; `ends`: the slot, always, by an error of nobody's, or where that file was loaded before. */
 function load({ dir, first = [], without }) {
   const { files = [], ...folder } = JSON.parse(readFileSync(join(dir, "folder.json"), "utf8"));
   const loaded = new Set();
@@ -22,6 +22,10 @@ function load({ dir, first = [], without }) {
     if (deadly !== undefined) continue;
     const { ends } = files.find((one) => one.file === file);
     send({ kind: "loading", file: { file, print: "1" } });
+    if (ends === "unowned") {
+      send({ kind: "unattributed", error: { name: "Error", message: "nobody's" } });
+      return void wire.write("", () => process.exit(1));
+    }
     if (ends === true || loaded.has(ends)) return void wire.write("", () => process.kill(process.pid, "SIGSEGV"));
     loaded.add(file);
   }

@@ -34,13 +34,20 @@ test("what ended one once, and was loaded since, has to end two again", () => {
 test("a file that was left out is tried again after ten minutes, or when that is asked for: it has to end one slot, and is forgotten where it does not", () => {
   const leaveOut = (nowMs: number) => [false, true].map((wasFirst) => files.note(FILE, "SIGSEGV", wasFirst, nowMs)).at(-1);
   expect(leaveOut(0)).toBe(true);
-  files.loaded([FILE.file], 1);
+  files.loaded([FILE.file]);
   expect([files.first(599_999), files.first(600_000)]).toEqual([[], [FILE.file]]);
   expect(files.note(FILE, "SIGSEGV", true, 600_001)).toBe(true);
   files.tryAgain();
   expect([files.first(600_002), files.all(600_002)]).toEqual([[FILE.file], []]);
-  files.loaded([], 600_003);
+  files.loaded([]);
   expect(files.first(600_004)).toEqual([]);
+});
+
+test("a slot that has done without it, and has loaded by the time that it is tried again, says nothing of it", () => {
+  for (const wasFirst of [false, true]) files.note(FILE, "SIGSEGV", wasFirst);
+  files.tryAgain();
+  files.loaded([FILE.file]);
+  expect(files.note(FILE, "SIGSEGV", true)).toBe(true);
 });
 
 test("where each end names another file it is given up", () => {

@@ -55,3 +55,21 @@ test("A file that ends new slots, at run time, too, is told of as broken, until 
   expect((await handlers.reload()).kind).toBe("unchanged");
   expect(broken()).toEqual([]);
 });
+
+test("Where an error of nobody's ended the slots that load it, its author reads which", async () => {
+  save({ "ends.ts": "unowned", "well.ts": undefined });
+  await open();
+  expect(handlers.catalogue.broken).toMatchObject([
+    { file: "ends.ts", problem: expect.stringContaining("Error: nobody's") },
+  ]);
+});
+
+test("so also where they end at run time", async () => {
+  save({ "ends.ts": undefined, "well.ts": undefined });
+  await open();
+  save({ "ends.ts": "unowned", "well.ts": undefined });
+  for (const { pid } of handlers.slots()) process.kill(pid, "SIGKILL");
+  await eventually(() =>
+    expect(handlers.catalogue.broken).toMatchObject([{ problem: expect.stringContaining("Error: nobody's") }]),
+  );
+});

@@ -41,10 +41,9 @@ export class DeadlyFiles {
   }
 
   /** A slot has loaded the folder. @param broken what it did not load of it */
-  loaded(broken: readonly string[], nowMs = performance.now()): void {
+  loaded(broken: readonly string[]): void {
     this.#ends = 0;
-    for (const found of [...this.#found.values()])
-      if (!isLeftOut(found, nowMs) || !broken.includes(found.file)) this.#found.delete(found.file);
+    for (const file of [...this.#found.keys()]) if (!broken.includes(file)) this.#found.delete(file);
   }
 
   /** New slots load them again, once. */
