@@ -11,7 +11,10 @@ export interface OverLimit {
 
 const MIB = 2 ** 20;
 const FAR = 1.3;
-/** V8's own limit lies above ours: we can say who grew, V8 only ends the process. */
+/**
+ * V8's own limit lies above ours: we can say who grew, V8 only ends the process. Not so where the files alone take more than 1.375 times of
+ * what a slot may take, in its heap: then V8's comes first (`limitBeside`), and the service's log has told to give slots more.
+ */
 const HEAP_LIMIT = 1.5;
 const OF_THE_KEEPER = 192 * MIB;
 const AT_LEAST = 96 * MIB;
