@@ -2,8 +2,7 @@ import type { BatchResults, Stats } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { builtRelease, isHere, RELEASES, type Release } from "../support/messages/releases.ts";
-import { ROOT, type RunningProcess } from "../support/processes/processes.ts";
-import { runCli } from "../support/processes/unacked-cli.ts";
+import type { RunningProcess } from "../support/processes/processes.ts";
 import { change, marked, marksOf, runsOf, untilAsWanted, untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -70,14 +69,6 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
     await createCrowd();
   }, 600_000);
   afterAll(() => system?.close());
-
-  it("finds that today's command line reads what the old manager answers", async () => {
-    for (const what of ["observers", "services", "types", "runs", "audit"]) {
-      const name = what === "runs" ? [ids[0] ?? ""] : [];
-      const options = { env: { UNACKED_URL: system.url }, cwd: ROOT };
-      expect(await runCli(["get", what, ...name, "-o", "json"], options)).toMatchObject({ code: 0, err: "" });
-    }
-  });
 
   it("of the manager, beside the old one and then in its place, moves no observer", async () => {
     const [before, countsBefore] = [await observers(), await counts()];
