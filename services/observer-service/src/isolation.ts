@@ -45,12 +45,14 @@ const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtExceptionMonitor", "unc
  * the one that emits, and so belongs to it, if to anybody.
  */
 export function installIsolation(onUnattributed: (error: unknown) => void): void {
-  const attribute = (error: unknown): void => {
-    const owner = owners.getStore();
+  const tellOthers = (): void => {
     isTold = true;
     setImmediate(() => {
       isTold = false;
     });
+  };
+  const attribute = (error: unknown): void => {
+    const owner = owners.getStore();
     if (owner === undefined) onUnattributed(error);
     else owner.uncaught(error);
   };
@@ -58,6 +60,7 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
   process.emit = ((...args: unknown[]): boolean => {
     const [event, error] = args;
     if (!UNCAUGHT.has(event)) return Reflect.apply(emit, process, args);
+    tellOthers();
     if (event !== "uncaughtExceptionMonitor") attribute(error);
     try {
       Reflect.apply(emit, process, args);

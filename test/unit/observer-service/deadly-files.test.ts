@@ -19,7 +19,8 @@ test("a file is left out when it has ended a slot, and then one that loaded it b
 });
 
 test("slots that had begun before, and end with the first, count for nothing; the last file found is loaded first", () => {
-  for (let i = 0; i < 3; i += 1) expect(files.note(FILE, "SIGSEGV", false)).toBe(false);
+  for (let slots = 0; slots < 16; slots += 1) expect(files.note(FILE, "SIGSEGV", false)).toBe(false);
+  expect(files.isHopeless).toBe(false);
   expect(files.note(OTHER, "SIGSEGV", false)).toBe(false);
   expect([files.first(), files.all()]).toEqual([[OTHER.file, FILE.file], []]);
 });
@@ -36,11 +37,12 @@ test("a file that was left out is tried again after ten minutes, or when that is
   expect(leaveOut(0)).toBe(true);
   files.loaded([FILE.file]);
   expect([files.first(599_999), files.first(600_000)]).toEqual([[], [FILE.file]]);
+  expect(files.lacking.map(({ file }) => file)).toEqual([FILE.file]); // no slot has loaded it yet
   expect(files.note(FILE, "SIGSEGV", true, 600_001)).toBe(true);
   files.tryAgain();
   expect([files.first(600_002), files.all(600_002)]).toEqual([[FILE.file], []]);
   files.loaded([]);
-  expect(files.first(600_004)).toEqual([]);
+  expect([files.first(600_004), files.lacking]).toEqual([[], []]);
 });
 
 test("a slot that has done without it, and has loaded by the time that it is tried again, says nothing of it", () => {
@@ -53,6 +55,6 @@ test("a slot that has done without it, and has loaded by the time that it is tri
 test("where each end names another file it is given up", () => {
   for (let i = 0; i < 9; i += 1) files.note(i % 2 === 0 ? FILE : OTHER, "SIGSEGV", false);
   expect(files.isHopeless).toBe(false);
-  files.note(FILE, "SIGSEGV", false);
+  files.note(OTHER, "SIGSEGV", false);
   expect(files.isHopeless).toBe(true);
 });

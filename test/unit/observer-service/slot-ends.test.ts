@@ -150,6 +150,25 @@ test("but not who has begun again in a slot that ends at the same time: somethin
   expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
 });
 
+test("who is a suspect is looked for and who is guilty fails, however soon it does so again", () => {
+  for (const all of [
+    ["a", "b", "c"],
+    ["a", "b"],
+  ]) {
+    vi.advanceTimersByTime(MUCH_LATER_MS);
+    endOfUnowned(all.map((one) => placed(one)));
+  }
+  expect(blame.suspects).toBe(2);
+  endOfUnowned([placed("a")]);
+  told = [];
+  for (let i = 0; i < 2; i += 1) {
+    vi.advanceTimersByTime(100);
+    endOfUnowned([placed("a")]);
+  }
+  expect(told).toEqual(["a failed", "a failed"]);
+  expect(blame.isGuilty("a")).toBe(true);
+});
+
 test.each(["spare", "shared"] as const)("nor where it ends slots in which nothing has run, too: %s", (kind) => {
   endOfUnowned([], { ...slot, purpose: { kind } });
   for (let i = 0; i < 3; i += 1) {

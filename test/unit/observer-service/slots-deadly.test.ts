@@ -73,3 +73,15 @@ test("so also where they end at run time", async () => {
     expect(handlers.catalogue.broken).toMatchObject([{ problem: expect.stringContaining("Error: nobody's") }]),
   );
 });
+
+test.each(["one.ts", "two.ts"])(
+  "Of two files that were left out the one that is mended is there after one load: %s",
+  async (mended) => {
+    save({ "one.ts": true, "two.ts": true, "well.ts": undefined });
+    await open();
+    expect(broken().toSorted()).toEqual(["one.ts", "two.ts"]);
+    save({ "one.ts": true, "two.ts": true, "well.ts": undefined, [mended]: undefined });
+    expect((await handlers.reload()).kind).toBe("unchanged");
+    expect(broken()).toEqual([mended === "one.ts" ? "two.ts" : "one.ts"]);
+  },
+);

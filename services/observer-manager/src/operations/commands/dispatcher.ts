@@ -15,6 +15,8 @@ const CLAIMS_AT_ONCE = 2;
 const PATIENCE_MS = 250;
 /** Where a claim passes a hundred thousand starts of a full pool, claims take a fifth of the time at most while nothing is confirmed. */
 const REST_OF_CLAIMS = 4;
+const MAX_REST_MS = 2_000;
+const restAfter = (tookMs: number): number => Math.min(MAX_REST_MS, Math.max(PATIENCE_MS, tookMs * REST_OF_CLAIMS));
 /** So long the commands of a manager that died wait for another. */
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
 /**
@@ -169,7 +171,7 @@ export class Dispatcher implements OwnStarts {
     if (length === 0 && fullPools.length === 0) return "nothing";
     const beyond = length > 0 ? this.#beginToSend(claim) : 0;
     if (length < limit || this.#underWay.size >= CLAIMS_AT_ONCE)
-      await firstOf(this.#underWay, Math.max(PATIENCE_MS, tookMs * REST_OF_CLAIMS));
+      await firstOf(this.#underWay, fullPools.length === 0 ? PATIENCE_MS : restAfter(tookMs));
     return length === limit || fullPools.length > 0 || beyond > 0 ? "more" : "all";
   }
 

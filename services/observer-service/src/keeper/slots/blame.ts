@@ -118,10 +118,16 @@ export class Blame {
     return again;
   }
 
-  /** Nobody is suspected of an error that ends a slot right after another one had ended another. @returns those that were in two */
+  /**
+   * Nobody is suspected of an error that ends a slot right after another one had ended another; who is a suspect already is looked for all the same.
+   *
+   * @returns those that were in two
+   */
   noteUnownedError(observers: readonly string[], nowMs = performance.now()): readonly string[] {
-    if (nowMs - this.#unownedAtMs < AT_ONCE_MS) return [];
-    this.#unownedAtMs = nowMs;
+    if (!observers.some((observer) => this.isSuspect(observer))) {
+      if (nowMs - this.#unownedAtMs < AT_ONCE_MS) return [];
+      this.#unownedAtMs = nowMs;
+    }
     return this.noteMishap("unowned-error", observers, nowMs);
   }
 

@@ -34,7 +34,9 @@ export class DeadlyFiles {
     if (before?.print === print && isLeftOut(before, nowMs)) return true; // one that had begun before
     const problem = `it does not load, and ends each process that tries to: ${sendableText(why, MAX_WHY)}`;
     const isSure = wasFirst && before?.print === print;
-    this.#ends = isSure ? 0 : this.#ends + 1;
+    // Of all slots of a large service that load it in step the first has said it.
+    const isNews = before?.print !== print || [...this.#found.keys()].at(-1) !== file;
+    this.#ends = isSure ? 0 : this.#ends + (isNews ? 1 : 0);
     this.#found.delete(file);
     this.#found.set(file, { file, print, problem, leftOutAtMs: isSure ? nowMs : undefined });
     return isSure;
@@ -56,12 +58,14 @@ export class DeadlyFiles {
     return this.#ends >= MANY;
   }
 
-  /** To be left out. */
+  /** To be left out of slots that are started now. */
   all(nowMs = performance.now()): DeadlyFile[] {
-    return [...this.#found.values()].flatMap((found) => {
-      const { leftOutAtMs: _, ...file } = found;
-      return isLeftOut(found, nowMs) ? file : [];
-    });
+    return [...this.#found.values()].filter((found) => isLeftOut(found, nowMs)).map(asFile);
+  }
+
+  /** Without which slots have been started, and none has loaded it since. */
+  get lacking(): DeadlyFile[] {
+    return [...this.#found.values()].filter(({ leftOutAtMs }) => leftOutAtMs !== undefined).map(asFile);
   }
 
   /** To be loaded before all others, in this order. */
@@ -69,6 +73,8 @@ export class DeadlyFiles {
     return [...this.#found.values()].flatMap((found) => (isLeftOut(found, nowMs) ? [] : found.file)).reverse();
   }
 }
+
+const asFile = ({ file, print, problem }: Found): DeadlyFile => ({ file, print, problem });
 
 const isLeftOut = ({ leftOutAtMs }: Found, nowMs: number): boolean =>
   leftOutAtMs !== undefined && nowMs - leftOutAtMs < TRIED_AGAIN_AFTER_MS;

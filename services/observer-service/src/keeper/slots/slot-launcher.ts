@@ -66,7 +66,7 @@ export class SlotLauncher {
       },
     });
     this.#sweeper.watch(process.pid);
-    const slot = newSlot(process, purpose, heapForBytes, files.first[0]);
+    const slot = newSlot(process, purpose, heapForBytes, files.first);
     process.tellLease(this.#lease);
     process.send({ kind: "load", dir, ...files, permissions, stopTimeoutMs, saveEveryMs, logLevel, stuckMs, service });
     process.send({ kind: "hold-silence", isHeld: this.#isSilenceHeld });

@@ -368,7 +368,8 @@ export class SlotPool {
     const found = loading && this.#noteDeadly(loading, slot, end);
     if (slot === this.#look?.slot) {
       const problem = `it ended while it loaded ${loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
-      if (found?.isLeftOut) this.#look.again();
+      // One of several that may be to blame is loaded before the others now; what none has been blamed for yet is the answer.
+      if (found !== undefined && (found.isLeftOut || slot.loadsFirst.includes(found.file))) this.#look.again();
       else this.#look.answer({ problem });
     }
     if (!slot.isLoaded && this.#opening !== undefined) {
@@ -382,11 +383,15 @@ export class SlotPool {
   }
 
   /** @returns undefined: that we have ended it, or somebody else has (the kernel, for memory), says nothing of the file */
-  #noteDeadly(loading: NonNullable<Slot["loading"]>, slot: Slot, end: SlotEnd): { isLeftOut: boolean } | undefined {
+  #noteDeadly(
+    loading: NonNullable<Slot["loading"]>,
+    slot: Slot,
+    end: SlotEnd,
+  ): { file: string; isLeftOut: boolean } | undefined {
     const { lastWord, process } = slot;
     if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return undefined;
     const why = lastWordsOf(slot, end);
-    const isLeftOut = this.#deadly.note(loading, why, slot.loadsFirst === loading.file);
+    const isLeftOut = this.#deadly.note(loading, why, slot.loadsFirst[0] === loading.file);
     if (isLeftOut) this.#pauseMs = FIRST_PAUSE_MS;
     this.#log.error(
       { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
@@ -394,12 +399,12 @@ export class SlotPool {
         ? "a file ends each slot that loads it: new slots do without it until it is changed, the folder is loaded again, or ten minutes have passed"
         : "a slot has ended while it loaded a file: the next ones load that before all others, to find out whose doing it is",
     );
-    return { isLeftOut };
+    return { file: loading.file, isLeftOut };
   }
 
-  /** Files that slots which are started now do without. */
+  /** Files that slots do without. */
   get leftOut(): readonly DeadlyFile[] {
-    return this.#deadly.all();
+    return this.#deadly.lacking;
   }
 
   #rest(why: string, pid: number): void {

@@ -37,8 +37,8 @@ export interface Slot {
   isOnTrial: boolean;
   /** The file that it loads, where what becomes of it meanwhile is that file's doing. */
   loading?: Omit<DeadlyFile, "problem"> | undefined;
-  /** The file that it was told to load before all others. */
-  readonly loadsFirst: string | undefined;
+  /** The files that it was told to load before all others, in this order. */
+  readonly loadsFirst: readonly string[];
   /** What ended it, where it is known, and known of nobody. */
   lastWord?: ErrorText;
   /** Aborted when it is gone. */
@@ -54,7 +54,12 @@ export interface Slot {
   seenMemoryBytes: number;
 }
 
-export const newSlot = (process: SlotProcess, purpose: Purpose, heapForBytes: number, loadsFirst?: string): Slot => ({
+export const newSlot = (
+  process: SlotProcess,
+  purpose: Purpose,
+  heapForBytes: number,
+  loadsFirst: readonly string[] = [],
+): Slot => ({
   process,
   heapForBytes,
   loadsFirst,

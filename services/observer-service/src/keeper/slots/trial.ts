@@ -88,7 +88,8 @@ function failedByUnowned({ slot, end, placed }: DeadSlot, error: ErrorText, blam
     return new Map();
   }
   const observers = placed.map(({ run }) => run.start.observerId);
-  const again = blame.noteUnownedError(observers);
+  const isGuilty = others.length === 0 && blame.isGuilty(first.run.start.observerId);
+  const again = isGuilty ? observers : blame.noteUnownedError(observers);
   if (others.length > 0 || again.length === 0) return new Map();
   blame.convict(first.run.start.observerId);
   return new Map([[first.run, aloneWhenItEnded(end, error)]]);
