@@ -91,6 +91,7 @@ it("Under load a patient start is told with its end, or after 50 ms; else at onc
     if (performance.now() - beganMs > 45) return false;
     expect(told()[1]?.slice(60)).toEqual(["TaskStarted hasty"]);
     await sender.emptied();
+    if ((sent[2]?.atMs ?? 0) - beganMs > 45) return false; // by then both are due, and go together
     expect(told().slice(2)).toEqual([["TaskEnded short"], ["TaskStarted long"]]);
     expect(sent.at(-1)?.atMs).toBeGreaterThanOrEqual(beganMs + 50);
     return true;

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks"; // the slot's own, which no fake is put in the place of
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newSlot, reportOf, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/slot-process.ts";
