@@ -3,22 +3,24 @@ import { ALL_FILTER_KEYS } from "./input/filters.ts";
 import { findKind } from "./input/kinds.ts";
 
 /** What others call it, and what it is here. */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  disable: "pause",
-  enable: "resume",
-  events: "watch",
-  info: "describe",
-  kill: "stop",
-  login: "config set-context",
-  remove: "stop NAME, or delete KIND NAME",
-  rm: "stop NAME, or delete KIND NAME",
-  show: "describe",
-  start: "create, or resume",
-  status: "top, or get services",
-  suspend: "pause",
-  update: "change, or apply",
-  version: "--version",
-};
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    disable: "pause",
+    enable: "resume",
+    events: "watch",
+    info: "describe",
+    kill: "stop",
+    login: "config set-context",
+    remove: "stop NAME, or delete KIND NAME",
+    rm: "stop NAME, or delete KIND NAME",
+    show: "describe",
+    start: "create, or resume",
+    status: "top, or get services",
+    suspend: "pause",
+    update: "change, or apply",
+    version: "--version",
+  }),
+);
 
 /**
  * What would be right, where commander says only what is wrong: a line, or none.
@@ -41,7 +43,7 @@ const didYouMean = (right: string | undefined): string | undefined => right && `
 /** Of a group all are told, of the whole program what somebody may have meant. */
 function insteadOfCommand(command: Command, unknown: string): string | undefined {
   const [word] = unknown.split(" ");
-  if (command.parent === null) return didYouMean(OTHER_WORDS[word ?? ""]);
+  if (command.parent === null) return didYouMean(OTHER_WORDS.get(word ?? ""));
   const kind = findKind(command.name());
   if (kind !== undefined && (word === "list" || word === "ls")) return didYouMean(`unacked get ${kind}`);
   if (kind === "schedules" && word === "delete") return didYouMean(`unacked delete ${kind}`);

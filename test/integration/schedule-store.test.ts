@@ -292,9 +292,17 @@ it("Run now with an id of one's own is made once, however often it is asked for,
   expect([(await rowsOf("a")).length, (await tasks()).length]).toEqual([2, 1]);
   await put("b", MINUTE);
   expect(await desk().runSchedule("b", { id }, SOMEBODY)).toMatchObject({ status: "started" });
-  // Nothing is kept of it but what it is asked again for.
-  for (let i = 0; i < 12; i += 1) await desk().runSchedule("a", { overlap: "allow" }, SOMEBODY);
+  const over = randomUUID() as RequestedRunId;
+  const { at } = (await ask({ id: over, overlap: "allow" })) as OccurrenceView; // not open: it does not count for `overlap`
+  const runMore = async () => {
+    for (let i = 0; i < 12; i += 1) await desk().runSchedule("a", { overlap: "allow" }, SOMEBODY);
+  };
+  await runMore();
   expect(await ask()).toMatchObject({ at: (first as OccurrenceView).at });
+  expect(await ask({ id: over, overlap: "allow" })).toMatchObject({ at });
+  await shift(25 * 3_600);
+  await runMore();
+  expect(await ask({ id: over, overlap: "allow" })).not.toMatchObject({ at });
 });
 
 it("Run now is a row of its own, marked as asked for; a backfill starts what was missed, names its expression, and is safe to repeat", async () => {

@@ -65,9 +65,18 @@ const saysWhen = ({ at, inMs }: Times): boolean => (at === undefined) !== (inMs 
 const EXPIRY = { message: "must be after `at`", path: ["expiresAt"] };
 const expiresLater = ({ at, expiresAt }: Times): boolean =>
   at === undefined || expiresAt === undefined || instantMs(expiresAt) > instantMs(at);
+const EXPIRY_IN = { message: "must be later than `inMs` from now", path: ["expiresAt"] };
+/** By the clock of whoever checks it: what is nearer to it than clocks are to each other is taken. */
+const outlastsItsWait = ({ inMs, expiresAt }: Times): boolean =>
+  inMs === undefined || expiresAt === undefined || instantMs(expiresAt) > Date.now() + inMs;
 
 /** PUT /timers/{timerId}. */
-export const PutTimer = z.strictObject(FIELDS).refine(saysWhen, WHEN).refine(expiresLater, EXPIRY).meta({ id: "PutTimer" });
+export const PutTimer = z
+  .strictObject(FIELDS)
+  .refine(saysWhen, WHEN)
+  .refine(expiresLater, EXPIRY)
+  .refine(outlastsItsWait, EXPIRY_IN)
+  .meta({ id: "PutTimer" });
 export type PutTimer = z.infer<typeof PutTimer>;
 
 /** One of POST /timers/batch. */
@@ -75,6 +84,7 @@ export const CreateTimer = z
   .strictObject({ id: TimerId.describe("chosen by the client: makes the request safe to repeat"), ...FIELDS })
   .refine(saysWhen, WHEN)
   .refine(expiresLater, EXPIRY)
+  .refine(outlastsItsWait, EXPIRY_IN)
   .meta({ id: "CreateTimer" });
 export type CreateTimer = z.infer<typeof CreateTimer>;
 

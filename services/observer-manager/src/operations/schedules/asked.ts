@@ -34,10 +34,10 @@ export async function runNow(
   { existing, requested }: { existing: Existing; requested: Requested },
 ): Promise<{ decision?: ScheduleDecision; answer: { atMs: number } | Refusal }> {
   const { definition } = state;
-  if (definition.kind !== "task") return { answer: WITHOUT_TASK };
   const before = id && (await requested(id));
   // Whom no answer has reached asks again.
   if (before !== undefined) return { answer: before.overlap === (overlap ?? null) ? before : ID_TAKEN };
+  if (definition.kind !== "task") return { answer: WITHOUT_TASK };
   // As at its creation: the key would refuse the new task while the one before is being cancelled, and nothing would run.
   if (overlap === "cancel-running" && definition.task.key !== undefined) return { answer: KEYED };
   const taken = await existing(nowMs, nowMs + NEAR_MS);

@@ -16,8 +16,9 @@ const GIVEN = new GivenRows<TimerPut>({
   within: ["jsonb", withinOf],
 });
 
-/** By the clock that fires it. */
-const dueOf = (at: string, inMs: string): string => `coalesce(${at}, unacked_now() + ${inMs} * interval '1 millisecond')`;
+/** By the clock that fires it; as it is shown, so that what is read and put back is the same. */
+const dueOf = (at: string, inMs: string): string =>
+  `coalesce(${at}, date_trunc('milliseconds', unacked_now()) + ${inMs} * interval '1 millisecond')`;
 
 const ASKED = `
   SELECT *, expires_at IS NULL AS default_expiry,
@@ -36,15 +37,16 @@ const INSERT = `
 const ENDED_AMONG = "SELECT id FROM ended_timers WHERE id = ANY($1)";
 const TAKE_BACK = "DELETE FROM timers WHERE id = ANY($1)";
 
-/** What is met: `within`, and whether it is the same. */
-const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
+/** What is met: `within`, whether it is the same, and whether it is but for the time from which `inMs` counts. */
+const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND a.in_ms IS NOT NULL AS repeated,
+      t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
       AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same`;
 
-/** Of those that are among the ended: the ones that are being fired. */
+/** Of those that are among the ended: the ones that are being fired. Whom no answer has reached may ask once more while `inMs` is over. */
 const MEET_FIRING = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, ${MET} FROM ended_timers t JOIN asked a USING (id) WHERE NOT (${isOver("t")}))
-  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' ELSE 'over' END AS kind FROM there`;
+  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same OR repeated THEN 'exists' ELSE 'over' END AS kind FROM there`;
 
 /** Those that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
