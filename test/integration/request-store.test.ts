@@ -61,7 +61,7 @@ it("Of hundreds of keys that somebody's open transaction has, each is told so, a
   await shop.rollbackTransaction();
   await shop.release();
   expect(answers).toEqual([[...keys.map(() => "held-up"), "created"].join()]);
-  expect(tookMs).toBeLessThan(15_000); // each for a tenth of a second: 32 s
+  expect(tookMs).toBeLessThan(28_000); // each for a tenth of a second are 32 s on any machine
 });
 
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {
