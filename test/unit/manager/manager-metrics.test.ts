@@ -202,6 +202,12 @@ describe("a manager's scrape", () => {
     },
   );
 
+  it("leaves out a part that cannot be shown, and shows the others", async () => {
+    const scrape = await scrapeOf(metricsOf({ flows: () => Promise.resolve({}) as never }));
+    expect(scrape.value("unacked_manager_books_part_readable", { part: "flows" })).toBe(0);
+    expect(scrape.value("unacked_manager_books_part_readable", { part: "stats" })).toBe(1);
+  });
+
   it("names pools that have observers and no service beside the hundred largest", async () => {
     const large = Array.from({ length: 120 }, (_, i) => ({ ...pool, pool: `large-${i}`, workers: 1_000 - i }));
     const unserved = ["lonely", "gpu"].map((name) => ({

@@ -115,8 +115,8 @@ export class ManagerMetrics {
   async #read(): Promise<string> {
     const { stats, commands, tasks, taskFigures, timers, schedules, flows, requestsWaiting, readWithinMs } = this.#parts;
     this.#requests.show(requestsWaiting());
-    const each = async <Read>(part: BooksPart, read: () => Promise<Read>, show: (read: Read | undefined) => void) =>
-      show(await this.#readable.read(part, read, readWithinMs ?? READ_WITHIN_MS));
+    const each = <Read>(part: BooksPart, read: () => Promise<Read>, show: (read: Read | undefined) => void) =>
+      this.#readable.read(part, { read, show }, readWithinMs ?? READ_WITHIN_MS);
     await Promise.all([
       each("stats", stats, (read) => this.#books.showStats(read)),
       each("commands", commands, (read) => this.#books.showCommands(read)),

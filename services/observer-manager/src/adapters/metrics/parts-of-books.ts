@@ -6,6 +6,11 @@ import type { Log } from "../../operations/log.ts";
 export const BOOKS_PARTS = ["stats", "commands", "tasks", "task-figures", "timers", "schedules", "flows"] as const;
 export type BooksPart = (typeof BOOKS_PARTS)[number];
 
+interface PartOfBooks<Read> {
+  read: () => Promise<Read>;
+  show: (read: Read | undefined) => void;
+}
+
 /** Which parts of the books could be read for this scrape. */
 export class PartsOfBooks {
   readonly #log: Log;
@@ -26,26 +31,25 @@ export class PartsOfBooks {
     });
   }
 
-  /** Never rejects. @returns undefined: it could not be read within this time */
-  async read<Read>(part: BooksPart, read: () => Promise<Read>, withinMs: number): Promise<Read | undefined> {
+  /** Never rejects. @param show is given undefined where it could not be read within this time, or not be shown */
+  async read<Read>(part: BooksPart, { read, show }: PartOfBooks<Read>, withinMs: number): Promise<void> {
     const limit = new AbortController();
     const tooLate = sleep(withinMs, undefined, { signal: limit.signal }).then(() => {
       throw new Error(`it was not read within ${withinMs} ms`);
     });
     try {
-      const found = await Promise.race([read(), tooLate]);
-      this.#show(part, undefined);
-      return found;
+      show(await Promise.race([read(), tooLate]));
+      this.#tell(part, undefined);
     } catch (error) {
-      this.#show(part, error);
-      return undefined;
+      show(undefined);
+      this.#tell(part, error);
     } finally {
       tooLate.catch(() => undefined);
       limit.abort();
     }
   }
 
-  #show(part: BooksPart, error: unknown): void {
+  #tell(part: BooksPart, error: unknown): void {
     const isNews = this.#unread.has(part) !== (error !== undefined);
     if (error === undefined) this.#unread.delete(part);
     else this.#unread.add(part);

@@ -76,6 +76,9 @@ export type Settled = { id: string } & (
   | { keep: "unsent-stop"; dueInMs: number }
 );
 
+/** Claimed, and not sent after all. */
+export const dueAtOnce = (id: string): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
+
 export interface CommandSender {
   /** Whether messages can be sent: connected and not blocked by an alarm. */
   readonly isReady: boolean;

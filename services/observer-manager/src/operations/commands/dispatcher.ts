@@ -5,7 +5,15 @@ import { Loop } from "../loop.ts";
 import type { Tally } from "../tally.ts";
 import { Together } from "../together.ts";
 import { ClaimRenewal } from "./claim-renewal.ts";
-import type { Claim, CommandSender, CommandStore, DueCommand, SendOutcome, Settled } from "./command-store.ts";
+import {
+  type Claim,
+  type CommandSender,
+  type CommandStore,
+  type DueCommand,
+  dueAtOnce,
+  type SendOutcome,
+  type Settled,
+} from "./command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type OwnStart, type OwnStarts } from "./own-starts.ts";
 import { type ClaimPart, StartsUnderWay, sizeOfStart } from "./starts-under-way.ts";
 
@@ -188,7 +196,7 @@ export class Dispatcher implements OwnStarts {
       run: (all) => this.#untilWritten(() => this.#store.settle(claim, all.flat())).then(() => all.map(() => undefined)),
     });
     for (const part of parts) this.#follow(this.#dispatch(part, renewal, settlement));
-    if (beyond.length > 0) this.#follow(settlement.do(beyond.map(dueAtOnce)));
+    if (beyond.length > 0) this.#follow(settlement.do(beyond.map(({ id }) => dueAtOnce(id))));
     return beyond.length;
   }
 
@@ -251,8 +259,6 @@ async function firstOf(several: Iterable<Promise<void>>, ms: number): Promise<vo
 }
 
 const sizeOfStarts = (due: readonly DueCommand[]): number => due.reduce((sum, one) => sum + sizeOfStart(one), 0);
-
-const dueAtOnce = ({ id }: DueCommand): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
 
 /** What nobody wants any more is not sent. */
 const isWanted = (command: DueCommand): boolean =>

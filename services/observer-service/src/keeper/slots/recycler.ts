@@ -44,7 +44,7 @@ export class Recycler {
     const begun = placed.filter((one) => !isInLine(one));
     const [only, ...others] = begun;
     if (only === undefined) {
-      if (slot.purpose.kind === "spare") blame.noteByItself("growth");
+      if (!slot.hasRun) blame.noteByItself("growth");
       return endSlot(slot, reason);
     }
     if (others.length === 0 && !blame.happensByItself("growth"))

@@ -1,13 +1,14 @@
 import { type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type {
-  Admission,
-  Claim,
-  CommandCount,
-  CommandStore,
-  DueCommand,
-  Settled,
-  UpdatedSpec,
+import {
+  type Admission,
+  type Claim,
+  type CommandCount,
+  type CommandStore,
+  type DueCommand,
+  dueAtOnce,
+  type Settled,
+  type UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type Start } from "../../../operations/commands/own-starts.ts";
 import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
@@ -280,8 +281,6 @@ function noteBeyond(
   const unread = new Set(rows.flatMap(({ id, isBeyond }) => (isBeyond ? [id] : [])));
   for (const command of due) if (command.kind === kind && unread.has(command.runId)) beyond.add(command.id);
 }
-
-const dueAtOnce = (id: string): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
 
 /** One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been. */
 const COUNTS = `
