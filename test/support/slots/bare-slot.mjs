@@ -12,9 +12,9 @@ const deaf = new Set();
 const wire = new Socket({ fd: 3 });
 const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
 
-/** Its files one after the other; `ends`: the slot, always, by an error of nobody's, or where that file was loaded before. */
+/** `blames`: what it says that it loads when it has loaded all, as an author's code may who writes to its descriptors. Its files one after the other; `ends`: the slot, always, by an error of nobody's, or where that file was loaded before. */
 function load({ dir, first = [], without }) {
-  const { files = [], ...folder } = JSON.parse(readFileSync(join(dir, "folder.json"), "utf8"));
+  const { files = [], blames, ...folder } = JSON.parse(readFileSync(join(dir, "folder.json"), "utf8"));
   const loaded = new Set();
   for (const file of [...first, ...files.map((one) => one.file).filter((one) => !first.includes(one))]) {
     const deadly = without.find((one) => one.file === file);
@@ -30,6 +30,7 @@ function load({ dir, first = [], without }) {
     loaded.add(file);
   }
   send({ kind: "loaded", ...folder });
+  if (blames !== undefined) send({ kind: "loading", file: { file: blames, print: "1" } });
 }
 
 createInterface({ input: wire }).on("line", (line) => {

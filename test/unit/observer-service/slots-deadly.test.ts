@@ -20,11 +20,11 @@ afterEach(async () => {
 });
 
 /** By file: whether it ends who loads it, or the file that does, if it was loaded before. */
-function save(ends: Record<string, true | string | undefined>): void {
+function save(ends: Record<string, true | string | undefined>, blames?: string): void {
   const files = Object.entries(ends).map(([file, by]) => ({ file, ends: by }));
   const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
   const code = [{ type: "well", file: "well.ts", print: "1" }];
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code, files }));
+  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code, files, blames }));
 }
 
 async function open(): Promise<void> {
@@ -85,3 +85,15 @@ test.each(["one.ts", "two.ts"])(
     expect(broken()).toEqual([mended === "one.ts" ? "two.ts" : "one.ts"]);
   },
 );
+
+test("What a slot says that it loads when it has loaded all is an author's word, and blames no file", async () => {
+  save({ "well.ts": undefined }, "well.ts");
+  await open();
+  for (let i = 0; i < 3; i += 1) {
+    const before = handlers.slots().map(({ pid }) => pid);
+    for (const pid of before) process.kill(pid, "SIGSEGV");
+    await eventually(() => expect(handlers.slots().some(({ pid }) => before.includes(pid))).toBe(false));
+    await untilFull();
+  }
+  expect(broken()).toEqual([]);
+});

@@ -292,7 +292,7 @@ export class SlotPool {
       case "not-loaded":
         return this.#notLoaded(slot, message.problem);
       case "loading":
-        slot.loading = message.file;
+        if (!slot.isLoaded) slot.loading = message.file; // afterwards it is the word of an author, who writes to its descriptors
         return;
       case "unattributed":
         if (!slot.isLoaded || slot.isOnTrial || this.#opening !== undefined) slot.lastWord = message.error;
