@@ -20,12 +20,16 @@ const partsOf = (definition: Definition): string[] => [
   JSON.stringify(definition.kind === "task" ? definition.task : {}),
 ];
 
+/** By its own start: a multiple of a minute since 1970 may come at any moment of a test. */
+const eachMinute = (given: object): PutSchedule =>
+  PutSchedule.parse({ everyMs: 60_000, startAt: new Date(Date.now() - 1_000).toISOString(), ...given });
+
 test("Of schedules with long params that are due at once 16 MiB are read, and then the others", async () => {
   await books.dataSource.query(
     `INSERT INTO schedules (id, kind, type, definition, next_at, due_at)
      SELECT 's' || n, 'task', 't', $1::jsonb || jsonb_build_object('task', $2::jsonb || jsonb_build_object('params', jsonb_build_object('text', repeat('x', $3)))),
             now() - interval '1 s', now() - interval '1 s' FROM generate_series(1, $4::int) n`,
-    [...partsOf(definitionOf(PutSchedule.parse({ everyMs: 60_000, task: { type: "t" } }))), CHARS, TIMES],
+    [...partsOf(definitionOf(eachMinute({ task: { type: "t" } }))), CHARS, TIMES],
   );
   const store = new PostgresScheduleFiringStore(books.dataSource);
   const read: number[] = [];
@@ -58,7 +62,7 @@ test("What a schedule with long params catches up is created by statements of 16
     cancelled: () => undefined,
   });
   const task = { type: "t", params: { text: "x".repeat(CHARS) } };
-  await desk.putSchedule("s", PutSchedule.parse({ everyMs: 60_000, catchUp: "all", overlap: "allow", task }), SOMEBODY);
+  await desk.putSchedule("s", eachMinute({ catchUp: "all", overlap: "allow", task }), SOMEBODY);
   await shiftClock(books, 60 * TIMES);
   const query = vi.spyOn(EntityManager.prototype, "query");
   onTestFinished(() => query.mockRestore());

@@ -25,10 +25,17 @@ const fire = (limit = 1_000) => firing().fire(limit, (states, nowMs) => states.m
 const startQueued = () => firing().startQueued(1_000, taskOf);
 const MINUTE = { everyMs: 60_000, task: { type: "t", params: { a: 1 } } };
 const HOUR_S = 3_600;
+const MONTH_H = 720;
 const put = (id: string, body: z.input<typeof PutSchedule> = MINUTE) =>
-  desk().putSchedule(id, PutSchedule.parse(body), SOMEBODY);
+  desk().putSchedule(id, PutSchedule.parse({ startAt, ...body }), SOMEBODY);
 
-beforeEach(() => shift(0));
+/** A month ago and a second, for each test: a multiple of a minute since 1970 may come at any moment of one. */
+let startAt: string;
+
+beforeEach(async () => {
+  await shift(0);
+  startAt = new Date(Date.now() - MONTH_H * HOUR_S * 1_000 - 1_000).toISOString();
+});
 
 const shift = (seconds: number): Promise<void> => shiftClock(books, seconds);
 
@@ -416,7 +423,7 @@ it("What was due and is changed before anybody decides is told as missed; with t
 it("A time that has come and waits for its jitter is told as missed where the schedule is paused or changed, and a backfill starts it", async () => {
   const everyMs = HOUR_S * 1_000;
   const nowS = Date.now() / 1_000;
-  const at = new Date((Math.floor(nowS / HOUR_S) + 1) * everyMs);
+  const at = new Date(Date.parse(startAt) + (MONTH_H + 1) * everyMs);
   const ids = Array.from({ length: 100 }, (_, i) => `a${i}`).filter((id) => jitterOf(id, at.getTime(), everyMs) > 1_800_000);
   const [paused = "", changed = ""] = ids;
   const body = { ...MINUTE, everyMs, jitterMs: everyMs };
