@@ -16,7 +16,7 @@ const LASTS_S = {
   slots: { once: 60, run: 75, peers: 0, quick: 110 },
   tasks: { once: 330, run: 60, peers: 480, quick: 75 },
   "task-limit": { once: 0, run: 60, peers: 0, quick: 90 },
-  "tasks-in-batches": { once: 0, run: 65, peers: 0, quick: 85 },
+  "tasks-in-batches": { once: 0, run: 150, peers: 0, quick: 160 },
   "tasks-by-turns": { once: 0, run: 68, peers: 620, quick: 20 },
   "kill-beside-tasks": { once: 15, run: 40, peers: 0, quick: 45 },
   fleet: { once: 900, run: 0, peers: 0, quick: 180 },

@@ -34,8 +34,8 @@ async function measure(bench) {
   await repeat(bench, "with the limit, and without", async (run) => {
     // What is measured first finds the disk and the broker as the last one left them, so they take turns.
     const sides = /** @type {Side[]} */ (run % 2 === 1 ? ["ours", "raw"] : ["raw", "ours"]);
-    for (const side of sides) tally[side](await doneOn(rig, "noop", many, LIMITS[side]));
-    for (const side of sides) tally[side]({ napped: (await doneOn(rig, "nap", few, LIMITS[side])).done });
+    for (const side of sides) tally[side](await doneOn(rig, "noop", many, { limits: LIMITS[side] }));
+    for (const side of sides) tally[side]({ napped: (await doneOn(rig, "nap", few, { limits: LIMITS[side] })).done });
   });
   return { figures: tally.figures };
 }

@@ -9,10 +9,10 @@ import { waitUntil } from "../rig/wait-until.mjs";
 export const WORKERS = 100;
 const SETTLE_MS = 1_000;
 
-/** @param {import("../rig/rig.mjs").Rig} rig */
-export async function startTasks(rig) {
+/** @param {import("../rig/rig.mjs").Rig} rig @param {number} [workers] */
+export async function startTasks(rig, workers = WORKERS) {
   const system = await System.start(rig);
-  const service = await system.startService("alpha", 1, { TASK_WORKERS: String(WORKERS), OBSERVERS_DIR: "bench/tasks" });
+  const service = await system.startService("alpha", 1, { TASK_WORKERS: String(workers), OBSERVERS_DIR: "bench/tasks" });
   await sleep(SETTLE_MS);
   return { system, service };
 }
@@ -23,10 +23,10 @@ export async function startTasks(rig) {
  * @param {import("../rig/rig.mjs").Rig} rig
  * @param {string} type
  * @param {number} count
- * @param {object} [limits] of the type
+ * @param {{ limits?: object, workers?: number }} [of] `limits`: of the type
  */
-export async function doneOn(rig, type, count, limits) {
-  const { system, service } = await startTasks(rig);
+export async function doneOn(rig, type, count, { limits, workers } = {}) {
+  const { system, service } = await startTasks(rig, workers);
   if (limits !== undefined) await system.rest.expect(200, "PATCH", `/api/v1/task-types/${type}`, JSON.stringify(limits));
   const names = Array.from({ length: count }, (_, i) => `task-${i}`);
   const { result: tookMs, spentMs } = await cpuSpent(partsOf(rig, system, service), async () => {

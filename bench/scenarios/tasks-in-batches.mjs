@@ -21,27 +21,33 @@ export const tasksInBatches = {
 };
 
 /** @typedef {"ours" | "raw"} Side */
+/** How many tasks a service runs at once unless it is told otherwise. */
+const DEFAULT_WORKERS = 10;
 const TYPES = { ours: { napping: "nap-many", nothing: "noop-many" }, raw: { napping: "nap", nothing: "noop" } };
 
 /** @param {import("./bench.mjs").Bench} bench */
 async function measure(bench) {
   const { rig, sizes } = bench;
-  const count = sizes.limitedTasks;
+  const [count, few] = [sizes.limitedTasks, sizes.limitedTasks / 6];
   const napped = `${counted(count)}, each call ${NAP_MS} ms, ${WORKERS} calls at once`;
   const tally = new Tally("tasks-in-batches", {
     napped: perSecond(`${napped}: done, from the first create to the last end in the books`),
     ...spentFigures(napped),
+    byDefault: perSecond(
+      `${counted(few)}, each call ${NAP_MS} ms, ${DEFAULT_WORKERS} calls at once, which is the default: done, likewise`,
+    ),
     done: perSecond(`${counted(count)} that do nothing: done, likewise`),
   });
   // On servers that are as clean as those of the first: whoever comes last would pay for the vacuums of all.
-  const doneOf = async (/** @type {string} */ type) => {
+  const doneOf = async (/** @type {string} */ type, many = count, workers = WORKERS) => {
     await rig.dropDatabases();
-    return await doneOn(rig, type, count);
+    return await doneOn(rig, type, many, { workers });
   };
   await repeat(bench, "up to a hundred a call, and one", async (run) => {
     for (const side of /** @type {Side[]} */ (run % 2 === 1 ? ["ours", "raw"] : ["raw", "ours"])) {
-      const { done, ...spent } = await doneOf(TYPES[side].napping);
-      tally[side]({ napped: done, ...spent, done: (await doneOf(TYPES[side].nothing)).done });
+      const { done: napped, ...spent } = await doneOf(TYPES[side].napping);
+      const { done: byDefault } = await doneOf(TYPES[side].napping, few, DEFAULT_WORKERS);
+      tally[side]({ napped, ...spent, byDefault, done: (await doneOf(TYPES[side].nothing)).done });
     }
   });
   return { figures: tally.figures };
