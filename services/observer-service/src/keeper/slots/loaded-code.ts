@@ -29,7 +29,7 @@ export class LoadedCode {
   /** With the files that have ended slots since. */
   get catalogue(): Catalogue {
     if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
-    const { leftOut } = this.#parts.pool;
+    const { leftOut } = this.#parts.pool.folder;
     if (leftOut.length === 0) return this.#catalogue;
     const { broken } = this.#catalogue;
     const more = leftOut.filter(({ file }) => !broken.some((one) => one.file === file));
@@ -48,7 +48,7 @@ export class LoadedCode {
     if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
     const { slot, folder } = look;
     const broken = folder.broken.filter(({ file }) => this.#files.has(file));
-    const before = pool.prints;
+    const before = pool.folder.prints;
     if (broken.length > 0 || (pool.roster.hasAll(folder.code) && folder.code.length === before.size)) {
       slot.process.kill();
       if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
@@ -60,7 +60,7 @@ export class LoadedCode {
     for (const old of pool.roster.slots) if (old.isOld) this.recallIn(old);
     // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
-    const now = pool.prints;
+    const now = pool.folder.prints;
     const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
     const added = [...now.keys()].filter((type) => !before.has(type));
     const gone = [...before.keys()].filter((type) => !now.has(type));
@@ -96,7 +96,7 @@ export class LoadedCode {
 
   #outdated(): Placed[] {
     const { pool, placement } = this.#parts;
-    const now = pool.prints;
+    const now = pool.folder.prints;
     return [...pool.roster.slots]
       .filter(({ isOld, process }) => isOld && !process.isKilled)
       .flatMap((slot) =>
@@ -112,7 +112,7 @@ export class LoadedCode {
   #letGoOfUnknown(): void {
     const { pool, placement, place } = this.#parts;
     for (const placed of placement.takeWaiting()) {
-      const isKnown = pool.prints.has(placed.run.start.type);
+      const isKnown = pool.folder.prints.has(placed.run.start.type);
       if (isKnown || placed.host.onRenewed !== undefined) place(placed);
       else placed.host.onInterrupted(placed.run, { detail: "its type is gone from the folder" });
     }

@@ -166,7 +166,7 @@ export class Placement {
 
   /** Only observers are in it, whose code has not changed, and others take them. */
   #mayEmpty(slot: Slot): boolean {
-    const { prints } = this.#parts.pool;
+    const { prints } = this.#parts.pool.folder;
     return this.in(slot).every(({ cause, host, run: { start } }) => {
       const isUnchanged = prints.get(start.type) === slot.prints.get(start.type);
       return cause === undefined && host.onRenewed !== undefined && isUnchanged && this.readinessFor(start).isReady;
@@ -175,7 +175,7 @@ export class Placement {
 
   #slotFor(start: StartedAs): Slot | undefined {
     const { pool } = this.#parts;
-    if (!pool.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
+    if (!pool.folder.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
       const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));

@@ -1,16 +1,16 @@
 import type { SlotReport } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
-import type { DeadlyFile, FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
+import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { DeadlyFiles } from "./deadly-files.ts";
-import { endText, isOfUse, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
+import { FolderLook, type Look } from "./folder-look.ts";
+import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
+import { SlotFolder, stuckInFile } from "./slot-folder.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
-import { limitBeside } from "./slot-memory.ts";
+import { SlotPauses } from "./slot-pauses.ts";
 import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
-import { ownFrames } from "./told-stack.ts";
 
 export interface SlotSettings extends LaunchSettings {
   /** Slots that observers share, as long as nobody is suspected. */
@@ -27,9 +27,6 @@ export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onF
   onRoom(): void;
 }
 
-/** What a slot has made of the folder as it is now. */
-export type Look = { readonly slot: Slot; readonly folder: LoadedFolder } | { readonly problem: string };
-
 export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "loading" | "lag" }>;
 
 /** No slot could load the folder: what the terminal should say. */
@@ -38,12 +35,8 @@ export class SlotsNotLoadedError extends Error {
   readonly code = "observers-not-loaded";
 }
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 10_000;
 /** A slot that has not loaded by then may never: the spare is not kept waiting for it. */
 const LOADS_WITHIN_MS = 10_000;
-/** Code that waits for something at its top level never has loaded. */
-const LOOK_LIMIT_MS = 60_000;
 
 /**
  * Keeps as many slots up as there should be, and one spare that is warm. A slot that dies is replaced at once; one that dies
@@ -56,20 +49,12 @@ export class SlotPool {
   readonly #log: Log;
   readonly #launcher: SlotLauncher;
   readonly #watch: SlotWatch;
-  readonly #deadly = new DeadlyFiles();
-  #pauseMs = FIRST_PAUSE_MS;
+  /** What slots load. */
+  readonly folder: SlotFolder;
+  readonly #look = new FolderLook(() => this.#spawn({ kind: "spare" }));
+  readonly #pauses: SlotPauses;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
   #isClosed = false;
-  /** The last one could not be started, and it is not yet time for the next. */
-  #isShort = false;
-  /** One has ended before it had loaded anything: the next is not started as soon as somebody asks for one, or they all would. */
-  #isResting = false;
-  #isToldOfFiles = false;
-  #look: { slot: Slot; answer(look: Look): void; again(): void } | undefined;
-  /** By type: the print of the newest code. */
-  #prints: ReadonlyMap<string, string> = new Map();
-  /** Types that the folder had when it was loaded for all, and has not as it was found last. */
-  #lacking: ReadonlySet<string> = new Set();
 
   constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
     this.#settings = settings;
@@ -77,6 +62,8 @@ export class SlotPool {
     this.#hooks = hooks;
     this.#log = log;
     const { memoryBytes, stuckMs } = settings;
+    this.folder = new SlotFolder(memoryBytes, log);
+    this.#pauses = new SlotPauses(() => this.#refill(), log);
     this.#watch = new SlotWatch({ slots: this.roster.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
     const onStuck = (slot: Slot, word: Stuck) => (slot.isLoaded ? hooks.onStuck(slot, word) : stuckInFile(slot, word));
     const onAlive = (slot: Slot) => this.#watch.heard(slot);
@@ -98,30 +85,8 @@ export class SlotPool {
    * Has one slot more load the folder as it is now, beside all others, and with what was left out. Nothing is placed in it: it is to be adopted, or killed. One at a time.
    */
   look(): Promise<Look> {
-    this.#deadly.tryAgain();
-    return new Promise((resolve) => this.#lookOnce(resolve));
-  }
-
-  #lookOnce(resolve: (look: Look) => void): void {
-    const slot = this.#spawn({ kind: "spare" });
-    if (slot === undefined) return resolve({ problem: "no slot could be started to load it: the service's log says why" });
-    slot.isOnTrial = true;
-    const end = (): void => {
-      clearTimeout(limit);
-      this.#look = undefined;
-    };
-    const answer = (look: Look): void => {
-      end();
-      if ("problem" in look) slot.process.kill();
-      resolve(look);
-    };
-    const again = (): void => {
-      end();
-      this.#lookOnce(resolve);
-    };
-    const problem = `the files have not come to the end of loading within ${LOOK_LIMIT_MS / 1_000} s`;
-    const limit = setTimeout(() => answer({ problem }), LOOK_LIMIT_MS);
-    this.#look = { slot, answer, again };
+    this.folder.tryAgain();
+    return this.#look.begin();
   }
 
   /**
@@ -129,24 +94,17 @@ export class SlotPool {
    * until it is needed, so no other is.
    */
   adopt(slot: Slot, { code }: LoadedFolder, isEmpty: (slot: Slot) => boolean): void {
-    this.#prints = printsOf(code);
+    this.folder.adopt(code);
     for (const other of [...this.roster.slots].filter((one) => one !== slot)) {
       if (other.purpose.kind !== "spare" && hasCode(other, code)) continue;
       other.isOld = true;
       if (!other.isLoaded || isEmpty(other)) other.process.kill();
     }
     slot.isOnTrial = false;
-    this.#isResting = false; // what there is now loads
-    this.#isToldOfFiles = false;
-    this.#lacking = new Set();
+    this.#pauses.wake();
     slot.sinceMs = performance.now();
     this.#fill();
     this.#hooks.onRoom();
-  }
-
-  /** By type: the print of the newest code. */
-  get prints(): ReadonlyMap<string, string> {
-    return this.#prints;
   }
 
   /**
@@ -164,16 +122,11 @@ export class SlotPool {
       this.#fill();
       return spare;
     }
-    if (this.#isResting || this.#isLacking(purpose)) return undefined;
+    if (this.#pauses.isResting || this.folder.lacks(purpose)) return undefined;
     if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
     // Its place is needed. When it is gone this is asked again.
     if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
     return undefined;
-  }
-
-  /** A new one would not have it either. */
-  #isLacking(purpose: OwnPurpose): boolean {
-    return purpose.kind !== "suspects" && this.#lacking.has(purpose.type);
   }
 
   /** It was kept for some alone, and is not any more: it is shared, where a shared one is missing or something runs in it; else it is ended. */
@@ -250,7 +203,7 @@ export class SlotPool {
   /** Undefined: the system lets us start no more processes. Runs that need one wait until it does. */
   #spawn(purpose: Purpose): Slot | undefined {
     try {
-      const slot = this.#launcher.launch(purpose, { without: this.#deadly.all(), first: this.#deadly.first() });
+      const slot = this.#launcher.launch(purpose, this.folder.toLoad());
       this.roster.slots.add(slot);
       return slot;
     } catch (error) {
@@ -262,23 +215,14 @@ export class SlotPool {
 
   #notStarted(why: string): void {
     if (this.#opening !== undefined) return this.#giveUp(`a slot could not be started: ${why}`);
-    if (this.#isShort) return;
-    this.#isShort = true;
-    this.#log.error(
-      { event: "slot-not-started", why, nextInMs: this.#pauseMs },
-      "a slot could not be started, as this machine has no more for it: it is tried again after a pause that doubles each time",
-    );
-    this.#later(() => {
-      this.#isShort = false;
-      if (this.#isClosed) return;
-      this.#fill();
-      this.#hooks.onRoom();
-    });
+    this.#pauses.short(why);
   }
 
-  #later(act: () => void): void {
-    setTimeout(act, this.#pauseMs);
-    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
+  /** A pause is over. */
+  #refill(): void {
+    if (this.#isClosed) return;
+    this.#fill();
+    this.#hooks.onRoom();
   }
 
   #take(slot: Slot, message: FromSlot): void {
@@ -306,50 +250,23 @@ export class SlotPool {
     slot.isLoaded = true;
     slot.loading = undefined;
     slot.loadedBytes = memoryOf(slot);
-    this.#deadly.loaded(folder.broken.map(({ file }) => file));
-    this.#tellOfFiles(slot);
-    slot.prints = printsOf(folder.code);
-    this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
-    if (slot === this.#look?.slot) return this.#look.answer({ slot, folder });
-    this.#pauseMs = FIRST_PAUSE_MS;
+    this.folder.loadedBy(slot, folder);
+    if (this.#look.isBy(slot)) return this.#look.answer({ slot, folder });
+    this.#pauses.shorten();
     this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
     if (this.#opening !== undefined) {
       if (this.roster.shared.length < this.#settings.count) return;
-      this.#prints = printsOf(folder.code);
+      this.folder.opened(folder.code);
       this.#opening.resolve(folder);
       this.#opening = undefined;
-    } else if (this.#lacking.size > 0) this.#tellLacking(slot, folder);
+    } else this.folder.tellLacking(slot, folder);
     this.#fill();
     this.#hooks.onRoom();
   }
 
-  /** Once: all slots load the same. */
-  #tellOfFiles({ loadedBytes: bytes }: Slot): void {
-    const { memoryBytes: limitBytes } = this.#settings;
-    if (this.#isToldOfFiles || limitBeside(limitBytes, bytes) === limitBytes) return;
-    this.#isToldOfFiles = true;
-    this.#log.warn(
-      { event: "files-take-memory", bytes, limitBytes },
-      "what the files load takes nearly all, or more, of what a slot may take, before any observer runs: give slots more (SLOT_MEMORY_MB), or have the files load less",
-    );
-  }
-
-  /** A slot that was started since loads the folder as it is by then. */
-  #tellLacking({ process }: Slot, { broken }: LoadedFolder): void {
-    const lacks = [...this.#lacking];
-    const why = broken.map(({ file, place, problem }) => `${place?.file ?? file}:${place?.line ?? 1}: ${problem}`);
-    // With `unacked dev` too, which loads whatever is saved by itself.
-    const until =
-      "until it is mended and loaded again (unacked dev does so when it is saved; else SIGHUP, or unacked reload)";
-    this.#log.error(
-      { event: "slot-lacks-types", slot: process.pid, lacks },
-      `the folder does not load as it did: observers of ${lacks.join(", ")} are not placed in this slot ${until}. ${why.join("; ")}`,
-    );
-  }
-
   #notLoaded(slot: Slot, problem: string): void {
     if (this.#isClosed) return;
-    if (slot === this.#look?.slot) return this.#look.answer({ problem });
+    if (this.#look.isBy(slot)) return this.#look.answer({ problem });
     if (this.#opening !== undefined) return this.#giveUp(problem);
     this.#log.error({ event: "slot-not-loaded", problem }, "a new slot has nothing to run");
     slot.process.kill();
@@ -364,77 +281,21 @@ export class SlotPool {
     this.roster.slots.delete(slot);
     slot.living.abort();
     if (this.#isClosed) return;
-    const { loading } = slot;
-    const found = loading && this.#noteDeadly(loading, slot, end);
-    if (slot === this.#look?.slot) {
-      const problem = `it ended while it loaded ${loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
+    const found = this.folder.endedBy(slot, end);
+    if (found?.isLeftOut) this.#pauses.shorten();
+    if (this.#look.isBy(slot)) {
+      const problem = `it ended while it loaded ${slot.loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
       // One of several that may be to blame is loaded before the others now; what none has been blamed for yet is the answer.
       if (found !== undefined && (found.isLeftOut || slot.loadsFirst.includes(found.file))) this.#look.again();
       else this.#look.answer({ problem });
     }
     if (!slot.isLoaded && this.#opening !== undefined) {
-      if (found !== undefined && !this.#deadly.isHopeless) return void this.#spawn(slot.purpose); // no file ends many
+      if (found !== undefined && !this.folder.isHopeless) return void this.#spawn(slot.purpose); // no file ends many
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     }
     const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
-    if (!isAsMeant) this.#rest(lastWordsOf(slot, end), slot.process.pid);
+    if (!isAsMeant) this.#pauses.rest(lastWordsOf(slot, end), slot.process.pid);
     this.#hooks.onGone(slot, end);
     if (isAsMeant) this.#fill();
   }
-
-  /** @returns undefined: that we have ended it, or somebody else has (the kernel, for memory), says nothing of the file */
-  #noteDeadly(
-    loading: NonNullable<Slot["loading"]>,
-    slot: Slot,
-    end: SlotEnd,
-  ): { file: string; isLeftOut: boolean } | undefined {
-    const { lastWord, process } = slot;
-    if ((process.isKilled || end.signal === "SIGKILL") && lastWord === undefined) return undefined;
-    const why = lastWordsOf(slot, end);
-    const isLeftOut = this.#deadly.note(loading, why, slot.loadsFirst[0] === loading.file);
-    if (isLeftOut) this.#pauseMs = FIRST_PAUSE_MS;
-    this.#log.error(
-      { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
-      isLeftOut
-        ? "a file ends each slot that loads it: new slots do without it until it is changed, the folder is loaded again, or ten minutes have passed"
-        : "a slot has ended while it loaded a file: the next ones load that before all others, to find out whose doing it is",
-    );
-    return { file: loading.file, isLeftOut };
-  }
-
-  /** Files that slots do without. */
-  get leftOut(): readonly DeadlyFile[] {
-    return this.#deadly.lacking;
-  }
-
-  #rest(why: string, pid: number): void {
-    const fields = { event: "slot-ended-unloaded", slot: pid, why, nextInMs: this.#pauseMs };
-    this.#log.warn(
-      fields,
-      "a slot ended before it had loaded anything: the next one is started after a pause that doubles each time",
-    );
-    this.#isResting = true;
-    this.#later(() => {
-      this.#isResting = false;
-      this.#fill();
-      this.#hooks.onRoom();
-    });
-  }
 }
-
-/** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
-function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
-  const place = stack && ownFrames(stack).split("\n")[0]?.trim();
-  const where = place || "in what cannot be told: see which file was changed last";
-  slot.lastWord = {
-    name: "FileBlocksError",
-    message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
-  };
-  slot.process.kill();
-}
-
-const printsOf = (code: LoadedFolder["code"]): ReadonlyMap<string, string> =>
-  new Map(code.map(({ type, print }) => [type, print]));
-
-const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
-  lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;

@@ -103,6 +103,10 @@ export const memoryOf = ({ process, toldMemoryBytes }: Slot): number => ownMemor
 export const endText = ({ code, signal }: SlotEnd): string =>
   signal === null ? (code === null ? "it could not be started" : `exit code ${code}`) : signal;
 
+/** What ended it, where it is known; else how it ended. */
+export const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
+  lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;
+
 export function isSame(one: Purpose, other: Purpose): boolean {
   if (one.kind === "suspects" && other.kind === "suspects") return one.group.id === other.group.id;
   if (one.kind === "own" && other.kind === "own") return one.type === other.type;
