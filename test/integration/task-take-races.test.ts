@@ -1,6 +1,6 @@
 import type { SendId, TaskId } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
-import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
+import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { TaskTakeDesk } from "../../services/observer-manager/src/operations/tasks/task-take-desk.ts";

@@ -26,12 +26,12 @@ import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact } from "../connection/transaction.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { livePools } from "../types/type-reads.ts";
-import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
 import { CANCELLED } from "./task-ledger-statements.ts";
 import { refusalsOf } from "./task-refusals.ts";
 import { reviveOne } from "./task-revival.ts";
+import { TASK_SERVICE_LIVES } from "./task-services.ts";
 import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "./task-view.ts";
 

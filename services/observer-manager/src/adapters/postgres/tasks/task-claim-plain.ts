@@ -1,5 +1,5 @@
 import { prepared } from "../connection/prepared.ts";
-import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./task-claim.ts";
+import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./claim-terms.ts";
 
 /**
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and

@@ -1,79 +1,18 @@
-import { MAX_AUDITED_TARGETS } from "@unacked/contracts";
-import { ADDED_TO_ITS_ROW } from "../access/audit-rows.ts";
-import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
-import { bytesOfAll } from "../connection/page-bytes.ts";
 import { prepared } from "../connection/prepared.ts";
+import { ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
+import { APART, claimsLately, isLately, lastOf } from "./claims-lately.ts";
+import { isServed } from "./task-services.ts";
 
-/** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
-export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
-
-/** A service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
-export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (
-  SELECT FROM task_services s
-  WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND ${lives}
-    AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
-
-/** Of a row of task_types: a claim has to count what is in flight of it, or may take none. */
-export const IS_LIMITED = "(paused OR max_running IS NOT NULL OR rate_per_second IS NOT NULL OR min_running > 0)";
-
-/** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
-export const ANNOUNCED = `
-  SELECT s.pool, t->>'type' AS type, max((t->>'meanMs')::float8) AS "meanMs",
-    CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
-  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;
-
-/**
- * Whether a claim counts for the rate of its type: it is of the last second, or of the next one, as PostgreSQL's clock may have been put right by less.
- * What is later was claimed by a clock that has been set back: a rate would stand still until it is there again. @param at, now as SQL
- */
-const isLately = (at: string, now: string): string =>
-  `${at} > ${now} - interval '1 second' AND ${at} < ${now} + interval '1 second'`;
-
-/** The claims of the last second, of a row of task_types. @param limits, now as SQL */
-export const claimsLately = (limits: string, now: string): string => `(
-  SELECT coalesce(sum(count), 0)::int FROM unnest(${limits}.claimed_at, ${limits}.claimed) AS c (at, count)
-  WHERE ${isLately("at", now)})`;
-
-/** When the last of these was. @param claimedAt, now as SQL */
-const lastOf = (claimedAt: string, now: string): string =>
-  `(SELECT max(c) FROM unnest(${claimedAt}) c WHERE ${isLately("c", now)})`;
-
-/** How many workers the tasks \`t\` in flight take, as \`unacked_tasks_held\` has it: those of a lane one, as they run in turn. */
-export const COUNTED = "count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL)";
-
-/** The key space of advisory locks on pools of tasks; any number, the same for all managers. */
-const LOCK_SPACE = 7_027;
-/** Whether this claim is the one of pool $1 just now, until its transaction ends: one for its services at a time. */
-export const POOL_IS_MINE = `pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1))`;
-/** Claims of a type with a rate are so far apart, so that a second of them has at most 200 entries. */
-const APART = "interval '5 milliseconds'";
-export const ORDER = "priority DESC, due_at, id";
-/**
- * Whether it may be one of many in a call, as SQL: it was never interrupted, and of its messages fewer than so many came back from a service that has
- * gone. That may have begun it: under load a start is told 50 ms late.
- */
-const UNHURT = "interruptions = 0 AND coalesce((story->>'handedOn')::int, 0) < 3";
-/** Of calls for a hundred a claim may have thousands of tasks, with 256 KiB each. */
-const WITHIN = `CASE WHEN bytes_before < ${MAX_CLAIM_BYTES} THEN params END AS params, bytes_before >= ${MAX_CLAIM_BYTES} AS "isBeyond"`;
-const PARAMS_BYTES = bytesOfAll(["params"]);
-/** What is told of a task that was sent, as SQL: which columns it is read from, and how; what is beyond is to be given back. */
-export const SENT = {
-  from: `(SELECT *, sum(${PARAMS_BYTES}) OVER (ORDER BY ${ORDER} ROWS UNBOUNDED PRECEDING) - (${PARAMS_BYTES}) AS bytes_before FROM claimed) claimed`,
-  columns:
-    "id, send_id, type, params, failures, max_attempts, crashes, interruptions, sends, priority, due_at, lane, flow_id, flow_ref, story",
-  asked: `id AS "taskId", send_id AS "sendId", type, ${WITHIN}, failures, max_attempts AS "maxAttempts", crashes > 0 AS alone, sends,
-    ${UNHURT} AS unhurt, lane, flow_id AS "flowId", flow_ref AS "flowRef"`,
-};
 /**
  * The types $4, of which nobody knows how many they are when it is planned. Where PostgreSQL knows it takes a plan for just these to be cheaper
  * than one for any, each time; and to plan it takes longer than to do it.
  */
 const TYPES = "(SELECT types FROM asked)::text[]";
 /** When this claim was made. */
-const AT = "(SELECT at FROM locked)";
+export const AT = "(SELECT at FROM locked)";
 
 /** What the claim for services and that of a taker differ in, as SQL. */
-interface Claimant {
+export interface Claimant {
   /** Whether it may claim in pool $1 just now. */
   isMine: string;
   /** Of $3 workers, so many are kept for a type that wants `wanted`, and others before it `before`. */
@@ -131,7 +70,7 @@ const callsOf = (sentFrom = ""): string => `
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  * - When there is room again is counted from the end of the claim: from its begin, as its tasks are, each second would be longer by the claim.
  */
-const claimFor = (claimant: Claimant): string => {
+export const claimFor = (claimant: Claimant): string => {
   const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "", passesLocked = false } = claimant;
   const isReady = floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${floors.ready}::timestamptz`;
   const isReadyOf = (from: string) => (floors === undefined ? "status = 'Ready'" : `status = 'Ready' AND due_at >= ${from}`);
@@ -269,116 +208,4 @@ export const CLAIM_CALLS_FROM = claimFor({
   ...FOR_CALLS,
   calls: callsOf("AND t.sent_at >= $8::timestamptz"),
   floors: { ready: "$7", sent: "$8", types: "$9", readyOfTypes: "$10" },
-});
-
-/** What more is claimed to travel with what was claimed just before; the rate of its type holds as ever, and is counted as in CLAIM. */
-interface Joining {
-  /** So many its `max_running` leaves of type `l`, as SQL. */
-  room: string;
-  /** Which of those that are Ready. */
-  which: string;
-  sentAt: string;
-  lane: string;
-  /** Further steps, once the row of the type is locked; and how many may join by these, with a limit or without. */
-  steps?: string;
-  most?: string;
-}
-
-/**
- * Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. Which lane one joins goes by its place, looked up in an object: joined to
- * their places, thousands were compared with thousands.
- */
-const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }: Joining): string =>
-  prepared(`
-  WITH mine AS MATERIALIZED (
-    SELECT ${POOL_IS_MINE} AS is_mine
-  ), limits AS MATERIALIZED (
-    SELECT l.* FROM task_types l WHERE (SELECT is_mine FROM mine) AND l.type = $2 FOR UPDATE OF l
-  ), locked AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, (SELECT count(*) FROM limits) AS limited
-  )${steps}, room AS MATERIALIZED (
-    SELECT CASE WHEN NOT locked.is_mine THEN 0 ELSE greatest(0, least(${most}, (
-      SELECT CASE WHEN l.paused THEN 0 ELSE least(${room}, l.rate_per_second - ${claimsLately("l", "locked.at")}) END FROM limits l))) END AS room
-    FROM locked
-  ), next AS MATERIALIZED (
-    SELECT id, row_number() OVER (ORDER BY ${ORDER}) AS place FROM (
-      SELECT id, priority, due_at FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' AND ${which}
-      ORDER BY ${ORDER} LIMIT (SELECT room FROM room) FOR UPDATE SKIP LOCKED) ready
-  ), places AS MATERIALIZED (
-    SELECT jsonb_object_agg(id, place - 1) AS of_ids FROM next
-  ), claimed AS (
-    UPDATE tasks t SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, taken_by = NULL, sent_at = ${sentAt}, lane = ${lane}
-    WHERE t.id = ANY(ARRAY(SELECT id FROM next))
-    RETURNING ${SENT.columns}
-  ), counted AS (
-    UPDATE task_types l SET (claimed_at, claimed) = (
-      SELECT coalesce(array_agg(c.at), '{}') || locked.at, coalesce(array_agg(c.count), '{}') || n.count
-      FROM unnest(t.claimed_at, t.claimed) AS c (at, count) WHERE ${isLately("c.at", "locked.at")})
-    FROM limits t, locked, (SELECT count(*)::int AS count FROM claimed) n
-    WHERE l.type = t.type AND t.rate_per_second IS NOT NULL AND n.count > 0
-  )
-  SELECT ${SENT.asked} FROM ${SENT.from} ORDER BY ${ORDER}`);
-
-/**
- * They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. Not what goes
- * alone: each would take a worker that nobody has counted.
- */
-export const COMPANIONS = joiningFor({
-  room: `l.max_running - (SELECT coalesce(sum(f.count), 0)::int FROM locked k, unacked_tasks_in_flight($1, ARRAY[$2]) f
-        WHERE k.limited > 0 AND f.type = $2)`,
-  which: `${UNHURT} AND crashes = 0`,
-  sentAt: "coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))",
-  lane: "NULL",
-});
-
-/**
- * They join the lanes $4, by their places $5 of which $3 are: each is done after the one before, so that the limit counts none of them. But no lane whose
- * first is not in flight any more (cancelled, say): another may have been claimed in its place, in any pool. A lock reads a row as it is now, not as
- * it was before the type's was locked; whoever has one of them just now may be about to end it.
- */
-export const FOLLOWERS = joiningFor({
-  steps: `, firsts AS MATERIALIZED (
-    SELECT id FROM tasks WHERE (SELECT is_mine FROM locked) AND id = ANY($4::uuid[]) AND lane = id AND status IN ('Sent', 'Running')
-    FOR SHARE SKIP LOCKED
-  ), lanes AS MATERIALIZED (
-    SELECT array_agg(lane ORDER BY place) AS of_places, count(*)::int AS count
-    FROM (SELECT ($4::uuid[])[1 + turn] AS lane, place FROM unnest($5::int[]) WITH ORDINALITY AS turns (turn, place)) t
-    WHERE (lane IN (SELECT id FROM firsts)) IS TRUE
-  )`,
-  most: "(SELECT count FROM lanes)",
-  room: "$3",
-  which: "sends = 0 AND interruptions = 0 AND crashes = 0",
-  sentAt: "(SELECT at FROM locked)",
-  lane: "(SELECT of_places FROM lanes)[1 + ((SELECT of_ids FROM places) ->> t.id::text)::int]",
-});
-
-/** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */
-const SHIFT = "(unacked_now() - now())";
-
-/**
- * For somebody outside, named $5: $2 tasks of pool $1, of the types $4, for $3 ms. Workers of services are none of his concern, and
- * who takes waits for no other. $6 is the action, as audit-rows writes it: in the same statement, as what is locked here must not
- * outlast it. Who waits is tried again under the same action, whose row may be there: of a take that has committed, and nobody heard of it.
- */
-export const TAKE = claimFor({
-  isMine: "true",
-  kept: () => "0",
-  sent: "0",
-  calls: "",
-  room: "$2::int",
-  passesLocked: true,
-  set: `status = 'Running', run_id = gen_random_uuid(), started_at = ${AT}, taken_by = $5,
-      lease_until = ${AT} + ${SHIFT} + $3::float8 * interval '1 millisecond',
-      service_id = NULL, service_generation = NULL, service_name = NULL`,
-  steps: `, recorded AS (
-    INSERT INTO audit (id, actor, role, authentication, address, request_id, deed, count, targets, details)
-    SELECT a.*, done.count, done.targets, '{}' FROM jsonb_to_record($6::jsonb)
-        AS a (id uuid, actor text, role text, authentication text, address text, request_id text, deed text),
-      (SELECT count(*)::int AS count, to_jsonb((array_agg(jsonb_build_object('kind', 'task', 'id', id, 'name', NULL) ORDER BY ${ORDER}))[1:${MAX_AUDITED_TARGETS}])
-         AS targets FROM claimed) done
-    WHERE done.count > 0 ${ADDED_TO_ITS_ROW}
-  )`,
-  returning: `lease_until AS "leaseUntil", (SELECT true FROM rooms r WHERE r.room > 0 AND NOT EXISTS (SELECT FROM claimed)
-      AND (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = r.type AND t.status = 'Ready' ORDER BY ${ORDER} LIMIT 1)
-      LIMIT 1) IS TRUE AS "hasPassed"`,
 });

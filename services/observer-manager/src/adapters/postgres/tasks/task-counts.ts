@@ -1,7 +1,8 @@
 import type { DataSource } from "typeorm";
 import type { TaskCounts } from "../../../operations/tasks/task-store.ts";
 import { intSum } from "../connection/int-sum.ts";
-import { ANNOUNCED, COUNTED, isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { COUNTED } from "./claim-terms.ts";
+import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /** All of `tasks` is read; a million rows cost some 0.2 s. */
 const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC";

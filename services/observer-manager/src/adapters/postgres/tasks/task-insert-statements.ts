@@ -1,6 +1,6 @@
 import type { SendId } from "@unacked/contracts";
 import { prepared } from "../connection/prepared.ts";
-import { IS_LIMITED, ORDER } from "./task-claim.ts";
+import { IS_LIMITED, ORDER } from "./claim-terms.ts";
 
 /** What is asked for, a row each. */
 const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])

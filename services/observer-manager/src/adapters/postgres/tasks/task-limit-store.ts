@@ -5,7 +5,8 @@ import { type Action, doneToTaskType } from "../../../operations/access/audit.ts
 import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { rethrowRefused } from "../connection/refused.ts";
-import { COUNTED, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { COUNTED } from "./claim-terms.ts";
+import { TASK_SERVICE_LIVES } from "./task-services.ts";
 import { isOfType } from "./task-view.ts";
 
 /**

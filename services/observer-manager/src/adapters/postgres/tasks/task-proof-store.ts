@@ -2,8 +2,8 @@ import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../operations/tasks/task-prover.ts";
 import { Looks } from "../connection/looks.ts";
-import { TASK_SERVICE_LIVES } from "./task-claim.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /**
  * Index: tasks_in_flight. A service that is not in the books (any more), or in another generation, has it no longer. One that is

@@ -8,20 +8,12 @@ import { Looks } from "../connection/looks.ts";
 import { prepared } from "../connection/prepared.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { readInputs } from "../flows/flow-inputs.ts";
+import { IS_LIMITED, ORDER } from "./claim-terms.ts";
 import { PoolFloors } from "./pool-floors.ts";
-import {
-  ANNOUNCED,
-  CLAIM,
-  CLAIM_CALLS,
-  CLAIM_CALLS_FROM,
-  CLAIM_FROM,
-  COMPANIONS,
-  FOLLOWERS,
-  IS_LIMITED,
-  ORDER,
-  TASK_SERVICE_LIVES,
-} from "./task-claim.ts";
+import { CLAIM, CLAIM_CALLS, CLAIM_CALLS_FROM, CLAIM_FROM } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
+import { COMPANIONS, FOLLOWERS } from "./task-joining.ts";
+import { ANNOUNCED, TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /** Index: tasks_scheduled. What is due and locked by somebody is left to him, or to the next time. */
 const PROMOTE = prepared(`

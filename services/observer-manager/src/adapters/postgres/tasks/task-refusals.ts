@@ -1,7 +1,7 @@
 import type { SendId, TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
-import { TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /** A handful of rows: those that a message of the pool may come to. */
 const TAKERS = `

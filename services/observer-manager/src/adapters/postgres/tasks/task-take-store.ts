@@ -10,8 +10,8 @@ import { rethrowRefused } from "../connection/refused.ts";
 import { Vacuum } from "../connection/vacuum.ts";
 import { MAX_TAKE_BYTES, readInputs } from "../flows/flow-inputs.ts";
 import { viewOf } from "./postgres-task-store.ts";
-import { TAKE } from "./task-claim.ts";
 import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+import { TAKE } from "./task-take.ts";
 import { isKnownType } from "./task-view.ts";
 
 /** Index: tasks_ready_of_type, once a kind. */

@@ -1,5 +1,5 @@
 import { LIVING_STATES } from "../services/service-states.ts";
-import { isServed, TASK_SERVICE_LIVES } from "./task-claim.ts";
+import { isServed, TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /**
  * Of a row `s` of task_services, to say why tasks wait; what is claimed goes by TASK_SERVICE_LIVES alone. A service that is not known to be gone, and

@@ -4,7 +4,7 @@ import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-ch
 import type { LivePool } from "../../../operations/types/unknown-type.ts";
 import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
-import { TASK_SERVICE_LIVES } from "../tasks/task-claim.ts";
+import { TASK_SERVICE_LIVES } from "../tasks/task-services.ts";
 
 /** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
 const LIVE_TYPES = prepared(`
