@@ -16,16 +16,16 @@ const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: tru
 const pace = (meanMs: number | undefined, batchSize: number | null = null) => ({ meanMs: meanMs ?? null, batchSize });
 const ids = ({ bundles }: ReturnType<typeof bundlesOf>) => bundles.map(({ tasks }) => tasks.map(({ taskId }) => taskId));
 
-test("a bundle is worked off by one worker alone in the time that its last may wait, and holds a hundred at most", () => {
+test("the last of a bundle waits no longer than it may, should one worker alone work it off; it holds a hundred at most", () => {
   expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map((meanMs) => bundleSize(meanMs, 100))).toEqual([
-    1, 100, 100, 100, 14, 2, 1, 1, 1, 1,
+    1, 100, 100, 100, 15, 3, 2, 2, 2, 1,
   ]);
-  expect([1, 7, 50, 150, 201].map((meanMs) => bundleSize(meanMs, 200))).toEqual([100, 28, 4, 1, 1]);
+  expect([1, 7, 50, 150, 201].map((meanMs) => bundleSize(meanMs, 200))).toEqual([100, 29, 5, 2, 1]);
 });
 
 test("tasks of one short type travel together, in their order; others, and unknown ones, alone", () => {
   const claimed = [first(task("1", "short")), first(task("2", "long")), first(task("3", "short")), first(task("4", "new"))];
-  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 50, long: 5_000 }[type]), 100);
+  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 99, long: 5_000 }[type]), 100);
   expect(ids(bundles)).toEqual([["1", "3"], ["2"], ["4"], ["5"]]);
 });
 

@@ -1,7 +1,7 @@
 import type { RunId, SendId, ServiceId, TaskEvent, TaskEventBatch, TaskId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { newsOf } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { laneMsAt, windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
+import { isAmple, laneMsAt, windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
 
 const task = { taskId: "task" as TaskId, sendId: "send" as SendId };
 const started = (runId: string): TaskEvent => ({ kind: "TaskStarted", ...task, runId: runId as RunId, at: 10 });
@@ -71,6 +71,11 @@ describe("the window", () => {
     expect(windowOf(10, 1_000_000)).toBe(210);
     expect(windowOf(2_147_483_647, 0)).toBe(1_000_000); // PostgreSQL takes it as an integer
     expect([windowOf(100, 2_000, 600), windowOf(100, 0, 600), windowOf(100, 50_000, 600)]).toEqual([1_300, 125, 2_100]);
+  });
+
+  it("has enough ahead where filling it took half of that at most, and something", () => {
+    expect([0, 1, 8, 9].map((taken) => isAmple(27, 10, taken))).toEqual([false, true, true, false]);
+    expect([1, 2].map((taken) => isAmple(5, 4, taken))).toEqual([false, false]);
   });
 
   it("lets a lane take as long as one of all may be waited for, a turn at least and 1.2 s at most", () => {

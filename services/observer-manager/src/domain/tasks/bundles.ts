@@ -40,7 +40,7 @@ interface Open {
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
  * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
  * often as they are sent; alone goes what was hurt. Who joined a lane travels with its first, which stands before him.
- * @param waitMs so long the last of a bundle waits, where one worker alone works it off
+ * @param waitMs so long the last of a bundle waits at most, where one worker alone works it off
  * @returns also who found no place in the message of his lane
  */
 export function bundlesOf(
@@ -80,7 +80,7 @@ const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane
 /** How many may join the lane that this one begins, of which the last may wait so long. */
 export function followersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
   const leads = claimed.lane === claimed.task.taskId && pace?.batchSize == null && isNew(claimed);
-  return leads ? bundleSize(pace?.meanMs, waitMs) - 1 : 0;
+  return leads ? Math.max(1, turnsWithin(pace?.meanMs, waitMs)) - 1 : 0;
 }
 
 /** It may be given to one call with others of its type. */
@@ -105,8 +105,14 @@ export function callsOf(counts: ReadonlyMap<string, number>, batches: ReadonlyMa
   return [...counts].reduce((calls, [type, count]) => calls + Math.ceil(count / (batches.get(type) ?? 1)), 0);
 }
 
-/** How many tasks that take so long one worker works off within `waitMs`. */
-export function bundleSize(meanMs: number | null | undefined, waitMs: number): number {
-  if (meanMs == null) return 1;
-  return Math.max(1, Math.min(MAX_BUNDLE, Math.floor(waitMs / Math.max(meanMs, 0.001))));
+/**
+ * How many tasks that take so long go together, so that the last waits `waitMs` at most, should one worker alone work them off. Of what takes a little less than
+ * that two: with one, each worker would wait between two tasks until an end is in the broker's hands, and the next one here.
+ */
+export const bundleSize = (meanMs: number | null | undefined, waitMs: number): number =>
+  Math.min(MAX_BUNDLE, 1 + turnsWithin(meanMs, waitMs));
+
+/** How many tasks that take so long one worker works off within `waitMs`; 0 where that is not known. */
+function turnsWithin(meanMs: number | null | undefined, waitMs: number): number {
+  return meanMs == null ? 0 : Math.min(MAX_BUNDLE, Math.floor(waitMs / Math.max(meanMs, 0.001)));
 }

@@ -24,6 +24,13 @@ export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(e
   return Math.min(MOST, workers + Math.ceil(ahead));
 }
 
+/**
+ * Whether what is Sent ahead of the workers has them busy for a while: some was taken to fill the window, and half of what is ahead at most. Before as much
+ * is known as makes windows long enough, it takes more.
+ */
+export const isAmple = (window: number, workers: number, taken: number): boolean =>
+  taken > 0 && taken <= (window - workers) / 2;
+
 /** A turn where so many end a second, in ms. */
 export const turnMsAt = (endedPerS: number): number => (isBusyAt(endedPerS) ? BUSY_TURN_MS : TURN_MS);
 

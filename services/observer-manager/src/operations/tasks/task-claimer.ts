@@ -11,7 +11,7 @@ import {
 } from "../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
-import { isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import { isAmple, isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
@@ -42,6 +42,8 @@ export interface PoolClaim {
   isAll: boolean;
   /** Some of it had room for more: unlike one that is full, it leaves nothing that could have been sent. */
   hasRoom: boolean;
+  /** What it leaves waits for room in the window alone, and what is Sent there has the workers busy for a while. */
+  isAmple: boolean;
   /** When there is room again for a type that its rate holds back, by `performance.now()`; infinity: none is. */
   nextRoomAtMs: number;
 }
@@ -77,11 +79,12 @@ export class TaskClaimer {
     const rate = this.#rateOf(pool);
     const batches = this.#batches.get(pool) ?? NO_BATCHES;
     const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
-    const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll } = await this.#parts.store.claim(pool, asked);
+    const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll, isPlain } = await this.#parts.store.claim(pool, asked);
+    const isFilled = isPlain && isAmple(asked.window, workers, tasks.length);
     const nextRoomAtMs = performance.now() + (nextRoomInMs ?? Number.POSITIVE_INFINITY);
     if (tasks.length === 0) {
       rate.add(0);
-      return { bundles: [], left: [], claimed: 0, isAll, hasRoom: isAll, nextRoomAtMs };
+      return { bundles: [], left: [], claimed: 0, isAll, hasRoom: isAll, isAmple: isFilled, nextRoomAtMs };
     }
     const paceOf = (type: string) => {
       const pace = this.#paces.get(paceKey(pool, type));
@@ -96,6 +99,7 @@ export class TaskClaimer {
       claimed: all.length,
       isAll,
       hasRoom: isAll || !areFull,
+      isAmple: isFilled,
       nextRoomAtMs,
     };
   }

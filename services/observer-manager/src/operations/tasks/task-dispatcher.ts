@@ -13,6 +13,8 @@ const FAILED_PAUSE_MS = 1_000;
 const BUSY_PAUSE_MS = 10;
 /** So many claimed in one round are load, or so many a second lately: behind a limit a round may find none just before hundreds. */
 const BUSY = 50;
+/** While what is Sent ahead of the workers lasts, room is filled so far apart: a quarter of what lies there for them (domain/tasks/window.ts). */
+const REFILL_MS = 25;
 /** After an end it looks for what another manager has left waiting, though it has left nothing itself. */
 const LOOK_AGAIN_MS = 50;
 const PROMOTE_LIMIT = 5_000;
@@ -46,6 +48,8 @@ export class TaskDispatcher implements SenderAtOnce {
   /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
   #maySomeWait = true;
   #isThereRoom = false;
+  /** The workers are busy for a while without it. */
+  #isAmple = false;
   /** When the next one is due, by `performance.now()`, as far as was seen. */
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /** Pools in which the last look has left some. */
@@ -78,12 +82,12 @@ export class TaskDispatcher implements SenderAtOnce {
 
   /**
    * Some have ended, and nothing else has happened. Where nothing waits, it need not look for what may take their places, but for what other managers
-   * may have left since: they do not hear of ends that this one reads.
+   * may have left since: they do not hear of ends that this one reads. Where workers have enough ahead of them, room is filled a little later, more of it together.
    */
   madeRoom(): void {
     this.#isThereRoom = true;
-    if (this.#maySomeWait) this.#loop.wake();
-    else this.#looksAgain ??= setTimeout(() => this.#loop.wake(), LOOK_AGAIN_MS);
+    if (this.#maySomeWait && !this.#isAmple) return this.#loop.wake();
+    this.#looksAgain ??= setTimeout(() => this.#loop.wake(), this.#maySomeWait ? REFILL_MS : LOOK_AGAIN_MS);
   }
 
   atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined {
@@ -124,11 +128,13 @@ export class TaskDispatcher implements SenderAtOnce {
     this.#dueAtMs = performance.now() + (promoted === PROMOTE_LIMIT ? 0 : (nextDueInMs ?? Number.POSITIVE_INFINITY));
     if (promoted > 0) this.#parts.promoted();
     await this.#claimer.lookAtPaces();
-    const { claimed, isAll, nextRoomAtMs } = await this.#claimAll();
+    const { claimed, isAll, isAmple, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();
     if (claimed >= BUSY || this.#claimer.isBusy) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
     this.#maySomeWait ||= !isAll;
-    if (promoted === PROMOTE_LIMIT || (this.#maySomeWait && this.#isThereRoom)) return 0;
+    this.#isAmple = isAmple && !this.#claimer.isBusy;
+    if (promoted === PROMOTE_LIMIT) return 0;
+    if (this.#maySomeWait && this.#isThereRoom) return this.#isAmple ? REFILL_MS : 0;
     return Math.min(this.#untilDue(), Math.max(1, nextRoomAtMs - performance.now()));
   }
 
@@ -151,29 +157,32 @@ export class TaskDispatcher implements SenderAtOnce {
     return FAILED_PAUSE_MS;
   }
 
-  /** @returns how many, whether nothing else waits, and when there is room again for a type that its rate holds back */
-  async #claimAll(): Promise<{ claimed: number; isAll: boolean; nextRoomAtMs: number }> {
+  /** @returns how many, whether nothing else waits, or can for a while, and when there is room again for a type that its rate holds back */
+  async #claimAll(): Promise<{ claimed: number; isAll: boolean; isAmple: boolean; nextRoomAtMs: number }> {
     const { store } = this.#parts;
     let count = 0;
     const leftIn = new Set<string>();
     let areAll = true;
+    let areAmple = true;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
       if (this.#isFull(pool.pool)) {
         leftIn.add(pool.pool);
-        areAll = false; // it is looked at again when the broker has confirmed some
+        areAll = false;
+        areAmple = false; // it is looked at again when the broker has confirmed some
         continue;
       }
       const { bundles, left, claimed, isAll, hasRoom, ...next } = await this.#claimer.claim(pool);
       count += claimed;
       areAll &&= isAll;
+      areAmple &&= isAll || next.isAmple;
       if (!hasRoom) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
       if (left.length > 0) await this.#giveBack(left);
       this.#sendAll(bundles);
     }
     this.#leftIn = leftIn;
-    return { claimed: count, isAll: areAll, nextRoomAtMs };
+    return { claimed: count, isAll: areAll, isAmple: areAmple, nextRoomAtMs };
   }
 
   /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */

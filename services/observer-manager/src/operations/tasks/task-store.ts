@@ -110,6 +110,8 @@ export interface TaskQueueStore {
     keepsWorkers: boolean;
     roomAhead: number;
     isAll: boolean;
+    /** No type here is limited, or takes batches: what is left waits for room in the window alone. */
+    isPlain: boolean;
   }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;

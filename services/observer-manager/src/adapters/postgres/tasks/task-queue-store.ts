@@ -142,13 +142,15 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   async claim(pool: string, asked: Asked): ReturnType<TaskQueueStore["claim"]> {
     const floors = this.#floors.at(pool);
     const beganMs = performance.now();
-    const rows = (await this.#claimPlain(pool, asked, floors)) ?? (await this.#claimAny(pool, asked, floors));
+    const plain = await this.#claimPlain(pool, asked, floors);
+    const rows = plain ?? (await this.#claimAny(pool, asked, floors));
     const tasks = await this.#claimed(pool, rows);
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0, isAll: wasAll = false } = rows[0] ?? {};
     const isAll = wasAll && tasks.length === rows.filter(({ taskId }) => taskId !== null).length; // else some were given back
-    return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll };
+    const isPlain = plain !== undefined;
+    return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll, isPlain };
   }
 
   /** Undefined: something here is more than plain. */
