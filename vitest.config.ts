@@ -53,8 +53,17 @@ export default defineConfig({
     teardownTimeout: 30_000,
     chaiConfig: { truncateThreshold: 4_000 }, // the summary at a run's end has no more than the message
     projects: [
-      // They take milliseconds; the limit is for a machine that does much else.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], exclude, testTimeout: 120_000, isolate: false } },
+      // They take milliseconds; the limits are for a machine that does much else.
+      {
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          exclude,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          isolate: false,
+        },
+      },
       {
         test: {
           ...servers,

@@ -46,6 +46,8 @@ test.runIf(isTurnOf(1))(
     await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).ready).toBe(1));
     await system.management.purge("unacked.tasks.default");
     await eventually(() => expect(kindsSent()).toContain("TaskMarker"), { timeoutMs: 40_000, what: "a marker" });
+    const itRuns = () => expect(kindsSent()).toContain("TasksRunning"); // of what has for 30 s
+    await eventually(itRuns, { timeoutMs: 60_000, what: "that one runs still" });
     await system.call("DELETE", `/api/v1/tasks/${id}`);
     expect((await tasks.get(id, "20s")).status).toBe("Cancelled");
     expect((await tasks.get(waiting.id, "30s")).status).toBe("Completed");

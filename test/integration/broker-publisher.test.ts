@@ -191,13 +191,13 @@ describe("publish()", () => {
   });
 
   test("gives up a confirm that is late, ends the session for it, and goes on in the next", async () => {
-    const { proxy, started } = await proxiedPublisherTo("late", { confirmTimeoutMs: 200 });
+    const { proxy, started } = await proxiedPublisherTo("late", { confirmTimeoutMs: 2_000 });
     await started.publish(message("late"));
     proxy.blackhole("to-client");
     await expect(started.publish(message("late"))).rejects.toMatchObject({ code: "too-late" });
     expect(started.status).toMatchObject({
       up: false,
-      lastLoss: { kind: "ended-by-owner", detail: "no confirm within 200 ms" },
+      lastLoss: { kind: "ended-by-owner", detail: "no confirm within 2000 ms" },
     });
     await proxy.heal();
     await started.writable();
@@ -220,8 +220,8 @@ describe("publish()", () => {
   });
 
   test("keeps the session while confirms come in time, however long it goes on", async () => {
-    const started = await publisherTo("steady", { confirmTimeoutMs: 300 });
-    const untilMs = performance.now() + 1_000;
+    const started = await publisherTo("steady", { confirmTimeoutMs: 1_500 });
+    const untilMs = performance.now() + 3_000;
     while (performance.now() < untilMs) await started.publish(message("steady"));
     expect(started.status).toMatchObject({ up: true, generation: 1 });
   });

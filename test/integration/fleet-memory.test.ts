@@ -70,7 +70,7 @@ describe("a manager that starts", () => {
     seen.consumers = 1;
     expect(knows()).toBe(true);
     await query(
-      `INSERT INTO managers (id, version, features, is_consuming, seen_at) VALUES ($1, 'now', '["queue-marker"]', true, now() - interval '15 seconds')`,
+      `INSERT INTO managers (id, version, features, is_consuming, seen_at) VALUES ($1, 'now', '["queue-marker"]', true, now() - interval '8 seconds')`,
       [randomUUID()],
     );
     await query("INSERT INTO known_features SELECT 'queue-marker' ON CONFLICT DO NOTHING");

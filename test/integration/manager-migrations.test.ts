@@ -88,7 +88,7 @@ test("a query before the database was ever reached is one that may succeed later
 test("a query whose answer never comes ends its connection, so that nobody waits behind it", async () => {
   const { databaseUrl } = await freshDatabase();
   const wire = await tcpProxy(databaseUrl);
-  const dataSource = await connect(wire.through(databaseUrl), { statementTimeoutMs: 100 });
+  const dataSource = await connect(wire.through(databaseUrl), { statementTimeoutMs: 1_000 });
   wire.blackhole();
   await expect(dataSource.query("SELECT 1")).rejects.toSatisfy((error) => describeDatabaseError(error).unavailable);
   const before = wire.acceptedConnections;
@@ -100,7 +100,7 @@ test("a query whose answer never comes ends its connection, so that nobody waits
 
 test("a statement that runs too long is ended by PostgreSQL, and the connection still serves", async () => {
   const { databaseUrl } = await freshDatabase();
-  const dataSource = await connect(databaseUrl, { statementTimeoutMs: 100 });
+  const dataSource = await connect(databaseUrl, { statementTimeoutMs: 1_000 });
   await expect(dataSource.query("SELECT pg_sleep(5)")).rejects.toMatchObject({ driverError: { code: "57014" } });
   expect(await dataSource.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });

@@ -99,7 +99,7 @@ describe("a service that is told to drain", () => {
     "keeps what does not stop in time, takes nothing for it, and gives it back when it does",
     async () => {
       const { manager, service, file, keyOf } = await bornService({ env: { STOP_TIMEOUT_MS: "500" } });
-      await running(manager, 1, { file, stopDelayMs: 2_000 });
+      await running(manager, 1, { file, stopDelayMs: 6_000 });
       await manager.control({ kind: "Drain" }, keyOf(1));
       await service.waitForEvent("drained-without");
       await queueHolds(manager, { ready: 0, unacked: 1 });
@@ -122,7 +122,7 @@ describe("a service that is told to drain", () => {
 
   test.runIf(isTurnOf(2))("still stops what it is told to stop", async () => {
     const { manager, file, keyOf } = await bornService();
-    const { observerId } = await manager.start({ params: { file, stopDelayMs: 500 } });
+    const { observerId } = await manager.start({ params: { file, stopDelayMs: 3_000 } });
     await manager.waitFor("RunStarted");
     await manager.control({ kind: "Drain" }, keyOf(1));
     await manager.waitFor("ServiceAlive", ({ draining }) => draining);

@@ -103,7 +103,7 @@ describe.runIf(isTurnOf(0))("a service that was too slow to prove that it lives,
       TAKEN_OVER_MS,
     );
     const bornMs = performance.now();
-    await eventually(() => expect(begun()).toBe(2 * count), { timeoutMs: TAKEN_OVER_MS });
+    await eventually(() => expect(begun()).toBeGreaterThanOrEqual(2 * count), { timeoutMs: TAKEN_OVER_MS });
     console.log(`all ${count} again after ${Math.round(performance.now() - bornMs)} ms, in windows of 16 and more`);
     await workIs(manager, { ready: 0, unacked: count });
     expect(service.exit()).toBeNull();

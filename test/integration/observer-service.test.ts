@@ -331,7 +331,7 @@ describe("an error that belongs to no observer", () => {
   });
 
   test.runIf(isTurnOf(1))("without slots it fences everything, is told, and ends the process with 1", async () => {
-    const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "0" } });
+    const { manager, service } = await bornService({ env: { OBSERVERS_DIR, SLOTS: "0", LOOSE_TIMER_MS: "8000" } });
     await manager.start({ type: "loose-timer" });
     await manager.waitFor("RunStarted");
     expect(await service.exited).toEqual({ code: 1, signal: null });
@@ -490,7 +490,7 @@ describe("a lost session", () => {
 describe.runIf(isTurnOf(2))("an event loop that is blocked past the lease's deadline", () => {
   test("fences before anything else when it wakes", async () => {
     const { manager, service, file } = await bornService({ env: { HEARTBEAT_S: "1", SLOTS: "0" } });
-    await manager.start({ params: { file, blockLoopMs: 1_700 } });
+    await manager.start({ params: { file, blockLoopMs: 1_700, blockAfterMs: 1_000 } });
     await manager.start({ params: { file } });
     await service.waitForEvent("lease-lost");
     await eventually(() => expect(ofKind(manager, "RunReleased")).toHaveLength(2));

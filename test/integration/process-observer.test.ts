@@ -11,6 +11,9 @@ import { processIdentity } from "../../scripts/processes/identity.mjs";
 import { eventually } from "../support/eventually.ts";
 import { ROOT, startProcess } from "../support/processes/processes.ts";
 
+/** A guardian, a shell or another language starts meanwhile, on a machine that does much else. */
+const PATIENT = { timeoutMs: 60_000 };
+
 type Printed = { line: string; truncated?: true };
 
 const shell = (script: string, more: object = {}) => ({ command: "sh", args: ["-c", script], ...more });
@@ -106,7 +109,7 @@ test("a NUL character in an argument is refused by the params' schema", async ()
 
 test("a stop ends the whole group with SIGTERM, well before the SIGKILL is due", async () => {
   const run = runObserver(observer, { params: shell(group("heeds"), { stopTimeoutMs: 25_000 }) });
-  const pids = pidsIn(await run.waitForEvent(isPids));
+  const pids = pidsIn(await run.waitForEvent(isPids, PATIENT));
   expect(await run.stop()).toEqual({ outcome: "stopped" });
   expect(pids.map(processIdentity)).toEqual([null, null]);
 });
@@ -115,14 +118,14 @@ test("a command may use its SIGTERM to say goodbye", async () => {
   const run = runObserver(observer, {
     params: shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done"),
   });
-  await run.waitForEvent();
+  await run.waitForEvent(undefined, PATIENT);
   expect(await run.stop()).toEqual({ outcome: "stopped" });
   expect(lines(run)).toEqual(["ready", "bye"]);
 });
 
 test("a group that ignores SIGTERM gets SIGKILL after stopTimeoutMs, and the run ends only then", async () => {
   const run = runObserver(observer, { params: shell(group("ignores"), { stopTimeoutMs: 300 }) });
-  const pids = pidsIn(await run.waitForEvent(isPids));
+  const pids = pidsIn(await run.waitForEvent(isPids, PATIENT));
   const stoppedAtMs = performance.now();
   expect(await run.stop()).toEqual({ outcome: "stopped" });
   expect(performance.now() - stoppedAtMs).toBeGreaterThanOrEqual(290);
@@ -131,7 +134,7 @@ test("a group that ignores SIGTERM gets SIGKILL after stopTimeoutMs, and the run
 
 test("a lost lease kills at once, whatever the group would like to do first", async () => {
   const run = runObserver(observer, { params: shell(group("ignores"), { stopTimeoutMs: 25_000 }) });
-  const pids = pidsIn(await run.waitForEvent(isPids));
+  const pids = pidsIn(await run.waitForEvent(isPids, PATIENT));
   expect(await run.stop("lease-lost")).toEqual({ outcome: "stopped" });
   expect(pids.map(processIdentity)).toEqual([null, null]);
 });
@@ -144,7 +147,7 @@ test("children that the command leaves behind end with it", async () => {
 
 test("when the guardian is killed the run fails, and the group dies", async () => {
   const run = runObserver(observer, { params: shell(group("ignores")) });
-  const pids = pidsIn(await run.waitForEvent(isPids));
+  const pids = pidsIn(await run.waitForEvent(isPids, PATIENT));
   const guardians = childrenOf(process.pid, /guardian\.mjs/);
   expect(guardians).toHaveLength(1);
   for (const guardian of guardians) process.kill(guardian, "SIGKILL");
@@ -198,7 +201,7 @@ test("a frozen service loses its command after silenceTimeoutMs, and notices whe
 });
 
 test("a service that is alive and well keeps its command beyond silenceTimeoutMs", async () => {
-  const run = runObserver(observer, { params: shell("echo up; sleep 1.2; echo still", { silenceTimeoutMs: 500 }) });
+  const run = runObserver(observer, { params: shell("echo up; sleep 4.5; echo still", { silenceTimeoutMs: 2_000 }) });
   expect(await run.finished).toEqual({ outcome: "completed" });
   expect(lines(run)).toEqual(["up", "still"]);
 });

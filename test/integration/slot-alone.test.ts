@@ -42,25 +42,17 @@ async function guilty(how: string, maxAttempts: number) {
   return { start, accept, stop, purposes, untilTold, untilNoneIsAlone };
 }
 
-test.runIf(isTurnOf(1))(
-  "the slot of one that has to be alone is let go when that has failed for good",
-  async () => {
-    const { untilTold, untilNoneIsAlone } = await guilty("exit", 1);
-    await untilTold("RunFailed");
-    await untilNoneIsAlone();
-  },
-  60_000,
-);
+test.runIf(isTurnOf(1))("the slot of one that has to be alone is let go when that has failed for good", async () => {
+  const { untilTold, untilNoneIsAlone } = await guilty("exit", 1);
+  await untilTold("RunFailed");
+  await untilNoneIsAlone();
+});
 
-test.runIf(isTurnOf(2))(
-  "likewise when it has completed",
-  async () => {
-    const { untilTold, untilNoneIsAlone } = await guilty("emits-and-returns", 1);
-    await untilTold("RunCompleted");
-    await untilNoneIsAlone();
-  },
-  60_000,
-);
+test.runIf(isTurnOf(2))("likewise when it has completed", async () => {
+  const { untilTold, untilNoneIsAlone } = await guilty("emits-and-returns", 1);
+  await untilTold("RunCompleted");
+  await untilNoneIsAlone();
+});
 
 test.runIf(isTurnOf(0))(
   "likewise when it is deleted between two attempts, but not when a second message of it goes",
@@ -75,5 +67,4 @@ test.runIf(isTurnOf(0))(
     await untilTold("RunStopped");
     await untilNoneIsAlone();
   },
-  60_000,
 );

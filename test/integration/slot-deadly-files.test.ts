@@ -30,7 +30,7 @@ const SEGV = "execSync(`kill -SEGV ${process.pid}`);"; // as a broken addon does
 
 async function open() {
   const args = [join(ROOT, "services/observer-service/dist/slot/main.js")];
-  const { handlers } = await openSlots(dir, 2, 1_000, { stuckMs: 2_000, args });
+  const { handlers } = await openSlots(dir, 2, 1_000, { stuckMs: 5_000, args });
   const types = () => handlers.catalogue.types.map(({ type }) => type);
   const broken = () => Object.fromEntries(handlers.catalogue.broken.map(({ file, problem }) => [basename(file), problem]));
   return { handlers, types, broken };

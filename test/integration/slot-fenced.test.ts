@@ -48,7 +48,6 @@ test.runIf(isTurnOf(1))(
     expect(kinds()).not.toContain("RunCompleted");
     await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
   },
-  60_000,
 );
 
 test.runIf(isTurnOf(0))(
@@ -72,5 +71,4 @@ test.runIf(isTurnOf(0))(
     await eventually(() => expect(handlers.slots().filter(({ runs }) => runs === 1)).toHaveLength(1));
     expect(handlers.slots().map(({ pid }) => pid)).not.toContain(slot?.pid);
   },
-  60_000,
 );

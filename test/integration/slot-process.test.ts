@@ -41,7 +41,7 @@ test("a slot is gone soon after its end, though something that it has started ho
   process.kill(slot.pid, "SIGKILL");
   await slot.gone;
   expect([heard(), held, isAlive()]).toEqual([2_000, [2_000], true]);
-}, 20_000);
+});
 
 test("likewise where that writes on and on", async () => {
   const { slot, held, isAlive, heard } = await slotWithSurvivor(`while sleep 0.1; do echo '${LAG}' >&3; done`);
@@ -49,4 +49,4 @@ test("likewise where that writes on and on", async () => {
   process.kill(slot.pid, "SIGKILL");
   await slot.gone;
   expect([held.length, isAlive()]).toEqual([1, true]);
-}, 20_000);
+});

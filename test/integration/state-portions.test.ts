@@ -34,14 +34,11 @@ test.runIf(isTurnOf(2))(
 
     const { amqpUrl, management } = await freshVhost();
     const connection = new SupervisedConnection(brokerSettings(amqpUrl), {
-      build: async (session) => {
-        await session.declare(stateQueue("classic"));
-        await consumer.begin(session);
-      },
+      build: (session) => session.declare(stateQueue("classic")),
     });
     connection.start();
     onTestFinished(() => connection.close());
-    await connection.up();
+    const session = await connection.up();
     const service = { serviceId: newServiceId(), serviceName: "s", pool: "default", workerCount: 5_000, generation: 1 };
     for (let message = 0; message < MESSAGES; message += 1) {
       const events = ids.slice(message * EVENTS, (message + 1) * EVENTS).map((observerId) => ({
@@ -56,6 +53,7 @@ test.runIf(isTurnOf(2))(
       const body = JSON.stringify({ kind: "EventBatch", ...service, seq: message + 1, events });
       await management.publish({ exchange: EXCHANGES.events.name, routingKey: STATE_KEY, body });
     }
+    await consumer.begin(session); // when all is there, so that many come together
     const counted = "SELECT status, count(*)::int AS count FROM observers GROUP BY status";
     const all = [{ status: "Processing", count: MESSAGES * EVENTS }];
     await eventually(async () => expect(await books.dataSource.query(counted)).toEqual(all), { timeoutMs: 30_000 });

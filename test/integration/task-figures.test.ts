@@ -164,7 +164,10 @@ test("How it stands: what waits and since when, what runs, who can, and the load
   expect(after.pools).toEqual([{ pool: "default", workers: 10, loadPercent: expect.closeTo(paint?.loadPercent ?? 0, 3) }]);
   expect(paint?.bars).toHaveLength(60);
   expect((await nowOf("paint", "by=hour")).bars).toHaveLength(48);
-  expect((await nowOf("paint", "by=hour")).bars.at(-1)).toMatchObject({ completed: 1, failed: 0 });
+  const bars = (await nowOf("paint", "by=hour")).bars.slice(-2); // an hour may end meanwhile
+  expect([bars.reduce((sum, bar) => sum + bar.completed, 0), bars.reduce((sum, bar) => sum + bar.failed, 0)]).toEqual([
+    1, 0,
+  ]);
 });
 
 test.runIf(isTurnOf(1))(

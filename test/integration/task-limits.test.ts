@@ -248,7 +248,7 @@ test.runIf(isTurnOf(0))("No second holds more claims than the rate allows, whoev
   const most = mostInASecond(times);
   process.stdout.write(`claims at ${rate} a second: ${times.length} in ${seconds} s, at most ${most} in any second\n`);
   expect(most).toBe(rate);
-  expect(times.length).toBeGreaterThanOrEqual(rate * seconds * 0.96);
+  expect(times.length).toBeGreaterThanOrEqual(rate * seconds * (proves("tasks") ? 0.96 : 0.8));
 });
 
 test("A pause is not caught up with", async () => {

@@ -198,10 +198,10 @@ test.runIf(isTurnOf(2))(
   "A lease that is extended in time goes on, and one that is over but not given away yet, too",
   async () => {
     const { id } = await takers.create();
-    const taken = await takers.takeOne({ leaseMs: 1_000 });
-    for (let i = 0; i < 5; i += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      expect((await takers.extend(taken, 1_000)).status).toBe(200);
+    const taken = await takers.takeOne({ leaseMs: 2_500 });
+    for (let i = 0; i < 4; i += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      expect((await takers.extend(taken, 2_500)).status).toBe(200);
     }
     const { body } = await takers.extend(taken, 60_000);
     expect(await takers.get(id)).toMatchObject({ interruptions: 0, taken: { until: body.leaseUntil } });

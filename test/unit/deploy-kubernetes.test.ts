@@ -40,7 +40,7 @@ describe("the check itself", () => {
     expect(apiFlaws([{ ...broker, spec: { ...spec, replicas: "three" } }])[0]).toContain("replicas");
     expect(apiFlaws([{ ...broker, spec: { ...spec, rabbitmq: {} } }])[0]).toContain("additionalConfig");
   });
-}, 60_000);
+});
 
 it("the base wants one Secret, of which there is a template", () => {
   const missing = base
@@ -57,12 +57,12 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
   const programs = workloads.filter(({ metadata }) => metadata.name in PROGRAMS);
   const cases = (some: Workload[]): [string, Workload][] => some.map((each) => [nameOf(each), each]);
 
-  it("is such as the Kubernetes API and the operators take", { timeout: 60_000 }, () => {
+  it("is such as the Kubernetes API and the operators take", () => {
     expect(apiFlaws([...manifests, ...brought, ...example])).toEqual([]);
     expect(manifests.length).toBeGreaterThan(15);
   });
 
-  it("is such as they take as kubectl renders it, too", { timeout: 60_000 }, () => {
+  it("is such as they take as kubectl renders it, too", () => {
     expect(apiFlaws(rendered)).toEqual([]);
   });
 
@@ -199,7 +199,7 @@ describe("below a path", () => {
   const isManager = ({ kind, metadata }: { kind: string; metadata: { name: string } }) =>
     kind === "Deployment" && metadata.name === "observer-manager";
 
-  it("are managers that are told so by manager-settings, and whose probes ask outside of it", { timeout: 60_000 }, () => {
+  it("are managers that are told so by manager-settings, and whose probes ask outside of it", () => {
     const manifests = belowPath();
     const manager = manifests.find(isManager) as unknown as Workload;
     const given = { ...environmentOf("observer-manager"), ...ownSettings(manifests, manager) };

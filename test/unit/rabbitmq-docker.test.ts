@@ -101,6 +101,7 @@ describe("a private RabbitMQ in Docker", () => {
 
   it("is left alone once it has ended in order: the next start's has its name", async () => {
     const program = await startedProgram();
+    await eventually(() => expect(asked().at(-1)).toMatch(/^wait/)); // nobody waits for that
     program.stdin.write("stop\n");
     await once(program.stdout, "data");
     program.stdin.end();

@@ -239,7 +239,7 @@ describe("the connection", () => {
       (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>\n\n"),
     );
     const all = async () => {
-      for await (const news of api.changes(AbortSignal.timeout(2_000))) return news;
+      for await (const news of api.changes(AbortSignal.timeout(20_000))) return news;
       return undefined;
     };
     await expect(all()).rejects.toMatchObject({ exitKind: "unexpectedAnswer" });

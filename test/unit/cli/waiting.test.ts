@@ -123,13 +123,10 @@ it("A wait for observers goes on over a manager that cannot be reached between i
 });
 
 it("A wait for an observer that no worker is free for says so when its time is up", async () => {
-  const { code, err } = await unacked(
-    ["wait", CREATED_OBSERVER.name, "--for", "Processing", "--timeout", "300ms"],
-    (path) => {
-      if (path.includes("/observers/")) return json(CREATED_OBSERVER);
-      return path.includes("/services") ? json({ items: [], total: 0 }) : stream;
-    },
-  );
+  const { code, err } = await unacked(["wait", CREATED_OBSERVER.name, "--for", "Processing", "--timeout", "2s"], (path) => {
+    if (path.includes("/observers/")) return json(CREATED_OBSERVER);
+    return path.includes("/services") ? json({ items: [], total: 0 }) : stream;
+  });
   expect(code).toBe(EXIT_CODES.timedOut);
   expect(err).toContain(`is Created, and waits for a service of pool ${CREATED_OBSERVER.pool}: none is alive`);
 });

@@ -214,7 +214,7 @@ test("Waiting ends with its time, with the signal's reason, and where it is no u
   expect(unknown).toMatchObject({ code: "task-not-found" });
   server?.closeAllConnections();
   server?.close();
-  const away = await failureOf(task.result({ timeoutMs: 400 }));
+  const away = await failureOf(task.result({ timeoutMs: 2_000 }));
   expect(away).toMatchObject({ name: "TaskNotOver", task: undefined, cause: { kind: "unreachable" } });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { codePrint } from "../../../services/observer-service/src/slot/code-print.ts";
+import { cpuMsOf } from "../../support/time/cpu-time.ts";
 
 const FILES: Record<string, string> = {
   "feed.ts": `import { a } from "./lib/a.js";\nimport data from './lib/data.json';\nimport { z } from "zod";\n`,
@@ -63,7 +64,5 @@ it("is that of the TypeScript, where JavaScript that was made of it once lies be
 
 it("takes no more than a moment, whatever stands in the file", () => {
   save("blank.ts", `import(${" ".repeat(100_000)}x); import${" ".repeat(100_000)}x`);
-  const beganMs = performance.now();
-  print("blank.ts");
-  expect(performance.now() - beganMs).toBeLessThan(1_000);
+  expect(cpuMsOf(() => print("blank.ts"))).toBeLessThan(1_000);
 });

@@ -3,6 +3,7 @@ import { defineObserver, runObserver } from "@unacked/sdk";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorText, thrownText } from "../../../services/observer-service/src/error-text.ts";
+import { cpuMsOf } from "../../support/time/cpu-time.ts";
 
 const withStack = (message: string, stack: unknown, more: object = {}) => ({ name: "Error", message, stack, ...more });
 
@@ -65,9 +66,10 @@ describe("what was thrown, as data", () => {
       withStack("x", `Error: x\n${"    at\n".repeat(200_000)}`),
       withStack("a".repeat(2_000_000), "", { cause: withStack(`b${"a".repeat(1_000_000)}`, "") }),
     ];
-    const beganMs = performance.now();
-    for (const thrown of hostile) expect(thrownText(thrown).stack).toBeUndefined();
-    expect(performance.now() - beganMs).toBeLessThan(2_000);
+    const tookMs = cpuMsOf(() => {
+      for (const thrown of hostile) expect(thrownText(thrown).stack).toBeUndefined();
+    });
+    expect(tookMs).toBeLessThan(2_000);
   });
 
   test("can be sent whatever it is: whole lines within the bound, no NUL, no half of a character", () => {
