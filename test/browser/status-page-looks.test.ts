@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
-import { launchBrowser, NARROW, openPage, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
 import { rulesIn } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
 import { inTurn } from "../support/runs/turns.ts";
@@ -174,7 +174,7 @@ test("on a narrow screen the page that is shown is seen among the pages, the las
     .poll(async () => {
       const { x = -1, width = 0 } = (await link.boundingBox()) ?? {};
       return x >= 0 && x + width <= NARROW.width;
-    })
+    }, POLL)
     .toBe(true);
 });
 

@@ -184,7 +184,7 @@ describe("a service that is drained", () => {
       await untilAllOn(ids, "service-2");
       const more = (await system.createMany("later", 5)).map((one) => one.id);
       await untilAllOn(more, "service-2");
-      expect(system.actingByPid().get(other.pid)?.size).toBe(8);
+      await eventually(() => expect(system.actingByPid().get(other.pid)?.size).toBe(8));
       await system.check();
     },
   );

@@ -17,7 +17,7 @@ describe.runIf(isTurnOf(2))("a service with five thousand observers", () => {
   let system: System;
 
   beforeAll(async () => {
-    system = await freshSystem();
+    system = await freshSystem({ heartbeatS: 20 }); // that a service is killed is noticed by its connection
     await system.startManager();
   });
   afterAll(() => system.close());

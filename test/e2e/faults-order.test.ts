@@ -79,7 +79,7 @@ describe("events that arrive in another order than the leases were held", () => 
       ]);
       expect((await system.get(created.id)).currentRunId).toBe(held.currentRunId);
     });
-    expect(system.actingByPid().get(heir.pid)).toContain(created.id);
+    await eventually(() => expect(system.actingByPid().get(heir.pid)).toContain(created.id));
     await system.check({ pool, maxOverlapMs: 1_000 });
     system.reportOverlap("start that arrives late", [held]);
   });

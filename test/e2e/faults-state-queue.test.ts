@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ObserverLogs, ObserverView } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 const STATE = "/queues/{vhost}/unacked.state";
@@ -27,13 +30,15 @@ describe("the state queue", () => {
   it.runIf(isTurnOf(1))(
     "when somebody unbinds it under everybody's feet: the service whose event comes back binds it again, and nothing is lost",
     async () => {
+      const end = join(temporaryFolder("end"), "now");
       const [kept, returning] = [
         (await system.createMany("kept", 3)) as ObserverView[],
-        (await system.createMany("returning", 1, { returnAfterMs: 2_000 })) as [ObserverView],
+        (await system.createMany("returning", 1, { returnWhenFile: end })) as [ObserverView],
       ];
       // A manager would bind it again within seconds; here the service has to.
       await system.managers[0]?.kill("SIGSTOP");
       await system.management.call("DELETE", "/bindings/{vhost}/e/unacked.events/q/unacked.state/state");
+      writeFileSync(end, "");
       await service.waitForEvent("publish-failed");
       await system.managers[0]?.kill("SIGCONT");
       await system.untilStatus([returning[0].id], "Completed");
@@ -64,7 +69,8 @@ describe("the state queue", () => {
       const doomed = await system.startService("service-2");
       const moving = await system.createMany("moving", 8);
       expect(new Set(moving.map((one) => one.service?.name))).toContain("service-2");
-      const returning = (await system.createMany("returning", 1, { returnAfterMs: 4_000 })) as [ObserverView];
+      const end = join(temporaryFolder("end"), "now");
+      const returning = (await system.createMany("returning", 1, { returnWhenFile: end })) as [ObserverView];
       await system.managers[0]?.kill("SIGKILL");
       await doomed.kill("SIGKILL");
       // Its runs are told to a queue that then goes, with something of another kind in its place.
@@ -72,6 +78,7 @@ describe("the state queue", () => {
       await eventually(async () => expect((await readiness()).body.eventsWaiting).toBe(0));
       await system.management.deleteQueue("unacked.state");
       await system.management.call("PUT", STATE, { durable: true, arguments: {} });
+      writeFileSync(end, "");
 
       await eventually(
         async () => {
@@ -139,8 +146,11 @@ describe("the exchanges of orders", () => {
       await system.createMany("observer", 1);
       const read = () => system.call<ObserverLogs>("GET", "/api/v1/observers/observer-0/logs");
       expect((await read()).status).toBe(200);
-      await system.management.call("DELETE", "/exchanges/{vhost}/unacked.replies");
-      expect((await read()).status).toBe(503);
+      // The manager declares it again every few seconds.
+      await eventually(async () => {
+        await system.management.call("DELETE", "/exchanges/{vhost}/unacked.replies");
+        expect((await read()).status).toBe(503);
+      });
       await eventually(async () => expect((await read()).status).toBe(200), { timeoutMs: 15_000 });
     },
   );

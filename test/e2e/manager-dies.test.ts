@@ -23,7 +23,7 @@ describe("when the manager is killed", () => {
       await system.startService("service-1");
       await system.startService("service-2");
       const observers = await system.createMany("observer", 10);
-      await system.createMany("failing", 2, { throwAfterMs: 1_500 }, { retry: { maxAttempts: 1 } });
+      await system.createMany("failing", 2, { throwAfterMs: 10_000 }, { retry: { maxAttempts: 1 } });
       await manager.kill("SIGKILL");
 
       await system.service("service-1").kill("SIGKILL");

@@ -116,17 +116,16 @@ test("A message-id with another body is refused, and one of another user is anot
 });
 
 test("What queue-latest did is not done again: newer params stay", async () => {
-  const ask = (answer: number, messageId: string) =>
-    requester.ask({ tasks: [amqp.work({ answer, ms: 700 }, { key: "latest", onConflict: "queue-latest" })] }, { messageId });
+  const body = (answer: number) => ({
+    tasks: [amqp.work({ answer, ms: answer === 1 ? 6_000 : 50 }, { key: "latest", onConflict: "queue-latest" })],
+  });
+  const ask = (answer: number, messageId: string) => requester.ask(body(answer), { messageId });
   const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
   const [task] = tasksOf(await ask(1, ids[0]));
   await amqp.tasks.untilStatus(task?.id ?? "", "Running");
   expect(tasksOf(await ask(2, ids[1]))[0]?.outcome).toBe("queued");
   expect(tasksOf(await ask(3, ids[2]))[0]?.outcome).toBe("queued");
-  await requester.publish(
-    { tasks: [amqp.work({ answer: 2, ms: 700 }, { key: "latest", onConflict: "queue-latest" })] },
-    { messageId: ids[1] },
-  );
+  await requester.publish(body(2), { messageId: ids[1] });
   await requester.reply(ids[1], 2);
   expect(await amqp.tasks.get(task?.id ?? "", "20s")).toMatchObject({ status: "Completed", output: { answer: 3 } });
 });

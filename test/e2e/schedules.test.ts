@@ -205,7 +205,7 @@ test.runIf(isTurnOf(2))(
     const cancels = await query("SELECT actor, authentication FROM audit WHERE deed = 'task.cancel'");
     expect(cancels).toEqual([{ actor: "cancel-running", authentication: "schedule" }]);
 
-    await define("queue", 300);
+    await define("queue", 2_000);
     const asked = [await run("queue"), await run("queue"), await run("queue")];
     expect(asked.map(({ status }) => status)).toEqual(["started", "queued", "queued"]);
     await eventually(

@@ -195,7 +195,7 @@ test.runIf(isTurnOf(0))("The limits of the type count tasks, not calls", async (
   await over(await gather(many(50)));
   const later = calls().slice(before);
   for (const { atMs } of later) {
-    const within = later.filter((one) => one.atMs >= atMs && one.atMs < atMs + 900);
+    const within = later.filter((one) => one.atMs >= atMs && one.atMs < atMs + 500);
     expect(within.reduce((sum, one) => sum + one.ids.length, 0)).toBeLessThanOrEqual(20);
   }
 });

@@ -229,7 +229,7 @@ test.each(["return", "replace", "queue-latest"])(
   "Who meets another task's key (%s) and does not commit holds up neither its end nor those of others",
   async (onConflict) => {
     const key = `met-${onConflict}`;
-    const { task_id: id } = await create(`key => '${key}'`, params({ ms: 1_000 }));
+    const { task_id: id } = await create(`key => '${key}'`, params({ ms: 4_000 }));
     await eventually(async () => expect(await find(id)).toMatchObject({ status: "Running" }));
     await shop.query("BEGIN");
     const outcome = onConflict === "return" ? "returned" : "queued";

@@ -41,19 +41,19 @@ const { COUNT, LIMITED, CANCELLED, MS, SERVICES, BEFORE_S, ALARM_S, SNAPSHOT_S, 
       MS: 280,
       SERVICES: 2,
       BEFORE_S: 5,
-      ALARM_S: 6,
+      ALARM_S: 10,
       SNAPSHOT_S: 25,
-      MIDNIGHT_IN_S: 50, // a slow machine needs half of that to start all of it
+      MIDNIGHT_IN_S: 60, // a slow machine needs half of that to start all of it
     };
 const ENV = { OBSERVERS_DIR: join(ROOT, compiled("edge-tasks")), TASK_WORKERS: FULL ? "25" : "10", SLOTS: "1" };
 const AT_ONCE = 5_000;
 const TASK_QUEUE = "unacked.tasks.default";
 /** What a machine that does much else adds to a claim of some ms. */
-const NOISE_MS = FULL ? 5 : 60;
+const NOISE_MS = FULL ? 5 : 500;
 
 let own: OwnBroker;
 let system: System;
-/** Dies between the commit of a claim and its publish, when it has sent two fifths of all. */
+/** Dies between the commit of a claim and its publish, when it has sent a quarter of all. */
 let doomed: RunningProcess;
 let tasks: Tasks;
 let limited: Tasks;
@@ -66,7 +66,7 @@ beforeAll(async () => {
   tasks = new Tasks(system);
   limited = new Tasks(system);
   await shiftMidnightTo(MIDNIGHT_IN_S);
-  doomed = await system.startManager({ env: diesAt("publish unacked.tasks", COUNT * 0.4) });
+  doomed = await system.startManager({ env: diesAt("publish unacked.tasks", COUNT * 0.25) });
   await system.startManager();
   await keepClaimTimes(own.databaseUrl);
   for (let i = 1; i <= SERVICES; i += 1) await system.startService(`worker-${i}`, { env: ENV });
@@ -203,7 +203,7 @@ test.runIf(isTurnOf(0))(
     ];
     const cancelMs = cancels.tookMs.toSorted((a, b) => a - b);
     const cancelP99 = cancelMs[Math.floor(cancelMs.length * 0.99)] ?? Number.NaN;
-    const inAlarm = lengths.between(alarmMs + 2_000, alarmEndMs);
+    const inAlarm = lengths.between(alarmMs + 4_000, alarmEndMs);
     const [sentAgain] = await rows<{ count: number }>("SELECT count(*)::int AS count FROM ended_tasks WHERE sends > 1");
     process.stdout.write(
       [
@@ -211,7 +211,7 @@ test.runIf(isTurnOf(0))(
         `claims beside the faults: ${claimTimesInWords(claimed)}`,
         `longest transaction: ${longest.ms} ms of ${longest.looks} looks (${longest.statement.replaceAll(/\s+/g, " ").slice(0, 120)}); a bare client's commit of nothing: ${longest.bareMs} ms at most`,
         `cancel: ${cancelMs.length}, ${cancelP99.toFixed(0)} ms (p99), ${cancelMs.at(-1)?.toFixed(0)} ms (most)`,
-        `state queue in the alarm of ${ALARM_S} s, from its third second on: ${Math.max(...inAlarm)} at most, ${inAlarm.at(-1)} at its end`,
+        `state queue in the alarm of ${ALARM_S} s, from its fifth second on: ${Math.max(...inAlarm)} at most, ${inAlarm.at(-1)} at its end`,
         `snapshot held for ${held} s; sent more than once: ${sentAgain?.count}`,
         `created again: ${JSON.stringify(Object.fromEntries(again.outcomes))}, ${again.moved} of them over by then\n`,
       ].join("\n"),
@@ -236,7 +236,7 @@ test.runIf(isTurnOf(0))(
     expect([...again.outcomes.keys()]).toEqual(["exists"]);
     expect(again.moved).toBeGreaterThan(100);
     expect(sentAgain?.count).toBeGreaterThan(0);
-    expect(inAlarm.length).toBeGreaterThan(10);
+    expect(inAlarm.length).toBeGreaterThan(3);
 
     expect(longest.ms, longest.statement).toBeLessThan(8_000 + longest.bareMs);
     expect(Math.max(...inAlarm)).toBe(0);

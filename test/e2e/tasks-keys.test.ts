@@ -106,7 +106,7 @@ test("What waits is replaced, and runs once, as the last one said", async () => 
 });
 
 test("What runs runs once more with the newest params, and nothing that came between", async () => {
-  const { body: first } = await create(1, "latest", { ms: 1_000 });
+  const { body: first } = await create(1, "latest", { ms: 5_000 });
   await tasks.untilStatus(first.id, "Running");
   for (const [version, onConflict] of [
     [2, "queue-latest"],
@@ -126,7 +126,7 @@ test("What runs runs once more with the newest params, and nothing that came bet
 
 test.runIf(isTurnOf(0))("What came after a cancel is dropped by another one, also by one of many", async () => {
   for (const body of [(id: string) => ({ ids: [id] }), () => ({ filter: { type: "span", status: ["Running"] } })]) {
-    const { body: long } = await create(1, "dropped", { ms: 3_000 });
+    const { body: long } = await create(1, "dropped", { ms: 8_000 });
     await tasks.untilStatus(long.id, "Running");
     const cancel = () => system.call<{ accepted: number }>("POST", "/api/v1/tasks/cancel", body(long.id));
     // As a cancel that was told and that the service never heard, nor hears again: what runs ends by itself.
@@ -168,7 +168,7 @@ test.runIf(isTurnOf(2))("Where one waits and nothing runs, queue-latest leaves i
 test("The newest runs also after a failure, and after a cancel that came before it", async () => {
   const { body: fails } = await system.call<Answer>("POST", "/api/v1/tasks", {
     ...spanOf(1, "fails"),
-    params: { dir: tasks.dir, ms: 500, version: 1, fails: true },
+    params: { dir: tasks.dir, ms: 3_000, version: 1, fails: true },
   });
   await tasks.untilStatus(fails.id, "Running");
   await create(2, "fails", { onConflict: "queue-latest" });

@@ -16,7 +16,7 @@ const WORKERS = 20;
 /** So many are in flight at most: one a worker, and ten times as many ahead (domain/tasks/window.ts). */
 const WINDOW = 11 * WORKERS;
 const WAITING = FULL ? 10_000 : 5_000;
-const LONG_MS = 6_000;
+const LONG_MS = 12_000;
 
 let system: System;
 let tasks: Tasks;
@@ -106,7 +106,7 @@ test.runIf(isTurnOf(1))(
 );
 
 test.runIf(isTurnOf(2))("kill -9 of its service: a task runs elsewhere at once", async () => {
-  const { id } = await tasks.create({ ms: 1_000 }, { type: "span" });
+  const { id } = await tasks.create({ ms: 5_000 }, { type: "span" });
   const { service } = await tasks.untilStatus(id, "Running");
   const killedNs = process.hrtime.bigint();
   await system.service(service?.name as string).kill("SIGKILL");

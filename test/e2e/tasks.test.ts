@@ -242,7 +242,7 @@ test.runIf(isTurnOf(0))("The command line runs a task and prints its result, lis
 test("Prometheus sees tasks by type and pool, how many workers they want, and how they ended", async () => {
   const before = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" }) ?? 0;
   expect(before).toBeGreaterThan(0);
-  const ids = await tasks.createMany(6, { ms: 2_000 });
+  const ids = await tasks.createMany(6, { ms: 5_000 });
   await eventually(async () => {
     const metrics = await scrape(system.url);
     expect(metrics.value("unacked_tasks", { type: "work", status: "Running" })).toBe(4);

@@ -72,7 +72,7 @@ test.runIf(isTurnOf(1))(
     await system.startManager({ speakTo: false });
     const listener = await listen(system);
     const ids = newIds(DUE_AT_THE_DEATH);
-    const at = Date.now() + 15_000; // to put them takes 2 s, or 10 on a machine that does much else
+    const at = Date.now() + 30_000; // to put them takes 2 s, or 10 on a machine that does much else
     await timers.putAll(ids, () => at);
     expect(Date.now()).toBeLessThan(at);
     await eventually(() => expect(listener.heard.length).toBeGreaterThan(0), { timeoutMs: 60_000 });

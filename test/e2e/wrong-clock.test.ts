@@ -32,7 +32,7 @@ describe.runIf(isTurnOf(2))("services whose wall clocks are wrong by hours", () 
     const observers = await system.createMany("observer", 5);
     const ids = observers.map((one) => one.id);
     await system.startService("behind", { env: withClock(-5 * HOUR_MS) });
-    const retry = { maxAttempts: "unlimited", delaysMs: [2_000] };
+    const retry = { maxAttempts: "unlimited", delaysMs: [15_000] };
     for (const name of ["retried-1", "retried-2"]) await system.create(name, { throwAfterMs: 10, throwTimes: 1 }, { retry });
     await system.untilStatus(["retried-1", "retried-2"], "Retrying");
     for (const name of ["retried-1", "retried-2"]) {

@@ -23,7 +23,7 @@ export async function change(
   const { ifMatch, query = "", url = system.url } = options;
   const headers: Record<string, string> = ifMatch === undefined ? {} : { "if-match": ifMatch };
   const place = `${url}/api/v1/observers/${ref}${query}`;
-  const answer = await callHttp(place, "PATCH", { json: body, headers, signal: AbortSignal.timeout(20_000) });
+  const answer = await callHttp(place, "PATCH", { json: body, headers, signal: AbortSignal.timeout(60_000) });
   return { status: answer.status, headers: answer.headers, body: answer.body as Changed };
 }
 

@@ -183,7 +183,7 @@ export class System {
   async call<T = unknown>(method: string, path: string, body?: unknown, url = this.url): Promise<Answer<T>> {
     const { token } = this.#options;
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const answer = await callHttp(`${url}${path}`, method, { json: body, headers, signal: AbortSignal.timeout(20_000) });
+    const answer = await callHttp(`${url}${path}`, method, { json: body, headers, signal: AbortSignal.timeout(60_000) });
     return { status: answer.status, headers: answer.headers, body: answer.body as T };
   }
 
