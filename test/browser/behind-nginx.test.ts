@@ -2,6 +2,7 @@ import { Client, contractDecoder, Wire } from "@unacked/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive, type WatchedPage } from "../support/browser/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { CLI_FILE, runCli } from "../support/processes/unacked-cli.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
@@ -23,7 +24,7 @@ let url: string;
 beforeAll(async () => {
   const env = { AUTH_TOKENS: tokens.list, BASE_PATH: TEST_BASE_PATH, TRUSTED_PROXIES: "loopback" };
   [system, browser] = await Promise.all([
-    freshSystem({ heartbeatS: 2, env, token: tokens.of.operator }),
+    freshSystem({ heartbeatS: 10, env, token: tokens.of.operator }),
     launchBrowser({ trustsAnybody: true }),
   ]);
   await system.startManager();
@@ -98,7 +99,8 @@ test.runIf(isTurnOf(1))("the site beside it is not sent the session", async () =
   const before = nginx.askedOfOthers().length;
   await page.goto(`${nginx.secureUrl}/their-page`);
   await page.getByText("Another site").waitFor();
-  expect(nginx.askedOfOthers().slice(before)).toContain("/their-page -");
+  // It writes that down after it has answered.
+  await eventually(() => expect(nginx.askedOfOthers().slice(before)).toContain("/their-page -"));
   await page.goto(`${url}/services`);
   await untilLive(page);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const file = join(temporaryFolder("audit"), "tokens.txt");
   writeFileSync(file, tokens.list);
   const env = { AUTH_TOKENS_FILE: file };
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2, env, token: tokens.of.operator }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10, env, token: tokens.of.operator }), launchBrowser()]);
   await system.startManager();
   await system.startService("alpha");
   const [first] = await system.createMany("one", 2);

@@ -13,7 +13,7 @@ let manager: RunningProcess;
 let page: Page;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   manager = await system.startManager();
   await system.startService("alpha", { workers: 6 });
   await system.createMany("steady", 5);

@@ -16,7 +16,7 @@ let page: Page;
 const letGo = join(temporaryFolder("let-go"), "now");
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   await system.startManager();
   await system.startService("alpha", { env: { OBSERVERS_DIR: compiled("admitted"), STOP_TIMEOUT_MS: "120000" } });
   await untilItMayChange(system);
@@ -63,7 +63,7 @@ describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
     expect(await violationsOf(page)).toEqual([]);
     writeFileSync(letGo, "");
     const [now] = await untilAsWanted(system, [(await system.get("edited-0")).id]);
-    expect(marksOf(system, now?.id ?? "").at(-1)).toBe("b");
+    await expect.poll(() => marksOf(system, now?.id ?? "").at(-1), POLL).toBe("b");
     expect(now?.params).toEqual(marked(system, "b", { stopWhenFile: letGo }));
     await expect.poll(main, POLL).not.toContain("it runs by version");
   });

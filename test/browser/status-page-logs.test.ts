@@ -10,7 +10,7 @@ let browser: Browser;
 let manager: RunningProcess;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   manager = await system.startManager();
   await Promise.all([system.startService("alpha"), system.startService("beta")]);
 });
@@ -21,7 +21,7 @@ const linesOf = (page: Page): Promise<string[]> => logOf(page).getByRole("listit
 
 /**
  * The numbers of what the stamping observer said, in the order shown, of the run that speaks now; where its service could not
- * keep all until it was asked again (some 10 s), of what follows.
+ * keep all until it was asked again (some 25 s), of what follows.
  */
 async function timesOf(page: Page): Promise<number[]> {
   const lines = await linesOf(page);
@@ -44,7 +44,7 @@ describe("what an observer says", () => {
   test.runIf(isTurnOf(0))(
     "comes as it says it, holds still when it is paused, and follows it over a kill -9 and a manager's death",
     async () => {
-      await system.createMany("talker", 1, { sayEveryMs: 100, everyMs: 100 });
+      await system.createMany("talker", 1, { sayEveryMs: 250, everyMs: 250 });
       const { page } = await openPage(browser, `${system.url}/observers/talker-0`, { timezoneId: "Asia/Kolkata" });
       const section = page.getByRole("region", { name: "Log" });
       const first = (await system.get("talker-0")).service?.name ?? "";

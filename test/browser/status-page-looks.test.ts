@@ -12,7 +12,7 @@ let browser: Browser;
 
 /** A system with something of everything to see. */
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   await system.startManager();
   // For a pool that no service serves: it waits.
   await system.call("POST", "/api/v1/tasks", { type: "resize", params: { width: 320 }, pool: "pictures" });
@@ -189,9 +189,8 @@ test("a service that is killed with -9 shows on the overview as it happens: inte
   await system.service("prices-1").kill("SIGKILL");
   await page.getByRole("img", { name: /^Interruptions by the minute; [1-9]/ }).waitFor();
   await page.getByRole("meter", { name: "Workers of prices-1" }).waitFor({ state: "detached" });
-  expect(await page.getByRole("meter", { name: "Workers of prices-2" }).getAttribute("aria-valuetext")).toMatch(
-    /^1[0-2] of 12/,
-  );
+  const workers = page.getByRole("meter", { name: "Workers of prices-2" });
+  await expect.poll(() => workers.getAttribute("aria-valuetext"), POLL).toMatch(/^1[0-2] of 12/);
   await takePicture(page, "overview-failover");
 });
 

@@ -16,7 +16,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   await system.startManager();
   await Promise.all(["alpha", "beta"].map((name) => system.startService(name)));
   await system.createMany("a-feed-with-quite-a-long-name", 3);

@@ -13,7 +13,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   await system.startManager();
   await Promise.all(["alpha", "beta"].map((name) => system.startService(name, { workers: 120 })));
   ({ page } = await openPage(browser, `${system.url}/observers`));

@@ -15,7 +15,7 @@ let page: Page;
 const letGo = join(temporaryFolder("let-go"), "now");
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser()]);
   await system.startManager();
   await system.startService("alpha", { env: { STOP_TIMEOUT_MS: "120000" } });
   // A manager believes that all can pause once it has watched them for some seconds.

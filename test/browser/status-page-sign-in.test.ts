@@ -18,7 +18,7 @@ let browser: Browser;
 beforeAll(async () => {
   writeFileSync(tokensFile, tokens.list);
   const env = { AUTH_TOKENS_FILE: tokensFile };
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2, env, token: tokens.of.operator }), launchBrowser()]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10, env, token: tokens.of.operator }), launchBrowser()]);
   await system.startManager();
   await system.startService("alpha");
   const [failed] = await system.createMany("one", 1);

@@ -21,7 +21,7 @@ writeFileSync(join(folder, "feed.ts"), 'import { z } from "zod";\n\nexport defau
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([
-    freshSystem({ heartbeatS: 2, env: { SLOTS: "2", STUCK_MS: "1000", STOP_TIMEOUT_MS: "1500" } }),
+    freshSystem({ heartbeatS: 10, env: { SLOTS: "2", STUCK_MS: "1000", STOP_TIMEOUT_MS: "1500" } }),
     launchBrowser(),
   ]);
   await system.startManager();

@@ -11,7 +11,7 @@ let browser: Browser;
 let manager: RunningProcess;
 
 beforeAll(async () => {
-  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 2 }), launchBrowser({ keepsLeftPages: true })]);
+  [system, browser] = await Promise.all([freshSystem({ heartbeatS: 10 }), launchBrowser({ keepsLeftPages: true })]);
   manager = await system.startManager();
   await system.startService("alpha", { workers: 30 });
 });
