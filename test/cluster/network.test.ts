@@ -11,8 +11,8 @@ import { ROOT } from "../support/processes/processes.ts";
 const PORT = 7_777;
 /** Says hello to every client. */
 const GREETER = `require("net").createServer((socket) => socket.end("hello")).listen(${PORT})`;
-/** Prints what the one at this address says; fails when nobody answers within half a second. */
-const CALLER = `require("net").connect({ host: process.argv[1], port: +process.argv[2] }).setTimeout(500, () => process.exit(1)).pipe(process.stdout)`;
+/** Prints what the one at this address says; fails when nobody answers within five seconds. */
+const CALLER = `require("net").connect({ host: process.argv[1], port: +process.argv[2] }).setTimeout(5000, () => process.exit(1)).pipe(process.stdout)`;
 
 describe.skipIf(whyNoNetwork() !== null)("a network of our own", () => {
   const ends: (() => void)[] = [];

@@ -156,7 +156,7 @@ describe("observers that ask before they start", () => {
     await runStatement(databaseUrl, `UPDATE observers SET params = params || '{"word":"new"}' WHERE id = '${body.id}'`);
     await serve(pool, "a");
     await until([body.id], "Processing");
-    expect(startsOf(body).map(({ word }) => word)).toEqual(["new"]);
+    await eventually(() => expect(startsOf(body).map(({ word }) => word)).toEqual(["new"]));
   });
 
   it.runIf(isTurnOf(2))("deleted before they have begun, never begin", async () => {

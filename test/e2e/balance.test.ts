@@ -245,11 +245,11 @@ describe("a service that is cordoned", () => {
   test.runIf(isTurnOf(2))(
     "and has tasks that run for long takes no more of them, uncordoned, than it has workers free: none waits there while others could run it",
     async () => {
-      const env = { OBSERVERS_DIR: TASKS_DIR, TASK_WORKERS: "3" };
+      const env = { OBSERVERS_DIR: join(ROOT, compiled("edge-tasks")), TASK_WORKERS: "3" };
       await system.startManager();
       await system.startService("service-1", { env });
       const tasks = new Tasks(system);
-      const long = await tasks.createMany(3, { ms: 55_000 });
+      const long = await tasks.createMany(3, { ms: 240_000 }, { type: "span" }); // `work` has a minute at most
       await Promise.all(long.map((id) => tasks.untilStatus(id, "Running")));
       await system.startService("service-2", { env });
       await untilMovable();

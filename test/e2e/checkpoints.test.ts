@@ -99,7 +99,7 @@ describe("observers that save where they have got to", () => {
       await serve(pool, "a");
       const one = (await create("mover", pool)).body;
       await until([one.id], "Processing");
-      expect(savesOf(one, "given").map(({ n }) => n)).toEqual([0]);
+      await eventually(() => expect(savesOf(one, "given").map(({ n }) => n)).toEqual([0]));
       const untilSaved = (times: number) =>
         eventually(() => expect(savesOf(one, "resolved").length).toBeGreaterThanOrEqual(times), { timeoutMs: LONG_MS });
       const untilGiven = (times: number) =>

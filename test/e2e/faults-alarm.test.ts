@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { BatchResults, ObserverView, Readiness } from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -5,6 +7,7 @@ import { type OwnBroker, systemOnOwnBroker } from "../support/broker/own-broker.
 import { memoryAlarm } from "../support/broker/rabbitmqctl.ts";
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import type { System } from "../support/system/system.ts";
 
 const HEARTBEAT_S = 4;
@@ -32,9 +35,11 @@ describe.runIf(isTurnOf(2))("while a memory alarm blocks everybody who publishes
     const other = await system.startService("service-2", { workers: 10 });
     const ending = await system.startService("service-3", { workers: 5, env: { POOL: "ending" } });
     const [stopped, kept] = (await system.createMany("stopped", 2, {}, { pool: "ending" })) as [ObserverView, ObserverView];
-    const returning = await system.createMany("returning", 3, { returnAfterMs: 10_000 }, { pool: "ending" });
+    const returnWhenFile = join(temporaryFolder("alarm"), "return");
+    const returning = await system.createMany("returning", 3, { returnWhenFile }, { pool: "ending" });
     await memoryAlarm(dir, true);
     expect((await system.call("DELETE", `/api/v1/observers/${stopped.id}`)).status).toBe(202);
+    writeFileSync(returnWhenFile, "");
 
     await frozen.kill("SIGSTOP");
     const frozenMs = performance.now();
@@ -125,7 +130,7 @@ describe.runIf(isTurnOf(2))("while a memory alarm blocks everybody who publishes
     await system.startService("service-4", { workers: 20, env: { POOL: "alarmed" } });
     await system.untilStatus([held, ...others, ...late], "Processing");
     // What was in a socket at the end may have arrived beside its successor's: two run until the manager has heard of it.
-    await system.check({ maxOverlapMs: 3_000 });
+    await system.check({ maxOverlapMs: 5_000 });
   }, 240_000);
 
   /** All in one commit, in a pool that nobody serves yet. */

@@ -25,7 +25,8 @@ describe.runIf(isTurnOf(1))("two thousand observers on two services, when the br
     broker = await startRabbitmq({ dir, config: BROKER_TEST_CONFIG });
     endBroker = () => broker.kill().then(broker.stop);
     const { databaseUrl } = await freshDatabase();
-    system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management: managementOf(broker.managementUrl, "/") });
+    const management = managementOf(broker.managementUrl, "/");
+    system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management, heartbeatS: 20 });
     await system.startManager();
     await Promise.all([1, 2].map((i) => system.startService(`service-${i}`, { workers: COUNT / 2 })));
     ids = await system.createCrowd("observer", COUNT, { everyMs: EVERY_MS });

@@ -10,8 +10,8 @@ import { freshSystem, type System } from "../support/system/system.ts";
 /** A service opens them in this order on the connection that consumes; 3 is the one on which the work queue is asked for, and is closed. */
 const CHANNELS = { requests: 1, control: 2, work: 4 };
 const STOP_DELAY_MS = 300;
-/** The broker gives the messages of a closed channel away at once: the old handlers stop beside the new ones. */
-const MAX_OVERLAP_MS = 1_000;
+/** The broker gives the messages of a closed channel away at once: the old handlers stop beside the new ones; a busy machine holds them up. */
+const MAX_OVERLAP_MS = 3_000;
 
 describe.runIf(isTurnOf(2))("a channel that goes alone, its connection still standing (fault 2)", () => {
   let system: System;

@@ -20,7 +20,7 @@ const runsOf = async (id: string) =>
   (await system.call<{ items: RunView[] }>("GET", `/api/v1/observers/${id}/runs`)).body.items;
 
 describe("a service that dies between the confirmed end of a run and the ack of its message", () => {
-  const AGAIN_MS = 3_000; // in its second life the handler would go on for as long as in its first
+  const AGAIN_MS = 8_000; // in its second life the handler would go on for as long as in its first
 
   const ends: [string, string, object][] = [
     ["stopped", "Deleted", {}],

@@ -87,7 +87,7 @@ describe("messages that the broker takes back without a word, and gives out agai
       await system.startService("b", { workers: 6 });
       await flap();
       await untilNoticed();
-      await system.check({ maxOverlapMs: 1_000 });
+      await system.check({ maxOverlapMs: 3_000 });
       await expectFirstMessages(observers);
       system.reportOverlap("flap, two services", observers);
       await fencedAs("a");

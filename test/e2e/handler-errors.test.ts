@@ -24,7 +24,7 @@ describe("an observer whose handler misbehaves", () => {
   };
 
   it("is retried in place by its policy: Retrying, the attempts counted, the error kept", async () => {
-    const retry = { maxAttempts: "unlimited", delaysMs: [3_000] };
+    const retry = { maxAttempts: "unlimited", delaysMs: [10_000] };
     const { body } = await system.create("retried", { throwAfterMs: 10, throwTimes: 1 }, { retry });
     await system.untilStatus([body.id], "Retrying");
     const retrying = await system.get(body.id);

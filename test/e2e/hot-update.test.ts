@@ -14,7 +14,7 @@ import {
   untilItMayChange,
   updateGapsMs,
 } from "../support/system/changes.ts";
-import { freshSystem, type System } from "../support/system/system.ts";
+import { BUSY_MACHINE_MS, freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/system/system.ts";
 
 const LONG_MS = 90_000;
 const OBSERVERS_DIR = compiled("admitted");
@@ -222,7 +222,9 @@ describe("an observer that is told what is wanted as somebody dies", () => {
       await untilActs(one.id, ["a", "b"]);
       expect([now?.service?.name, now?.rejectedUpdate]).toEqual(["service-2", null]);
       await system.check({ timeoutMs: LONG_MS });
-      expect(system.reportOverlap("told as its service died", [one])).toBe(0);
+      expect(system.reportOverlap("told as its service died", [one])).toBeLessThanOrEqual(
+        KILLED_KEEPER_OVERLAP_MS + BUSY_MACHINE_MS,
+      );
     },
   );
 

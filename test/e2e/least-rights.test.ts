@@ -135,9 +135,14 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
           while (!asking.signal.aborted) await system.call("GET", "/api/v1/stats");
         }),
       );
+      const losers = ["service-1", "service-2"].map((name) => system.service(name));
+      const linesBefore = losers.map(({ lines }) => lines.length);
       await system.management.deleteQueue("unacked.work.default");
-      for (const name of ["service-1", "service-2"])
-        await system.service(name).waitForLine((line) => line.includes('"kind":"consumer-cancelled"'));
+      // The broker tells them, or a proof of life finds it out.
+      await eventually(() => {
+        for (const [i, { lines }] of losers.entries())
+          expect(lines.slice(linesBefore[i]).join("\n")).toMatch(/"kind":"consumer-cancelled"|"why":"taken-back"/);
+      });
       asking.abort();
       await asked;
       await system.untilStatus(before.slice(1), "Processing", 30_000);

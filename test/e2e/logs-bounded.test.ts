@@ -37,18 +37,18 @@ describe("logs that are followed", () => {
       const followers = await followAsManyAsMay();
       await allHaveHeard(followers, 1);
       const [service] = await system.listServices();
+      const beganMs = performance.now();
       await system.management.call("PUT", "/queues/{vhost}/tap", { durable: true });
       await system.management.call("POST", "/bindings/{vhost}/e/unacked.service/q/tap", {
         routing_key: `${service?.id}.${service?.generation}`,
       });
-      const beganMs = performance.now();
       await allHaveHeard(followers, 20);
-      const tookMs = performance.now() - beganMs;
       const asked = await eventually(async () => {
         const found = await system.management.get("tap", { count: 5_000, requeue: true });
         expect(found.length).toBeGreaterThan(0);
         return found;
       });
+      const tookMs = performance.now() - beganMs; // they go on asking until it is read
       expect(asked.map(({ properties }) => properties["type"]).filter((type) => type !== "ReadLogs")).toEqual([]);
       // One in 200 ms at most; each alone would ask twice a second.
       expect(asked.length).toBeLessThanOrEqual(tookMs / 200 + 3);

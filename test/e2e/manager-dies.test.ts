@@ -64,7 +64,7 @@ describe("when the manager is killed", () => {
       const accepted = new Set<string>();
       let isKilling = true;
       const killer = (async () => {
-        while (isKilling && system.managers.length < 12) {
+        while ((isKilling || system.managers.length < 3) && system.managers.length < 12) {
           await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
           await system.managers.at(-1)?.kill("SIGKILL");
           await system.startManager({ port });
@@ -92,7 +92,7 @@ describe("when the manager is killed", () => {
       expect(accepted.size).toBe(CREATES);
       expect(system.managers.length).toBeGreaterThan(2);
       await system.untilStatus([...accepted], "Processing", 30_000);
-      await system.check({ timeoutMs: 30_000, maxOverlapMs: 1_000 });
+      await system.check({ timeoutMs: 30_000, maxOverlapMs: 3_000 });
     },
     240_000,
   );

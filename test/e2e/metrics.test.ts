@@ -90,7 +90,9 @@ describe("what Prometheus scrapes of a running system", () => {
     await eventually(async () => expect(await ofManagers(`${FAILOVERS}_count`)).toBe(before.count + moving));
     const tookS = (await ofManagers(`${FAILOVERS}_sum`)) - before.sum;
     expect(tookS / moving).toBeLessThan(30);
-    expect(await ofManagers("unacked_manager_services_ended_total", { how: "stopped" })).toBe(1);
+    await eventually(async () =>
+      expect(await ofManagers("unacked_manager_services_ended_total", { how: "stopped" })).toBe(1),
+    );
   });
 
   it("counts retries, what was put aside, and what was emitted", async () => {

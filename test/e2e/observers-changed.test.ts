@@ -274,7 +274,7 @@ describe("observers that are changed", () => {
     expect([asked.status, ...standing(asked.body)]).toEqual([200, "Paused", null, 2, null]);
     await act("resume", one.id);
     await untilAsWanted(system, [one.id]);
-    expect(marksOf(system, one.id)).toEqual(["a", "b"]);
+    await eventually(() => expect(marksOf(system, one.id)).toEqual(["a", "b"]), { timeoutMs: LONG_MS });
     // Failed: a change does not restart it, a restart runs it so.
     const { body: failing } = await system.create("failing", { throwAfterMs: 10 }, { pool, retry: { maxAttempts: 1 } });
     await until([failing.id], "Failed");
@@ -318,7 +318,7 @@ describe("observers that are changed", () => {
     expect([asked.status, ...standing(asked.body)]).toEqual([202, "Created", "update", 2, null]);
     await system.remove(holder.id);
     await untilAsWanted(system, [waiting.id]);
-    expect(marksOf(system, waiting.id)).toEqual(["b"]);
+    await eventually(() => expect(marksOf(system, waiting.id)).toEqual(["b"]), { timeoutMs: LONG_MS });
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
@@ -330,7 +330,7 @@ describe("observers that are changed", () => {
     await until([one.id], "Retrying");
     await patch(one.id, mark("b"));
     await untilAsWanted(system, [one.id]);
-    expect(marksOf(system, one.id)).toEqual(["a", "b"]);
+    await eventually(() => expect(marksOf(system, one.id)).toEqual(["a", "b"]), { timeoutMs: LONG_MS });
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 

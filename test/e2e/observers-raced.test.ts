@@ -117,7 +117,8 @@ describe("twenty clients that act on the same names at once", () => {
       if (one.status === "Deleted") system.isOver(one.id);
       if (one.status !== "Processing") continue;
       expect([one.name, one.observedSpecVersion]).toEqual([one.name, one.specVersion]);
-      expect([one.name, marksOf(system, one.id).at(-1)]).toEqual([one.name, (one.params as { mark: string }).mark]);
+      const { mark } = one.params as { mark: string };
+      await eventually(() => expect([one.name, marksOf(system, one.id).at(-1)]).toEqual([one.name, mark]));
     }
     await system.check({ timeoutMs: 60_000 });
     expect(system.reportOverlap(`${CLIENTS} clients`, all)).toBe(0);

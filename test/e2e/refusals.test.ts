@@ -16,7 +16,7 @@ describe("what REST refuses", () => {
   const remove = (ref: string, query = "") => system.call<ObserverOrProblem>("DELETE", `/api/v1/observers/${ref}${query}`);
 
   it("a second delete while the first is under way, and after it", async () => {
-    const [observer] = (await system.createMany("slow", 1, { stopDelayMs: 1_000 })) as [ObserverView];
+    const [observer] = (await system.createMany("slow", 1, { stopDelayMs: 5_000 })) as [ObserverView];
     expect((await remove("slow-0")).body.status).toBe("OnDeleting");
     const second = await remove(observer.id);
     expect([second.status, second.body.code]).toEqual([409, "already-deleting"]);

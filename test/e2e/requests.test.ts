@@ -195,7 +195,10 @@ test("A viewer may not, whoever has no message-id is told so, and who is over th
   const hasty = await amqp.requester("hasty");
   const total = await countTasks();
   const ids = Array.from({ length: 9 }, () => randomUUID());
-  for (const messageId of ids) await hasty.publish({ tasks: [amqp.work()] }, { messageId });
+  await hasty.publishMany(
+    ids.map(() => ({ tasks: [amqp.work()] })),
+    ids,
+  );
   const answers = await Promise.all(ids.map((id) => hasty.reply(id)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429]);
   const wait = answers.at(-1)?.body.retryAfterS ?? 0;

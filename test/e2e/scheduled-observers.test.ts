@@ -67,7 +67,7 @@ describe("observers that are to start later", () => {
     await serve(pool, 1);
     const [guest] = (await system.createMany("stays", 1, {}, { pool })) as [ObserverView];
     await until([guest.id], "Processing");
-    const [must, may] = [await create("must", 1_000, { pool }), await create("may", 1_000, { pool, whenFull: "queue" })];
+    const [must, may] = [await create("must", 3_000, { pool }), await create("may", 3_000, { pool, whenFull: "queue" })];
     expect([must.body.status, may.body.status]).toEqual(["Scheduled", "Scheduled"]);
     await until(["may"], "Created");
     await eventually(async () =>

@@ -61,9 +61,11 @@ describe("when a service goes", () => {
           observers.map(() => ["Processing", "service-2"]),
         );
       });
-      expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({
-        state: "Stopped",
-      });
+      await eventually(async () =>
+        expect((await system.listServices("?all=true")).find((one) => one.name === "service-1")).toMatchObject({
+          state: "Stopped",
+        }),
+      );
       await system.check({ maxOverlapMs: 0 });
     },
   );

@@ -176,7 +176,8 @@ describe.runIf(isTurnOf(1))("silence and those who are not to blame", () => {
     await eventually(
       async () => {
         const { attempts, lastError } = await system.get(stubborn.id);
-        expect([lastError?.name, attempts]).toEqual(["SilentError", 2]);
+        expect(lastError?.name).toBe("SilentError");
+        expect(attempts).toBeGreaterThanOrEqual(2); // a third may come before this looks
       },
       { what: "its second attempt", timeoutMs: LONG_MS },
     );

@@ -74,17 +74,27 @@ describe.runIf(isTurnOf(1))(`kill -9 of a slot, each in turn, every second, ${RO
       expect(linesOf("slot-loaded").map(({ slot }) => slot)).toEqual(expect.arrayContaining(found));
       return found;
     };
-    const known = await eventually(allLoaded, { timeoutMs: 30_000 });
-    process.kill(known[0] ?? 0, "SIGKILL");
-    const young = await eventually(() => {
-      const found = slotsOf(pid).find((slot) => !known.includes(slot));
-      expect(found).toBeDefined();
-      return found as number;
-    });
-    process.kill(young, "SIGKILL");
-    const told = () => linesOf("slot-ended-unloaded").find(({ slot }) => slot === young);
-    await eventually(() => expect(told()).toMatchObject({ nextInMs: 100, why: "SIGKILL" }));
-    await eventually(allLoaded, { timeoutMs: 30_000 });
+    let known = await eventually(allLoaded, { timeoutMs: 30_000 });
+    const killed: number[] = [];
+    const told = () => linesOf("slot-ended-unloaded").find(({ slot }) => killed.includes(slot));
+    // On a busy machine one may have loaded by the time it is found.
+    for (let tries = 0; tries < 10 && told() === undefined; tries += 1) {
+      process.kill(known[0] ?? 0, "SIGKILL");
+      const young = await eventually(() => {
+        const found = slotsOf(pid).find((slot) => !known.includes(slot));
+        expect(found).toBeDefined();
+        return found as number;
+      });
+      process.kill(young, "SIGKILL");
+      killed.push(young);
+      const loadedAnew = () => {
+        const found = allLoaded();
+        expect(found).not.toContain(young);
+        return found;
+      };
+      known = await eventually(loadedAnew, { timeoutMs: 30_000 });
+    }
+    expect(told()).toMatchObject({ nextInMs: 100, why: "SIGKILL" });
   });
 });
 

@@ -15,6 +15,7 @@ describe("slots with little memory", () => {
 
   beforeAll(async () => {
     system = await freshSystem({
+      heartbeatS: 20, // no lease is to be lost only because the machine stood still
       env: { SLOTS: "2", STUCK_MS: "1000", STOP_TIMEOUT_MS: "2000", SLOT_MEMORY_MB: "80", LOG_LEVEL: "debug" },
     });
     await system.startManager();

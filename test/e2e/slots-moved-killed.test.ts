@@ -9,9 +9,11 @@ import { shortOrFull } from "../support/runs/counts.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { giveOrder } from "../support/system/fenced-pair.ts";
-import { freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/system/system.ts";
+import { BUSY_MACHINE_MS, freshSystem, KILLED_KEEPER_OVERLAP_MS, type System } from "../support/system/system.ts";
 
 const OBSERVERS = shortOrFull(300, 600);
+/** By the promise, and what a machine that does much else adds without the bystander. */
+const MAX_OVERLAP_MS = KILLED_KEEPER_OVERLAP_MS + shortOrFull(BUSY_MACHINE_MS, 0);
 
 describe.runIf(isTurnOf(2))("a service that is killed half way through emptying a slot that took too much memory", () => {
   let system: System;
@@ -58,6 +60,6 @@ describe.runIf(isTurnOf(2))("a service that is killed half way through emptying 
     );
     // Mostly half way, and all of that slot where this process was held up; what is promised holds all the same.
     expect(movedByThen).toBeLessThan(OBSERVERS);
-    expect(overlapMs).toBeLessThanOrEqual(KILLED_KEEPER_OVERLAP_MS + missedMs);
+    expect(overlapMs).toBeLessThanOrEqual(MAX_OVERLAP_MS + missedMs);
   });
 });

@@ -139,7 +139,7 @@ test.runIf(isTurnOf(2))(
 );
 
 test.runIf(isTurnOf(2))("One of a call is cancelled: its signal says so, the others complete", async () => {
-  const ids = await gather(many(10, { wait: 2_000 }));
+  const ids = await gather(many(10, { wait: 6_000 }));
   const [first = ""] = ids;
   await tasks.untilStatus(first, "Running");
   await eventually(() => expect(callsOf(first)).toHaveLength(1));
@@ -148,7 +148,7 @@ test.runIf(isTurnOf(2))("One of a call is cancelled: its signal says so, the oth
   // It was worked on until the end, and its result counts.
   expect(callsOf(first)[0]?.aborted).toEqual([first]);
   expect(callsOf(first)).toHaveLength(1);
-  const left = await gather([{ does: "leave-out", wait: 2_000 }, ...many(3)]);
+  const left = await gather([{ does: "leave-out", wait: 6_000 }, ...many(3)]);
   await tasks.untilStatus(left[0] ?? "", "Running");
   await system.call("DELETE", `/api/v1/tasks/${left[0]}`);
   expect((await over([...ids, ...left])).filter(({ status }) => status !== "Completed")).toMatchObject([

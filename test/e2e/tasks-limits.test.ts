@@ -53,7 +53,7 @@ const createSpans = (count: number, ms: number) => tasks.createMany(count, { ms 
 test("No more than seven run at once where so many may, by their own acts", async () => {
   await limit({ maxRunning: 7 });
   const count = FULL ? 1_000 : 100;
-  await createSpans(count, 20);
+  await createSpans(count, FULL ? 20 : 200); // long enough that seven meet on a slow machine, too
   await tasks.untilAllOver(120_000);
   const spans = readSpans(tasks.dir);
   expect(spans).toHaveLength(count);
@@ -110,7 +110,7 @@ test.runIf(isTurnOf(1))(
   "The limit is changed while they run: it holds from its answer on, and what there is room for starts at once",
   async () => {
     await limit({ maxRunning: 2 });
-    await createSpans(400, 50);
+    await createSpans(1_200, 50);
     await eventually(() => expect(readSpans(tasks.dir).length).toBeGreaterThan(5));
     await limit({ maxRunning: 9 });
     await eventually(() => expect(mostAtOnce(readSpans(tasks.dir))).toBe(9), { what: "nine at once" });
@@ -193,7 +193,7 @@ test.runIf(isTurnOf(0))(
     // What was claimed and not published when the manager was killed was claimed once more.
     expect(rows.length).toBeGreaterThanOrEqual(rate * (seconds + 10));
     expect(rows.length).toBeLessThanOrEqual(rate * (seconds + 11));
-    expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.8)); // a busy machine wakes late
+    expect(claimed).toBeGreaterThanOrEqual(rate * seconds * (FULL ? 0.98 : 0.5)); // a busy machine wakes late
   },
   240_000,
 );

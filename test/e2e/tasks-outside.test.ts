@@ -148,12 +148,12 @@ test.runIf(isTurnOf(0))(
       env: { NODE_OPTIONS: DIES, DIE_BEFORE_ANSWER: "/tasks/take" },
     });
     const { id } = await takers.create();
-    const asked = takersAt(await urlOf(doomed)).take({ leaseMs: 3_000 });
+    const asked = takersAt(await urlOf(doomed)).take({ leaseMs: 8_000 });
     await expect(asked).rejects.toThrow();
     expect(await doomed.exited).toEqual({ code: null, signal: "SIGKILL" });
     const { taken } = await tasks.get(id);
     expect(await takers.take()).toEqual([]);
-    const next = await takers.takeOne({ wait: 10_000 });
+    const next = await takers.takeOne({ wait: 25_000 });
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(taken?.until ?? ""));
     expect(next.id).toBe(id);
     expect((await takers.complete(next)).body).toMatchObject({ status: "Completed", interruptions: 1 });

@@ -24,7 +24,7 @@ test.each([
 });
 
 test("Without slots, too: many in one call, one of which is cancelled", async () => {
-  const wait = { wait: 2_000 };
+  const wait = { wait: 6_000 };
   const ids = await tasks.createMixed([{ does: "leave-out", ...wait }, wait, wait], {
     type: "gather",
   });

@@ -52,7 +52,7 @@ test("A timer is heard at its time, with its id, its name and its payload; repea
   await system.startManager();
   const listener = await listen("t.*");
   const id = randomUUID();
-  const at = inMs(1_500);
+  const at = inMs(4_000);
   const body = { at, payload: { cart: 4711, texts: ["ä", null] } };
   expect(await put(id, body)).toMatchObject({ status: 201, body: { id, status: "Waiting", outcome: "created" } });
   expect(await put(id, { ...body, at: at.replace("Z", "+00:00") })).toMatchObject({

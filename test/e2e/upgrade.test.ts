@@ -116,7 +116,7 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
       service: { name: expect.stringMatching(/^service-/) },
     });
     expect((await runsOf(system, id)).map(({ specVersion }) => specVersion)).toContain(null);
-    expect(marksOf(system, id).at(-1)).toBe("changed");
+    await eventually(() => expect(marksOf(system, id).at(-1)).toBe("changed"));
     await check();
   });
 

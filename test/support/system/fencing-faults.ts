@@ -2,7 +2,7 @@ import { longestOverlapMs } from "../acts/invariants.ts";
 import type { Bystander } from "../processes/bystander.ts";
 import { FULL } from "../runs/counts.ts";
 import type { Doing, FencedPair } from "./fenced-pair.ts";
-import { KILLED_KEEPER_OVERLAP_MS } from "./system.ts";
+import { BUSY_MACHINE_MS, KILLED_KEEPER_OVERLAP_MS } from "./system.ts";
 
 /** Of the services; in s and in ms. */
 export const HEARTBEAT_S = 2;
@@ -14,6 +14,8 @@ const GONE_MS = 1.9 * HEARTBEAT_MS;
 const STOP_MS = 0.4 * HEARTBEAT_MS;
 /** Who looks whether they are gone may come late himself, where little else is proved. */
 const SEEN_LATE_MS = FULL ? 0 : 1_000;
+/** Likewise a process may stand still while the bystander does not. */
+const UNSEEN_MS = FULL ? 0 : BUSY_MACHINE_MS;
 /** A frozen slot is looked for once a second. */
 const LOOKS_MS = 3_000;
 
@@ -51,7 +53,7 @@ export async function round(pair: FencedPair, bystander: Bystander, fault: Fault
     goneBoundMs: goneBoundMs + missedMs + SEEN_LATE_MS,
     missedMs,
     overlapMs: longestOverlapMs(acts.filter(({ kind }) => (kind as string) !== "end")),
-    boundMs: promisedMs === 0 ? 0 : promisedMs + missedMs,
+    boundMs: promisedMs === 0 ? 0 : promisedMs + missedMs + UNSEEN_MS,
     besidePredecessor: acts.filter(({ kind }) => (kind as string) === "beside-predecessor").length,
   };
 }

@@ -57,8 +57,8 @@ export async function freshSystem(options: Partial<SystemOptions> = {}): Promise
 
 /** A service that is killed with -9 leaves its slots acting until they read the end of their lifeline (docs/guarantees.md, 2). */
 export const KILLED_KEEPER_OVERLAP_MS = 50;
-/** What a machine may stand still that runs everything at once, where no bystander stamps beside a system. */
-const BUSY_MACHINE_MS = 200;
+/** What a machine that runs everything at once may hold a process up, where no bystander stamps or it goes on meanwhile. */
+export const BUSY_MACHINE_MS = 200;
 
 /** Types that leave acts. */
 const STAMPING = new Set(["updatable", "walker", "stamp", "admitted", "counter"]);
