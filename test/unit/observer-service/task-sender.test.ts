@@ -6,6 +6,7 @@ import { ToldLoad } from "../../../services/observer-service/src/keeper/tasks/to
 
 let sent: { batch: TaskEventBatch; atMs: number }[];
 let sender: TaskSender;
+let isStocked: boolean;
 let running: Promise<void>;
 
 const started = (runId: string) => ({ kind: "TaskStarted", runId }) as unknown as TaskEvent;
@@ -18,13 +19,14 @@ afterEach(end);
 
 function begin(): void {
   sent = [];
+  isStocked = false;
   const publish = ({ body }: { body: Buffer }) => {
     sent.push({ batch: JSON.parse(String(body)), atMs: performance.now() });
     return Promise.resolve();
   };
   const publisher = { publish, writable: () => Promise.resolve(), declareAgain: () => Promise.resolve() };
   const identity = { serviceId: "s", serviceName: "one", pool: "default" };
-  sender = new TaskSender(identity as never, { publisher, log: console } as never);
+  sender = new TaskSender(identity as never, { publisher, log: console } as never, () => isStocked);
   running = sender.run();
 }
 
@@ -76,6 +78,19 @@ it("Under load what is told waits 10 ms for others; before and after that it lea
     return true;
   }));
 
+it("Where tasks wait here for a worker, it waits for others from five on", () =>
+  steadily(async () => {
+    isStocked = true;
+    const beganMs = performance.now();
+    for (let i = 0; i < 5; i += 1) sender.tell(ended(`${i}`));
+    await turn();
+    sender.tell(ended("late"));
+    if (performance.now() - beganMs > 9) return false;
+    await sender.emptied();
+    expect(told().map(({ length }) => length)).toEqual([6]);
+    return true;
+  }));
+
 it("Under load a patient start is told with its end, or after 50 ms; else at once", () =>
   steadily(async () => {
     sender.tell(started("calm"), undefined, true);
@@ -115,12 +130,20 @@ it("What is told of one send keeps its order, also where its start is patient", 
 it("Load is fifty in a tenth of a second, in this one or the one before", () => {
   const load = new ToldLoad();
   for (let i = 0; i < 49; i += 1) load.note(1_000 + i);
-  expect(load.isHeavy(1_050)).toBe(false);
+  expect(load.isHeavy(false, 1_050)).toBe(false);
   load.note(1_051);
-  expect([1_052, 1_099, 1_150].map((nowMs) => load.isHeavy(nowMs))).toEqual([true, true, true]);
-  expect(load.isHeavy(1_260)).toBe(false);
+  expect([1_052, 1_099, 1_150].map((nowMs) => load.isHeavy(false, nowMs))).toEqual([true, true, true]);
+  expect(load.isHeavy(false, 1_260)).toBe(false);
   for (let i = 0; i < 50; i += 1) load.note(1_300);
-  expect([1_350, 1_600].map((nowMs) => load.isHeavy(nowMs))).toEqual([true, false]);
+  expect([1_350, 1_600].map((nowMs) => load.isHeavy(false, nowMs))).toEqual([true, false]);
+});
+
+it("Where tasks wait here for a worker, five in a tenth of a second are load: nobody waits for what is told", () => {
+  const load = new ToldLoad();
+  for (let i = 0; i < 4; i += 1) load.note(1_000 + i);
+  expect(load.isHeavy(true, 1_010)).toBe(false);
+  load.note(1_011);
+  expect([true, false].map((isStocked) => load.isHeavy(isStocked, 1_012))).toEqual([true, false]);
 });
 
 it("Closed while it pauses, it ends at once", async () => {
@@ -143,7 +166,7 @@ it("What its workers are is told as it is by then, once, however long what tells
     if (isLater && batches.length === 2) tell(6); // that of the next generation was looked at, and not taken
   };
   const publisher = { publish, writable: () => blocked, declareAgain: () => Promise.resolve() };
-  const waiting = new TaskSender({ serviceId: "s" } as never, { publisher, log: console } as never);
+  const waiting = new TaskSender({ serviceId: "s" } as never, { publisher, log: console } as never, () => false);
   const sending = waiting.run();
   const confirmed: number[] = [];
   const tell = (count: number) => waiting.tell(workers(count), () => confirmed.push(count));

@@ -108,6 +108,11 @@ export class TaskRunner {
     return this.#runs.size;
   }
 
+  /** Some wait for a worker. */
+  get isStocked(): boolean {
+    return this.#line.isStocked;
+  }
+
   /** The messages that these came in. */
   get messages(): ReadonlySet<TaskMessage> {
     return new Set(this.#runs.all().map(({ message }) => message));

@@ -7,7 +7,7 @@ import { ToldLoad } from "./told-load.ts";
 const MAX_BATCH_EVENTS = 1_000;
 /** Well below the 16 MiB that RabbitMQ 4 takes by default. */
 const MAX_BATCH_BYTES = 1_048_576;
-/** Under load what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
+/** Under load (told-load.ts) what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
 const HEAVY_PAUSE_MS = 10;
 /** Under load a patient start waits for its end for so long: that says it, too. */
 const PATIENCE_MS = 50;
@@ -32,6 +32,7 @@ interface Waiting {
 export class TaskSender {
   readonly #identity: ServiceIdentity;
   readonly #tools: PublishTools;
+  readonly #isStocked: () => boolean;
   readonly #closing = new AbortController();
   readonly #load = new ToldLoad();
   /** Starts that wait, by run. */
@@ -47,9 +48,11 @@ export class TaskSender {
   #wake: (() => void) | undefined;
   #onEmpty: (() => void)[] = [];
 
-  constructor(identity: ServiceIdentity, tools: PublishTools) {
+  /** @param isStocked tasks wait here for a worker: none stands idle for what is told a little later */
+  constructor(identity: ServiceIdentity, tools: PublishTools, isStocked: () => boolean) {
     this.#identity = identity;
     this.#tools = tools;
+    this.#isStocked = isStocked;
   }
 
   get generation(): number {
@@ -103,7 +106,7 @@ export class TaskSender {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       if (this.#waiting.length === 0) await this.#nextEvent();
-      const isHeavy = this.#load.isHeavy();
+      const isHeavy = this.#load.isHeavy(this.#isStocked());
       if (isHeavy) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       this.#inFlight = this.#take(isHeavy ? performance.now() : Number.POSITIVE_INFINITY);

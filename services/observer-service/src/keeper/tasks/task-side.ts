@@ -50,7 +50,7 @@ export class TaskSide {
     this.#parts = parts;
     this.#queue = new ConsumedQueue(taskQueue(parts.identity.pool, parts.queueType), parts.declaresTopology);
     this.#readTypes();
-    this.sender = new TaskSender(parts.identity, parts);
+    this.sender = new TaskSender(parts.identity, parts, () => this.runner.isStocked);
     this.runner = new TaskRunner({ ...parts, types: this.#types, events: this.sender, paces: this.#paces });
     this.#intake = new TaskIntake({ ...parts, runner: this.runner, events: this.sender });
     this.#credit = new TaskCredit({ workers: () => this.workers, held: () => this.runner.messages });

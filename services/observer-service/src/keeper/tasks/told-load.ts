@@ -1,6 +1,8 @@
 const SPAN_MS = 100;
 /** So many in a tenth of a second are load. */
 const HEAVY = 50;
+/** So many are, where nobody waits for what is told: each worker has its next task here already. */
+const HEAVY_IF_STOCKED = 5;
 
 /** Whether so much is told that it goes by the batch, and not at once. */
 export class ToldLoad {
@@ -14,9 +16,10 @@ export class ToldLoad {
     this.#count += 1;
   }
 
-  isHeavy(nowMs = performance.now()): boolean {
+  /** @param isStocked tasks wait here for a worker */
+  isHeavy(isStocked: boolean, nowMs = performance.now()): boolean {
     this.#turn(nowMs);
-    return Math.max(this.#count, this.#before) >= HEAVY;
+    return Math.max(this.#count, this.#before) >= (isStocked ? HEAVY_IF_STOCKED : HEAVY);
   }
 
   #turn(nowMs: number): void {

@@ -21,6 +21,11 @@ export class WorkerLine<Run extends object> {
     this.#giveUp = parts.giveUp;
   }
 
+  /** Somebody waits. */
+  get isStocked(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Begins at once, or when a worker is free. */
   enter(run: Run): void {
     if (this.#busy.size < this.#workers) {
