@@ -8,7 +8,7 @@ import { compiled } from "../support/runs/observers-dir.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
-import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+import { Tasks } from "../support/system/tasks.ts";
 
 let system: System;
 beforeEach(async () => {

@@ -321,7 +321,7 @@ describe("an error that belongs to no observer", () => {
     const eventLines = (event: string) => service.lines.filter((line) => line.includes(`"event":"${event}"`));
     expect([file, error]).toEqual([
       expect.stringMatching(/loose-timer\.ts$/),
-      expect.objectContaining({ message: "nobody's error", stack: expect.stringContaining("loose-timer.ts:6") }),
+      expect.objectContaining({ message: "nobody's error", stack: expect.stringContaining("loose-timer.ts:7") }),
     ]);
     // That of the spare, which loads it last, too.
     await eventually(() => expect(eventLines("observer-file-error").length).toBeGreaterThanOrEqual(2));

@@ -137,8 +137,11 @@ test("Where enough is Sent ahead of the workers, room is filled 40 times a secon
   const most = (performance.now() - beganMs) / REFILL_MS + 10; // one a second by itself, and some until it knows how little was taken
   expect(rounds - before).toBeLessThanOrEqual(most);
   withoutTimers((ms) => ms === REFILL_MS || isOwnLook(ms));
+  await sleep(4 * REFILL_MS); // what was begun before comes still
   const roundsBefore = rounds;
   await endOne();
+  await sleep(2 * REFILL_MS);
+  expect(rounds).toBe(roundsBefore);
   dispatcher.wake(); // as for something urgent
   await eventually(() => expect(rounds).toBeGreaterThan(roundsBefore));
 });

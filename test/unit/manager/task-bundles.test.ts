@@ -16,16 +16,22 @@ const first = (one: StartTask) => ({ task: one, isFirstSend: true, isUnhurt: tru
 const pace = (meanMs: number | undefined, batchSize: number | null = null) => ({ meanMs: meanMs ?? null, batchSize });
 const ids = ({ bundles }: ReturnType<typeof bundlesOf>) => bundles.map(({ tasks }) => tasks.map(({ taskId }) => taskId));
 
-test("the last of a bundle waits no longer than it may, should one worker alone work it off; it holds a hundred at most", () => {
-  expect([undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 5_000].map((meanMs) => bundleSize(meanMs, 100))).toEqual([
-    1, 100, 100, 100, 15, 3, 2, 2, 2, 1,
-  ]);
-  expect([1, 7, 50, 150, 201].map((meanMs) => bundleSize(meanMs, 200))).toEqual([100, 29, 5, 2, 1]);
+test("a bundle is worked off by one worker alone in the time that its last may wait, and holds a hundred at most; one more where no worker is free", () => {
+  const sizes = (waitMs: number, areBusy: boolean) =>
+    [undefined, 0, 0.5, 1, 7, 50, 51, 99, 100, 101, 5_000].map((meanMs) => bundleSize(meanMs, waitMs, areBusy));
+  expect(sizes(100, false)).toEqual([1, 100, 100, 100, 14, 2, 1, 1, 1, 1, 1]);
+  expect(sizes(100, true)).toEqual([1, 100, 100, 100, 15, 3, 2, 2, 2, 1, 1]);
+  expect(sizes(200, false).slice(3)).toEqual([100, 28, 4, 3, 2, 2, 1, 1]);
 });
 
 test("tasks of one short type travel together, in their order; others, and unknown ones, alone", () => {
   const claimed = [first(task("1", "short")), first(task("2", "long")), first(task("3", "short")), first(task("4", "new"))];
-  const bundles = bundlesOf([...claimed, first(task("5", "short"))], (type) => pace({ short: 99, long: 5_000 }[type]), 100);
+  const bundles = bundlesOf(
+    [...claimed, first(task("5", "short"))],
+    (type) => pace({ short: 50, long: 5_000 }[type]),
+    100,
+    false,
+  );
   expect(ids(bundles)).toEqual([["1", "3"], ["2"], ["4"], ["5"]]);
 });
 
@@ -36,21 +42,21 @@ test("what was sent before, or has ended a slot or a service, travels alone", ()
     first(task("3", "short", { alone: true })),
     first(task("4", "short")),
   ];
-  expect(ids(bundlesOf(claimed, () => pace(1), 100))).toEqual([["1", "4"], ["2"], ["3"]]);
+  expect(ids(bundlesOf(claimed, () => pace(1), 100, false))).toEqual([["1", "4"], ["2"], ["3"]]);
 });
 
 test("of a type that takes batches so many go together as a call takes, known as short or not; what was interrupted goes alone", () => {
   const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "many")));
   const hurt = { ...first(task("5", "many")), isUnhurt: false };
   const triedBefore = { ...first(task("6", "many", { failures: 1 })), isFirstSend: false };
-  const bundles = bundlesOf([...claimed, hurt, triedBefore], () => pace(undefined, 3), 100);
+  const bundles = bundlesOf([...claimed, hurt, triedBefore], () => pace(undefined, 3), 100, false);
   expect(ids(bundles)).toEqual([["1", "2", "3"], ["4", "6"], ["5"]]);
 });
 
 test("what is large travels in more messages", () => {
   const params = "x".repeat(900_000);
   const claimed = ["1", "2", "3", "4"].map((id) => first(task(id, "short", { params })));
-  expect(ids(bundlesOf(claimed, () => pace(1), 100))).toEqual([
+  expect(ids(bundlesOf(claimed, () => pace(1), 100, false))).toEqual([
     ["1", "2"],
     ["3", "4"],
   ]);
@@ -60,7 +66,7 @@ test("what is large is so in bytes, as frames are; and with what it comes after"
   const output = JSON.stringify("語".repeat(300_000));
   const inputs = [{ ref: "a", status: "Completed" as const, output }];
   const claimed = ["1", "2", "3"].map((id) => first(task(id, "many", { inputs })));
-  expect(ids(bundlesOf(claimed, () => pace(undefined, 3), 100))).toEqual([["1", "2"], ["3"]]);
+  expect(ids(bundlesOf(claimed, () => pace(undefined, 3), 100, false))).toEqual([["1", "2"], ["3"]]);
 });
 
 const inLane = (id: string, lane: string, more: Partial<StartTask> = {}) => ({
@@ -74,6 +80,7 @@ test("who joined a lane travels with its first, in turn; a lane that nobody join
     [...claimed, inLane("5", "2"), inLane("6", "3"), inLane("7", "2")],
     () => pace(1),
     100,
+    false,
   );
   expect(bundles.map(({ inTurn, tasks }) => [inTurn, ...tasks.map(({ taskId }) => taskId)])).toEqual([
     [false, "1", "4"],
@@ -85,7 +92,12 @@ test("who joined a lane travels with its first, in turn; a lane that nobody join
 
 test("who finds no place in the message of his lane is left", () => {
   const params = "x".repeat(1_500_000);
-  const { bundles, left } = bundlesOf([inLane("1", "1", { params }), inLane("2", "1", { params })], () => pace(1), 100);
+  const { bundles, left } = bundlesOf(
+    [inLane("1", "1", { params }), inLane("2", "1", { params })],
+    () => pace(1),
+    100,
+    false,
+  );
   expect(bundles).toHaveLength(1);
   expect(left.map(({ taskId }) => taskId)).toEqual(["2"]);
 });

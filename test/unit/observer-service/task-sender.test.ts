@@ -78,7 +78,7 @@ it("Under load what is told waits 10 ms for others; before and after that it lea
     return true;
   }));
 
-it("Where tasks wait here for a worker, it waits for others from five on", () =>
+it("Where enough tasks wait here for a worker, it waits for others from five on", () =>
   steadily(async () => {
     isStocked = true;
     const beganMs = performance.now();
@@ -138,7 +138,7 @@ it("Load is fifty in a tenth of a second, in this one or the one before", () => 
   expect([1_350, 1_600].map((nowMs) => load.isHeavy(false, nowMs))).toEqual([true, false]);
 });
 
-it("Where tasks wait here for a worker, five in a tenth of a second are load: nobody waits for what is told", () => {
+it("Where enough tasks wait here for a worker, five in a tenth of a second are load: no worker waits for what is told", () => {
   const load = new ToldLoad();
   for (let i = 0; i < 4; i += 1) load.note(1_000 + i);
   expect(load.isHeavy(true, 1_010)).toBe(false);

@@ -35,6 +35,18 @@ test("no more begin than there are workers; who waits begins in turn, when one l
   expect(givenUp).toEqual([]);
 });
 
+test("it is stocked while half as many wait as there are workers", () => {
+  const wide = new WorkerLine<TaskRun>({ workers: 4, begin: () => undefined, giveUp: () => undefined });
+  const all = ["a", "b", "c", "d", "e", "f"].map(run);
+  const stocked = all.map((one) => {
+    wide.enter(one);
+    return wide.isStocked;
+  });
+  expect(stocked).toEqual([false, false, false, false, false, true]);
+  wide.leave(all[0] as TaskRun);
+  expect(wide.isStocked).toBe(false);
+});
+
 test("who leaves the line while it waits frees no worker", () => {
   const [a, b, c, d] = ["a", "b", "c", "d"].map(run) as [TaskRun, TaskRun, TaskRun, TaskRun];
   for (const one of [a, b, c, d]) line.enter(one);

@@ -40,13 +40,15 @@ interface Open {
  * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
  * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
  * often as they are sent; alone goes what was hurt. Who joined a lane travels with its first, which stands before him.
- * @param waitMs so long the last of a bundle waits at most, where one worker alone works it off
+ * @param waitMs so long one worker alone works off a bundle
+ * @param areBusy no worker is free
  * @returns also who found no place in the message of his lane
  */
 export function bundlesOf(
   claimed: readonly Claimed[],
   paceOf: (type: string) => TypePace | undefined,
   waitMs: number,
+  areBusy: boolean,
 ): { bundles: Bundle[]; left: StartTask[] } {
   const bundles: Open[] = [];
   const open = new Map<string, Open>();
@@ -55,7 +57,7 @@ export function bundlesOf(
   for (const one of claimed) {
     const { task, lane } = one;
     const inTurn = lane !== undefined && joined.has(lane);
-    const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type), waitMs);
+    const size = inTurn ? MAX_BUNDLE : sizeFor(one, paceOf(task.type), waitMs, areBusy);
     const bytes = size > 1 ? Buffer.byteLength(JSON.stringify([task.params, task.inputs])) : 0;
     const key = inTurn ? lane : task.type;
     const bundle = size > 1 ? open.get(key) : undefined;
@@ -80,16 +82,16 @@ const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane
 /** How many may join the lane that this one begins, of which the last may wait so long. */
 export function followersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
   const leads = claimed.lane === claimed.task.taskId && pace?.batchSize == null && isNew(claimed);
-  return leads ? Math.max(1, turnsWithin(pace?.meanMs, waitMs)) - 1 : 0;
+  return leads ? bundleSize(pace?.meanMs, waitMs) - 1 : 0;
 }
 
 /** It may be given to one call with others of its type. */
 export const isBatched = ({ task, isUnhurt }: Claimed, pace: TypePace | undefined): boolean =>
   pace?.batchSize != null && isUnhurt && task.alone !== true;
 
-function sizeFor(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
+function sizeFor(claimed: Claimed, pace: TypePace | undefined, waitMs: number, areBusy: boolean): number {
   if (pace?.batchSize != null) return isBatched(claimed, pace) ? pace.batchSize : 1;
-  return isNew(claimed) ? bundleSize(pace?.meanMs, waitMs) : 1;
+  return isNew(claimed) ? bundleSize(pace?.meanMs, waitMs, areBusy) : 1;
 }
 
 const isNew = ({ isFirstSend, task }: Claimed): boolean => isFirstSend && task.alone !== true;
@@ -106,13 +108,11 @@ export function callsOf(counts: ReadonlyMap<string, number>, batches: ReadonlyMa
 }
 
 /**
- * How many tasks that take so long go together, so that the last waits `waitMs` at most, should one worker alone work them off. Of what takes a little less than
- * that two: with one, each worker would wait between two tasks until an end is in the broker's hands, and the next one here.
+ * How many tasks that take so long one worker works off within `waitMs`. Where no worker is free, one more: with one alone of what takes a little less than
+ * that, each worker would wait between two tasks until an end is in the broker's hands, and the next one here.
  */
-export const bundleSize = (meanMs: number | null | undefined, waitMs: number): number =>
-  Math.min(MAX_BUNDLE, 1 + turnsWithin(meanMs, waitMs));
-
-/** How many tasks that take so long one worker works off within `waitMs`; 0 where that is not known. */
-function turnsWithin(meanMs: number | null | undefined, waitMs: number): number {
-  return meanMs == null ? 0 : Math.min(MAX_BUNDLE, Math.floor(waitMs / Math.max(meanMs, 0.001)));
+export function bundleSize(meanMs: number | null | undefined, waitMs: number, areBusy = false): number {
+  if (meanMs == null) return 1;
+  const turns = Math.floor(waitMs / Math.max(meanMs, 0.001));
+  return Math.max(1, Math.min(MAX_BUNDLE, areBusy ? turns + 1 : turns));
 }

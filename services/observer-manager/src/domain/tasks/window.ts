@@ -24,10 +24,10 @@ export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(e
   return Math.min(MOST, workers + Math.ceil(ahead));
 }
 
-/**
- * Whether what is Sent ahead of the workers has them busy for a while: some was taken to fill the window, and half of what is ahead at most. Before as much
- * is known as makes windows long enough, it takes more.
- */
+/** Whether filling the window took no more than lies ahead of the workers: none of them was free. */
+export const areBusyAt = (window: number, workers: number, taken: number): boolean => taken <= window - workers;
+
+/** Whether the workers have enough ahead: filling the window took something, and at most half of what lies ahead. It took nothing where it was not our turn, say. */
 export const isAmple = (window: number, workers: number, taken: number): boolean =>
   taken > 0 && taken <= (window - workers) / 2;
 

@@ -11,7 +11,7 @@ import {
 } from "../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
-import { isAmple, isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import { areBusyAt, isAmple, isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
@@ -80,11 +80,12 @@ export class TaskClaimer {
     const batches = this.#batches.get(pool) ?? NO_BATCHES;
     const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
     const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll, isPlain } = await this.#parts.store.claim(pool, asked);
-    const isFilled = isPlain && isAmple(asked.window, workers, tasks.length);
     const nextRoomAtMs = performance.now() + (nextRoomInMs ?? Number.POSITIVE_INFINITY);
+    const filling = [asked.window, workers, tasks.length] as const;
+    const how = { isAll, isAmple: isPlain && isAmple(...filling), nextRoomAtMs };
     if (tasks.length === 0) {
       rate.add(0);
-      return { bundles: [], left: [], claimed: 0, isAll, hasRoom: isAll, isAmple: isFilled, nextRoomAtMs };
+      return { ...how, bundles: [], left: [], claimed: 0, hasRoom: isAll };
     }
     const paceOf = (type: string) => {
       const pace = this.#paces.get(paceKey(pool, type));
@@ -94,14 +95,9 @@ export class TaskClaimer {
     const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
     rate.add(tasks.length + followers.length);
     const all = [...tasks, ...companions, ...followers];
-    return {
-      ...bundlesOf(all, paceOf, turnMsAt(rate.perS)),
-      claimed: all.length,
-      isAll,
-      hasRoom: isAll || !areFull,
-      isAmple: isFilled,
-      nextRoomAtMs,
-    };
+    const areBusy = isPlain && !isAll && areBusyAt(...filling);
+    const { bundles, left } = bundlesOf(all, paceOf, turnMsAt(rate.perS), areBusy);
+    return { ...how, bundles, left, claimed: all.length, hasRoom: isAll || !areFull };
   }
 
   /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */
@@ -147,7 +143,7 @@ export class TaskClaimer {
       this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tookMs));
     const rate = this.#rateOf(pool);
     rate.add(callsOf(countByType(claimed), this.#batches.get(pool) ?? NO_BATCHES));
-    return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS)).bundles;
+    return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS), false).bundles;
   }
 
   #rateOf(pool: string): Rate {

@@ -13,7 +13,7 @@ const FAILED_PAUSE_MS = 1_000;
 const BUSY_PAUSE_MS = 10;
 /** So many claimed in one round are load, or so many a second lately: behind a limit a round may find none just before hundreds. */
 const BUSY = 50;
-/** While what is Sent ahead of the workers lasts, room is filled so far apart: a quarter of what lies there for them (domain/tasks/window.ts). */
+/** While what is Sent ahead of the workers lasts, room is filled so far apart: a quarter of a turn (domain/tasks/window.ts). */
 const REFILL_MS = 25;
 /** After an end it looks for what another manager has left waiting, though it has left nothing itself. */
 const LOOK_AGAIN_MS = 50;
@@ -134,7 +134,7 @@ export class TaskDispatcher implements SenderAtOnce {
     this.#maySomeWait ||= !isAll;
     this.#isAmple = isAmple && !this.#claimer.isBusy;
     if (promoted === PROMOTE_LIMIT) return 0;
-    if (this.#maySomeWait && this.#isThereRoom) return this.#isAmple ? REFILL_MS : 0;
+    if (this.#maySomeWait && this.#isThereRoom) return this.#isAmple ? Math.min(REFILL_MS, this.#untilDue()) : 0;
     return Math.min(this.#untilDue(), Math.max(1, nextRoomAtMs - performance.now()));
   }
 

@@ -110,7 +110,7 @@ export interface TaskQueueStore {
     keepsWorkers: boolean;
     roomAhead: number;
     isAll: boolean;
-    /** No type here is limited, or takes batches: what is left waits for room in the window alone. */
+    /** No type here is limited, or takes batches, and nothing was given back: what is left waits for room in the window alone. */
     isPlain: boolean;
   }>;
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */

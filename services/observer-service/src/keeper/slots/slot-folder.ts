@@ -1,10 +1,9 @@
 import type { Log } from "../../log.ts";
-import type { DeadlyFile, Load, LoadedFolder, Stuck } from "../../wire/messages.ts";
+import type { DeadlyFile, Load, LoadedFolder } from "../../wire/messages.ts";
 import { DeadlyFiles } from "./deadly-files.ts";
 import { lastWordsOf, type OwnPurpose, type Slot } from "./slot.ts";
 import { limitBeside } from "./slot-memory.ts";
 import type { SlotEnd } from "./slot-process.ts";
-import { ownFrames } from "./told-stack.ts";
 
 /** The folder of observers as slots load it: which code is the newest, what new slots do without, and what a slot that came later has not found. */
 export class SlotFolder {
@@ -115,17 +114,6 @@ export class SlotFolder {
       "what the files load takes nearly all, or more, of what a slot may take, before any observer runs: give slots more (SLOT_MEMORY_MB), or have the files load less",
     );
   }
-}
-
-/** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
-export function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
-  const place = stack && ownFrames(stack).split("\n")[0]?.trim();
-  const where = place || "in what cannot be told: see which file was changed last";
-  slot.lastWord = {
-    name: "FileBlocksError",
-    message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
-  };
-  slot.process.kill();
 }
 
 const printsOf = (code: LoadedFolder["code"]): ReadonlyMap<string, string> =>

@@ -21,18 +21,18 @@ export class SlotPauses {
     return this.#isResting;
   }
 
-  /** The next pause is a short one again. */
-  shorten(): void {
+  /** One has loaded, or it is known what ends them: the next pause is a short one again. */
+  reset(): void {
     this.#pauseMs = FIRST_PAUSE_MS;
   }
 
   /** What there is now loads. */
-  wake(): void {
+  endRest(): void {
     this.#isResting = false;
   }
 
   /** One could not be started, and it is not yet time for the next. */
-  short(why: string): void {
+  notStarted(why: string): void {
     if (this.#isShort) return;
     this.#isShort = true;
     this.#log.error(
@@ -51,7 +51,7 @@ export class SlotPauses {
       { event: "slot-ended-unloaded", slot: pid, why, nextInMs: this.#pauseMs },
       "a slot ended before it had loaded anything: the next one is started after a pause that doubles each time",
     );
-    this.#later(() => this.wake());
+    this.#later(() => this.endRest());
   }
 
   #later(end: () => void): void {

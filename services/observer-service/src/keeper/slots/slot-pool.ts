@@ -4,13 +4,14 @@ import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messag
 import { within } from "../../within.ts";
 import { FolderLook, type Look } from "./folder-look.ts";
 import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
-import { SlotFolder, stuckInFile } from "./slot-folder.ts";
+import { SlotFolder } from "./slot-folder.ts";
 import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import { SlotPauses } from "./slot-pauses.ts";
 import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
+import { ownFrames } from "./told-stack.ts";
 
 export interface SlotSettings extends LaunchSettings {
   /** Slots that observers share, as long as nobody is suspected. */
@@ -44,13 +45,13 @@ const LOADS_WITHIN_MS = 10_000;
  */
 export class SlotPool {
   readonly roster: SlotRoster;
+  /** What slots load. */
+  readonly folder: SlotFolder;
   readonly #settings: SlotSettings;
   readonly #hooks: SlotPoolHooks;
   readonly #log: Log;
   readonly #launcher: SlotLauncher;
   readonly #watch: SlotWatch;
-  /** What slots load. */
-  readonly folder: SlotFolder;
   readonly #look = new FolderLook(() => this.#spawn({ kind: "spare" }));
   readonly #pauses: SlotPauses;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
@@ -101,7 +102,7 @@ export class SlotPool {
       if (!other.isLoaded || isEmpty(other)) other.process.kill();
     }
     slot.isOnTrial = false;
-    this.#pauses.wake();
+    this.#pauses.endRest();
     slot.sinceMs = performance.now();
     this.#fill();
     this.#hooks.onRoom();
@@ -215,7 +216,7 @@ export class SlotPool {
 
   #notStarted(why: string): void {
     if (this.#opening !== undefined) return this.#giveUp(`a slot could not be started: ${why}`);
-    this.#pauses.short(why);
+    this.#pauses.notStarted(why);
   }
 
   /** A pause is over. */
@@ -252,7 +253,7 @@ export class SlotPool {
     slot.loadedBytes = memoryOf(slot);
     this.folder.loadedBy(slot, folder);
     if (this.#look.isBy(slot)) return this.#look.answer({ slot, folder });
-    this.#pauses.shorten();
+    this.#pauses.reset();
     this.#log.debug({ event: "slot-loaded", slot: slot.process.pid, purpose: slot.purpose.kind }, "a slot is ready");
     if (this.#opening !== undefined) {
       if (this.roster.shared.length < this.#settings.count) return;
@@ -282,7 +283,7 @@ export class SlotPool {
     slot.living.abort();
     if (this.#isClosed) return;
     const found = this.folder.endedBy(slot, end);
-    if (found?.isLeftOut) this.#pauses.shorten();
+    if (found?.isLeftOut) this.#pauses.reset();
     if (this.#look.isBy(slot)) {
       const problem = `it ended while it loaded ${slot.loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
       // One of several that may be to blame is loaded before the others now; what none has been blamed for yet is the answer.
@@ -298,4 +299,15 @@ export class SlotPool {
     this.#hooks.onGone(slot, end);
     if (isAsMeant) this.#fill();
   }
+}
+
+/** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
+function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
+  const place = stack && ownFrames(stack).split("\n")[0]?.trim();
+  const where = place || "in what cannot be told: see which file was changed last";
+  slot.lastWord = {
+    name: "FileBlocksError",
+    message: `a file has blocked its event loop for ${Math.round(forMs)} ms outside of its handlers, ${where}`,
+  };
+  slot.process.kill();
 }

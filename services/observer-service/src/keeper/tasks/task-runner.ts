@@ -108,7 +108,7 @@ export class TaskRunner {
     return this.#runs.size;
   }
 
-  /** Some wait for a worker. */
+  /** Half as many wait for a worker as there are workers. */
   get isStocked(): boolean {
     return this.#line.isStocked;
   }

@@ -48,7 +48,7 @@ export class TaskSender {
   #wake: (() => void) | undefined;
   #onEmpty: (() => void)[] = [];
 
-  /** @param isStocked tasks wait here for a worker: none stands idle for what is told a little later */
+  /** @param isStocked enough tasks wait here for a worker: none stands idle for what is told a little later */
   constructor(identity: ServiceIdentity, tools: PublishTools, isStocked: () => boolean) {
     this.#identity = identity;
     this.#tools = tools;
@@ -106,9 +106,11 @@ export class TaskSender {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       if (this.#waiting.length === 0) await this.#nextEvent();
-      const isHeavy = this.#load.isHeavy(this.#isStocked());
-      if (isHeavy) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      const isHeavy = this.#load.isHeavy(false);
+      const mayWait = isHeavy || this.#load.isHeavy(this.#isStocked());
+      if (mayWait) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
+      // What runs is Running in the books soon, for as long as these can bear it: else who cancels it frees its key beside it.
       this.#inFlight = this.#take(isHeavy ? performance.now() : Number.POSITIVE_INFINITY);
       if (this.#inFlight.length > 0) await this.#deliver(this.#inFlight, signal);
     }

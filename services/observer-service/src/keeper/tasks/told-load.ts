@@ -1,7 +1,7 @@
 const SPAN_MS = 100;
 /** So many in a tenth of a second are load. */
 const HEAVY = 50;
-/** So many are, where nobody waits for what is told: each worker has its next task here already. */
+/** So many are, where no worker waits for what is told: those that are free next have their tasks here already. */
 const HEAVY_IF_STOCKED = 5;
 
 /** Whether so much is told that it goes by the batch, and not at once. */
@@ -16,7 +16,7 @@ export class ToldLoad {
     this.#count += 1;
   }
 
-  /** @param isStocked tasks wait here for a worker */
+  /** @param isStocked enough tasks wait here for a worker */
   isHeavy(isStocked: boolean, nowMs = performance.now()): boolean {
     this.#turn(nowMs);
     return Math.max(this.#count, this.#before) >= (isStocked ? HEAVY_IF_STOCKED : HEAVY);

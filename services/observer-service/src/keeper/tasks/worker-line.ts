@@ -21,9 +21,9 @@ export class WorkerLine<Run extends object> {
     this.#giveUp = parts.giveUp;
   }
 
-  /** Somebody waits. */
+  /** Half as many wait as there are workers: the next that are free have somebody here. */
   get isStocked(): boolean {
-    return this.#waiting.size > 0;
+    return this.#waiting.size >= this.#workers / 2;
   }
 
   /** Begins at once, or when a worker is free. */

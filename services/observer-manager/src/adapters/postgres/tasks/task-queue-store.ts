@@ -148,8 +148,8 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0, isAll: wasAll = false } = rows[0] ?? {};
-    const isAll = wasAll && tasks.length === rows.filter(({ taskId }) => taskId !== null).length; // else some were given back
-    const isPlain = plain !== undefined;
+    const areKept = tasks.length === rows.filter(({ taskId }) => taskId !== null).length; // else some were given back
+    const [isAll, isPlain] = [wasAll && areKept, plain !== undefined && areKept];
     return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll, isPlain };
   }
 
