@@ -21,6 +21,8 @@ const books = useBooks("tasks, task_types, task_services");
 let db: DataSource;
 let dispatcher: TaskDispatcher;
 let sent: StartTask[];
+/** How many each message had. */
+let bundles: number[];
 let rounds: number;
 let held: Promise<void> | undefined;
 
@@ -30,7 +32,7 @@ beforeAll(() => {
 
 beforeEach(async () => {
   await putTaskService(db, { workers: WORKERS });
-  [sent, rounds, held] = [[], 0, undefined];
+  [sent, bundles, rounds, held] = [[], [], 0, undefined];
   class Store extends PostgresTaskQueueStore {
     override async waitingPools() {
       rounds += 1;
@@ -44,6 +46,7 @@ beforeEach(async () => {
     isReady: true,
     async send({ tasks }: Bundle) {
       sent.push(...tasks);
+      bundles.push(tasks.length);
       return "sent" as const;
     },
     cancel: () => Promise.resolve(),
@@ -152,6 +155,18 @@ test("Where enough is Sent ahead of the workers, room is filled 40 times a secon
   await sleep(2 * REFILL_MS);
   expect(rounds).toBe(roundsBefore);
   await roundOf(() => dispatcher.wake()); // as for something urgent
+});
+
+test("Of what takes nearly a turn two go together where no worker is free, and each alone where all are", async () => {
+  await putTaskService(db, { workers: 36, meanMs: 60 });
+  await putReady(db, 100);
+  await sleep(300); // how long tasks take is looked at each quarter of a second
+  dispatcher.wake();
+  await eventually(() => expect(bundles.length).toBeGreaterThanOrEqual(50)); // for 40 workers, with a quarter ahead
+  await end(4);
+  dispatcher.wake();
+  await eventually(() => expect(bundles.slice(50)).toContain(2));
+  expect(bundles.slice(0, 50)).toEqual(Array(50).fill(1));
 });
 
 test("Behind a limit something may wait, so an end has it look", async () => {

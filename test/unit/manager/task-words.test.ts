@@ -1,7 +1,7 @@
 import type { RunId, SendId, ServiceId, TaskEvent, TaskEventBatch, TaskId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { newsOf } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { areBusyAt, isAmple, laneMsAt, windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
+import { isAmple, isNobodyFree, laneMsAt, windowOf } from "../../../services/observer-manager/src/domain/tasks/window.ts";
 
 const task = { taskId: "task" as TaskId, sendId: "send" as SendId };
 const started = (runId: string): TaskEvent => ({ kind: "TaskStarted", ...task, runId: runId as RunId, at: 10 });
@@ -76,7 +76,7 @@ describe("the window", () => {
   it("has enough ahead where filling it took half of that at most, and something", () => {
     expect([0, 1, 8, 9].map((taken) => isAmple(27, 10, taken))).toEqual([false, true, true, false]);
     expect([1, 2].map((taken) => isAmple(5, 4, taken))).toEqual([false, false]);
-    expect([0, 17, 18].map((taken) => areBusyAt(27, 10, taken))).toEqual([true, true, false]);
+    expect([0, 17, 18].map((taken) => isNobodyFree(27, 10, taken))).toEqual([true, true, false]);
   });
 
   it("lets a lane take as long as one of all may be waited for, a turn at least and 1.2 s at most", () => {

@@ -25,7 +25,7 @@ export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(e
 }
 
 /** Whether filling the window took no more than lies ahead of the workers: none of them was free. */
-export const areBusyAt = (window: number, workers: number, taken: number): boolean => taken <= window - workers;
+export const isNobodyFree = (window: number, workers: number, taken: number): boolean => taken <= window - workers;
 
 /** Whether the workers have enough ahead: filling the window took something, and at most half of what lies ahead. It took nothing where it was not our turn, say. */
 export const isAmple = (window: number, workers: number, taken: number): boolean =>

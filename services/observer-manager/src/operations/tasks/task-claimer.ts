@@ -11,7 +11,7 @@ import {
 } from "../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
 import { Rate } from "../../domain/tasks/rate.ts";
-import { areBusyAt, isAmple, isBusyAt, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
+import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
@@ -95,7 +95,7 @@ export class TaskClaimer {
     const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
     rate.add(tasks.length + followers.length);
     const all = [...tasks, ...companions, ...followers];
-    const areBusy = isPlain && !isAll && areBusyAt(...filling);
+    const areBusy = isPlain && !isAll && isNobodyFree(...filling);
     const { bundles, left } = bundlesOf(all, paceOf, turnMsAt(rate.perS), areBusy);
     return { ...how, bundles, left, claimed: all.length, hasRoom: isAll || !areFull };
   }

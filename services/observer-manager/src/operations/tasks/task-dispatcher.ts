@@ -168,8 +168,9 @@ export class TaskDispatcher implements SenderAtOnce {
     for (const pool of await store.waitingPools()) {
       if (this.#isFull(pool.pool)) {
         leftIn.add(pool.pool);
+        // It is looked at again when the broker has confirmed some.
         areAll = false;
-        areAmple = false; // it is looked at again when the broker has confirmed some
+        areAmple = false;
         continue;
       }
       const { bundles, left, claimed, isAll, hasRoom, ...next } = await this.#claimer.claim(pool);
