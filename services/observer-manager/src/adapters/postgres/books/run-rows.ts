@@ -4,13 +4,23 @@ import type { RunBook } from "../../../domain/books/books.ts";
 import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
 import { prepared, uncounted } from "../connection/prepared.ts";
 
-/** Indexes: runs_pkey, runs_not_ended_on_service. */
-const RUNS = prepared(`
+const RUN = `
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
          fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          (extract(epoch FROM started_at) * 1000)::float8 AS "startedAtMs",
          (extract(epoch FROM ended_at) * 1000)::float8 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
-  FROM runs WHERE id = ANY(${uncounted("$1", "uuid")}) OR (service_id = ANY(${uncounted("$2", "uuid")}) AND state <> 'Ended')`);
+  FROM runs`;
+
+/*
+ * Two statements, not one with OR: where few services run all, PostgreSQL takes that for most of the table, reads all of it, and searches the list of
+ * ids through for each row. Ten thousand of ten thousand took 1.5 s and more.
+ */
+
+/** Index: runs_pkey. */
+const BY_IDS = prepared(`${RUN} WHERE id = ANY(${uncounted("$1", "uuid")})`);
+
+/** Index: runs_not_ended_on_service. */
+const ON_SERVICES = prepared(`${RUN} WHERE service_id = ANY(${uncounted("$1", "uuid")}) AND state <> 'Ended'`);
 
 const GIVEN = new GivenRows<RunBook>({
   id: ["uuid", (r) => r.id],
@@ -45,9 +55,13 @@ const WRITE = prepared(`
   FROM ${GIVEN.from()}
   ON CONFLICT (id) DO UPDATE SET ${GIVEN.assigned("excluded", [...FOR_GOOD, ...TIMES])}, ended_at = excluded.ended_at`);
 
-/** By their ids, and all that have not ended on these services. */
-export const readRuns = async (tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> =>
-  ids.length + services.length === 0 ? [] : tx.query<RunBook[]>(RUNS, [ids, services]);
+/** By their ids, and all that have not ended on these services; each once. */
+export async function readRuns(tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> {
+  const onServices = services.length > 0 ? await tx.query<RunBook[]>(ON_SERVICES, [services]) : [];
+  const found = new Set(onServices.map(({ id }) => id));
+  const others = ids.filter((id) => !found.has(id));
+  return others.length > 0 ? [...onServices, ...(await tx.query<RunBook[]>(BY_IDS, [others]))] : onServices;
+}
 
 /** The statement and its parameters. */
 export const runsToWrite = (runs: RunBook[]): [string, unknown[]] => [WRITE, GIVEN.of(runs)];

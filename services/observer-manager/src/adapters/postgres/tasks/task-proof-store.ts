@@ -54,7 +54,10 @@ const ASKED = `
   WHERE marker_id = $1`;
 const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
 
-/** What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer. Index: tasks_in_flight. */
+/**
+ * What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer: by a hash, as
+ * thousands may run for long. Index: tasks_in_flight.
+ */
 const CONCLUDE = `
   WITH proof AS (
     DELETE FROM task_proofs WHERE pool = $1 AND marker_id = $2 AND services <@ answered RETURNING begun_at, held
@@ -63,7 +66,7 @@ const CONCLUDE = `
       interruptions = t.interruptions + (t.status = 'Running')::int
     FROM proof p
     WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
-      AND t.sent_at < p.begun_at - interval '10 seconds' AND NOT t.send_id = ANY(p.held)
+      AND t.sent_at < p.begun_at - interval '10 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 
