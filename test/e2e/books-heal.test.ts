@@ -62,7 +62,7 @@ describe("the books heal", () => {
       const service = await system.startService("service-1", { workers: 1 });
       await system.createMany("observer", 1);
       const { body: waiting } = await system.create("waiting", {}, { whenFull: "queue" });
-      await eventually(async () => expect((await system.management.queue("unacked.work.default")).ready).toBe(1));
+      await system.untilQueued(1);
       await system.management.purge("unacked.work.default");
       await eventually(async () => expect(await system.get(waiting.id)).toMatchObject({ status: "Created", revision: 2 }), {
         timeoutMs: 20_000,
@@ -113,7 +113,7 @@ describe("books restored from an older backup", () => {
   it("on another server, whose transactions have lower numbers: what waits, and is in no queue, is sent again", async () => {
     await system.createMany("observer", 10);
     const { body: waiting } = await system.create("waiting", {}, { whenFull: "queue" });
-    await eventually(async () => expect((await system.management.queue("unacked.work.default")).ready).toBe(1));
+    await system.untilQueued(1);
     await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
     const books = system.env.DATABASE_URL as string;
     for (const table of ["observers", "services"])

@@ -79,9 +79,7 @@ describe("an event of a kind that the manager does not know", () => {
       await system.createMany("running", 1);
       const queue = async (name: string) => (await system.create(name, {}, { whenFull: "queue" })).body.id;
       const [lost, ended] = [await queue("lost"), await queue("ended")];
-      const untilReady = (count: number) =>
-        eventually(async () => expect((await system.management.queue("unacked.work.default")).ready).toBe(count));
-      await untilReady(2);
+      await system.untilQueued(2);
       await say(pausedIn(ended));
       const [error] = await untilLeftOut(1);
       await system.management.purge("unacked.work.default");
@@ -92,7 +90,7 @@ describe("an event of a kind that the manager does not know", () => {
       await untilSentAgain(lost);
       expect((await system.get(ended)).revision).toBe(1);
       expect((await system.call("DELETE", `/api/v1/errors/${error?.id}`)).status).toBe(204);
-      await untilReady(1);
+      await system.untilQueued(1);
       await system.management.purge("unacked.work.default");
       // It is looked at again, with another service there.
       await system.startService("service-2");

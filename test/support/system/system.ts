@@ -11,7 +11,7 @@ import { ROOT, type RunningProcess, startProcess } from "../processes/processes.
 import { callHttp } from "../rest/rest-client.ts";
 import { expectAnswers, isOlderManager } from "../rest/watched-answers.ts";
 import { OBSERVERS_DIR } from "../runs/observers-dir.ts";
-import { freshDatabase, freshVhost, temporaryFolder } from "../servers/servers.ts";
+import { freshDatabase, freshVhost, queryRows, temporaryFolder } from "../servers/servers.ts";
 
 export interface SystemOptions {
   amqpUrl: string;
@@ -281,6 +281,16 @@ export class System {
       },
       { timeoutMs, what: `status ${status} of ${refs.length} observers` },
     );
+  }
+
+  /**
+   * Until so many messages wait in the pool's queue and each start that was asked for has been confirmed. Counts alone lag behind: the one that they
+   * still tell of may have been taken, and the one that is meant may not have been published yet.
+   */
+  async untilQueued(count: number, pool = "default"): Promise<void> {
+    const starts = "SELECT observer_id FROM commands WHERE kind = 'start'";
+    await eventually(async () => expect(await queryRows(this.env.DATABASE_URL ?? "", starts)).toEqual([]));
+    await eventually(async () => expect((await this.management.queue(`unacked.work.${pool}`)).ready).toBe(count));
   }
 
   /** Deletes, waits until it is Deleted, and remembers that it must not act from then on. */
