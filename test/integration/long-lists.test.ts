@@ -7,6 +7,7 @@ import { PostgresProofStore } from "../../services/observer-manager/src/adapters
 import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
 import type { TaskProof } from "../../services/observer-manager/src/operations/tasks/task-prover.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { putReady } from "../support/system/waiting-tasks.ts";
 
 /*
  * Of ten thousand that move at once a list of ids is held against ten thousand rows. Where PostgreSQL reads the table, it searches the list through for
@@ -74,10 +75,46 @@ test("what a proof of absence does not judge is found by a hash", async () => {
   for (const plan of judging) expect(plan).toContain("hashed SubPlan");
 });
 
+const PUT_LOST = `
+  INSERT INTO observers (id, name, type, params, labels, pool, retry, status, modified_at)
+  SELECT gen_random_uuid(), 'lost-' || i, 'wait', '{}', '{}', 'default', '{}', 'Redistributing', now() - interval '1 minute'
+  FROM generate_series(1, 3) i RETURNING id`;
+
+test("who is not judged by a proof of absence is in doubt, and never absent", async () => {
+  const [given, ...lost] = await books.dataSource.query<{ id: string }[]>(PUT_LOST);
+  const marker = randomUUID();
+  await books.dataSource.query(
+    "INSERT INTO absence_proofs (pool, marker_id, services, not_judged) VALUES ('default', $1, '', $2), ('another', $3, '', $4)",
+    [marker, [given?.id], randomUUID(), lost.map(({ id }) => id)],
+  );
+  const proofs = new PostgresProofStore(books.dataSource);
+  expect((await proofs.sight("default", 1_000)).doubts).toMatchObject({ count: 3, unchanged: 2 });
+  const absent = await proofs.absent("default", marker, "unchanged", { forMs: 1_000, limit: 100 });
+  expect(absent.map(({ id }) => id).toSorted()).toEqual(lost.map(({ id }) => id).toSorted());
+});
+
 test("the tasks that services have said to hold are found by a hash", async () => {
   const { plans, dataSource } = planner();
   const proofs = new PostgresTaskProofStore(dataSource);
   await proofs.conclude({ pool: "default", markerId: randomUUID() } as TaskProof);
   expect(plans).toHaveLength(1);
   expect(plans[0]).toContain("hashed SubPlan");
+});
+
+const PUT_RUNNING = `
+  UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), run_id = gen_random_uuid(), service_id = gen_random_uuid(),
+    service_generation = 1, sent_at = now() - interval '1 hour' RETURNING id, send_id AS send`;
+
+test("a task that a service has said to hold runs on; the others are sent again", async () => {
+  await putReady(books.dataSource, 3);
+  const [[held, ...lost]] = await books.dataSource.query<[{ id: string; send: string }[], number]>(PUT_RUNNING);
+  const markerId = randomUUID();
+  await books.dataSource.query(
+    "INSERT INTO task_proofs (pool, marker_id, services, answered, held) VALUES ('default', $1, '{}', '{}', $2)",
+    [markerId, [held?.send]],
+  );
+  const proofs = new PostgresTaskProofStore(books.dataSource);
+  expect(await proofs.conclude({ pool: "default", markerId } as TaskProof)).toEqual({ ready: 2, cancelled: [] });
+  const ready = await books.dataSource.query<{ id: string }[]>("SELECT id FROM tasks WHERE status = 'Ready'");
+  expect(ready.map(({ id }) => id).toSorted()).toEqual(lost.map(({ id }) => id).toSorted());
 });
