@@ -38,10 +38,12 @@ describe.runIf(isTurnOf(2))("a type that asks for a process for each of its obse
     const tooLarge = await create("too-large", 100);
     await system.untilStatus(ids, "Processing");
     await system.untilStatus([tooLarge], "Failed", 20_000);
-    expect((await system.get(tooLarge)).lastError).toMatchObject({
-      name: "MemoryLimitError",
-      message: expect.stringMatching(/its slot took \d+ MiB, of 64 that it may/),
-    });
+    const { lastError } = await system.get(tooLarge);
+    expect(lastError).toMatchObject({ name: "MemoryLimitError" });
+    const [, limit] = /its slot took \d+ MiB, of (\d+) that it may/.exec(lastError?.message ?? "") ?? [];
+    // What it asks for, or what its files took before it ran (some 40 to 60, as V8 has collected) and an eighth of what it asks for.
+    expect(Number(limit)).toBeGreaterThanOrEqual(64);
+    expect(Number(limit)).toBeLessThan(80);
     for (const id of ids) expect((await system.get(id)).attempts).toBe(1);
     expect(waiting()).toEqual([]);
   });
