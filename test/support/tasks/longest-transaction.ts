@@ -3,11 +3,15 @@ import { onTestFinished } from "vitest";
 
 const EVERY_MS = 100;
 
-/** Of this database's clients (a vacuum gives way to whoever waits for it), but for who asks and who has said that he reads for long. */
+/**
+ * Of this database's clients (a vacuum gives way to whoever waits for it), but for who asks and who has said that he reads for long.
+ * A client that rests has none, although one is seen for an instant where its server process catches up with others' changes of the
+ * catalog (`ProcessCatchupInterrupt`), and that one is said to have begun when its last statement did.
+ */
 const OPEN = `
   SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 * 1000 AS ms, left(query, 300) AS statement, state
   FROM pg_stat_activity
-  WHERE datname = current_database() AND backend_type = 'client backend' AND xact_start IS NOT NULL AND pid <> pg_backend_pid() AND application_name <> $1
+  WHERE datname = current_database() AND backend_type = 'client backend' AND xact_start IS NOT NULL AND state <> 'idle' AND pid <> pg_backend_pid() AND application_name <> $1
   ORDER BY xact_start LIMIT 1`;
 
 /** A transaction of nothing that waits for the disk as every other does. */
