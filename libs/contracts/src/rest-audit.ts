@@ -41,11 +41,15 @@ export const AuditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
+/** So far the entries of a filter are counted: a busy month has tens of millions. */
+export const MAX_AUDIT_COUNT = 10_000;
+
 /** GET /audit. The newest first. */
 export const AuditPage = z
   .object({
     items: z.array(AuditEntry),
-    total: z.int().describe("all that match the filter, not only this page"),
+    total: z.int().describe(`all that match the filter, not only this page; counted up to ${MAX_AUDIT_COUNT}`),
+    isTotalExact: z.boolean().describe("false: there are more than `total`").register(ADDED_LATER, { means: true }),
     nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
   })
   .meta({ id: "AuditPage" });

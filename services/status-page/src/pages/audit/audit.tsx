@@ -37,7 +37,7 @@ export default function Audit() {
       {data === null && <Unanswered what="The audit trail" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={{ ...data, isTotalExact: true }} />
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />
           {data.items.length === 0 ? (
             <Blank title={isNarrowed(filter) ? "Nothing is like that" : "Nobody has changed anything yet"}>
               <p>What is older than the retention is forgotten.</p>

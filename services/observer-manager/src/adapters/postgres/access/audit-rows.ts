@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditPage, MAX_AUDITED_TARGETS } from "@unacked/contracts";
+import { type AuditEntry, type AuditPage, MAX_AUDIT_COUNT, MAX_AUDITED_TARGETS } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
 import { encodeAuditCursor } from "../../../operations/cursor.ts";
@@ -7,7 +7,7 @@ import { prepared } from "../connection/prepared.ts";
 import { type AuditRow, AuditTable } from "../tables/audit.ts";
 import { noteDone } from "./committed-actions.ts";
 
-/** Indexes: audit_newest; audit_of_actor, audit_of_targets and audit_of_request with these filters. */
+/** Indexes: audit_newest; audit_of_actor, audit_of_deed, audit_of_targets and audit_of_request with these filters. */
 export async function listAudit(dataSource: DataSource, query: AuditQuery): Promise<AuditPage> {
   const { after, limit } = query;
   const page = matching(dataSource, query)
@@ -15,16 +15,27 @@ export async function listAudit(dataSource: DataSource, query: AuditQuery): Prom
     .addOrderBy("audit.id", "DESC")
     .limit(limit + 1);
   if (after) page.andWhere(`(audit.at, audit.id) < (${TIME_OF_CURSOR}, :id::uuid)`, after);
-  const [{ entities, raw }, total] = await Promise.all([
+  const [{ entities, raw }, counted] = await Promise.all([
     page.addSelect("(extract(epoch FROM audit.at) * 1000000)::bigint::text", "micros").getRawAndEntities(),
-    matching(dataSource, query).getCount(),
+    count(dataSource, query),
   ]);
   const last = entities.length > limit ? (raw[limit - 1] as { audit_id: string; micros: string }) : undefined;
   return {
     items: entities.slice(0, limit).map(toAuditEntry),
-    total,
+    total: Math.min(counted, MAX_AUDIT_COUNT),
+    isTotalExact: counted <= MAX_AUDIT_COUNT,
     nextCursor: last === undefined ? null : encodeAuditCursor({ atMicros: last.micros, id: last.audit_id }),
   };
+}
+
+/** One more than is told at most, where there are more. */
+async function count(dataSource: DataSource, query: AuditQuery): Promise<number> {
+  const found = matching(dataSource, query)
+    .select("1")
+    .limit(MAX_AUDIT_COUNT + 1);
+  const sql = dataSource.createQueryBuilder().select("count(*)::int", "total").from(`(${found.getQuery()})`, "found");
+  const row = await sql.setParameters(found.getParameters()).getRawOne<{ total: number }>();
+  return row?.total ?? 0;
 }
 
 /** Exact, as a double holds whole microseconds until the year 2255. */

@@ -47,6 +47,7 @@ import { TaskIds0054 } from "../migrations/0054-task-ids.ts";
 import { WishesOnce0055 } from "../migrations/0055-wishes-once.ts";
 import { WorksProblem0056 } from "../migrations/0056-works-problem.ts";
 import { RunsAskedOnce0057 } from "../migrations/0057-runs-asked-once.ts";
+import { AuditOfDeed0058 } from "../migrations/0058-audit-of-deed.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -156,6 +157,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       WishesOnce0055,
       WorksProblem0056,
       RunsAskedOnce0057,
+      AuditOfDeed0058,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -40,6 +40,7 @@ export const AuditTable = new EntitySchema<AuditRow>({
   indices: [
     { name: "audit_newest" },
     { name: "audit_of_actor" },
+    { name: "audit_of_deed" },
     { name: "audit_of_request" },
     { name: "audit_of_targets" },
   ],

@@ -38,7 +38,7 @@ export const LIVE_TIMERS = `(
 const HAS_CLAIM = (of: string) => `EXISTS (SELECT FROM timer_claims c WHERE c.id = ${of}.claim_id)`;
 
 /** Whether nobody is firing it, where it stands among the ended. */
-export const isOver = (of: string): string => `NOT ${HAS_CLAIM(of)}`;
+export const isOver = (of: string): string => `(NOT ${HAS_CLAIM(of)}) IS TRUE`;
 
 /** What is over, as a table. */
 export const OVER_TIMERS = `(SELECT * FROM ended_timers e WHERE ${isOver("e")}) over_timers`;

@@ -25,5 +25,6 @@ export const AUDIT_PAGE = {
     },
   ],
   total: 1,
+  isTotalExact: true,
   nextCursor: null,
 } satisfies AuditPage;

@@ -1,0 +1,79 @@
+import { type AuditedAction, MAX_AUDIT_COUNT } from "@unacked/contracts";
+import { beforeAll, expect, test, vi } from "vitest";
+import { listAudit } from "../../services/observer-manager/src/adapters/postgres/access/audit-rows.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+/* Of a busy month there are tens of millions: a page that counted them all, or looked for what is seldom among them, was never answered. */
+
+const ROWS = 50_000;
+const FEW = 3;
+const books = useBooks();
+
+const PUT = `
+  INSERT INTO audit (id, at, actor, role, authentication, address, request_id, deed, count, targets, details)
+  SELECT gen_random_uuid(), now() - n * interval '1 s', 'bot', 'operator', 'token', '127.0.0.1', n::text,
+         CASE WHEN n > $1::int - ${FEW} THEN 'service.drain' ELSE 'task.create' END, 1, '[]', '{}' FROM generate_series(1, $1::int) AS n`;
+
+beforeAll(async () => {
+  await books.dataSource.query(PUT, [ROWS]);
+  await books.dataSource.query("VACUUM ANALYZE audit");
+});
+
+const list = (action?: AuditedAction) => listAudit(books.dataSource, { limit: 10, ...(action && { action }) });
+
+test("Entries are counted up to a number, and it is said that there are more", async () => {
+  const all = await list();
+  expect([all.items.length, all.total, all.isTotalExact]).toEqual([10, MAX_AUDIT_COUNT, false]);
+  const few = await list("service.drain");
+  expect([few.items.length, few.total, few.isTotalExact, few.nextCursor]).toEqual([FEW, FEW, true, null]);
+  const none = await list("pool.rebalance");
+  expect([none.items, none.total, none.isTotalExact]).toEqual([[], 0, true]);
+});
+
+test("What is done seldom is found without a look at all the rest, and nothing is counted to the end", async () => {
+  const asked = await statementsOf(async () => {
+    await list("service.drain");
+    await list();
+  });
+  expect(asked).toHaveLength(4);
+  for (const { sql, parameters } of asked)
+    expect(await rowsReadBy(sql, parameters), sql).toBeLessThanOrEqual(MAX_AUDIT_COUNT + 1);
+});
+
+/** What the store asks for that. */
+async function statementsOf(act: () => Promise<void>): Promise<{ sql: string; parameters: unknown[] }[]> {
+  const asked: { sql: string; parameters: unknown[] }[] = [];
+  const { dataSource } = books;
+  const make = dataSource.createQueryRunner.bind(dataSource);
+  const spy = vi.spyOn(dataSource, "createQueryRunner").mockImplementation((mode) => {
+    const runner = make(mode);
+    const query = runner.query.bind(runner) as (sql: string, parameters?: unknown[], ...more: never[]) => Promise<never>;
+    runner.query = (sql: string, parameters?: unknown[], ...more: never[]) => {
+      asked.push({ sql, parameters: parameters ?? [] });
+      return query(sql, parameters, ...more);
+    };
+    return runner;
+  });
+  try {
+    await act();
+  } finally {
+    spy.mockRestore();
+  }
+  return asked;
+}
+
+interface Plan {
+  "Actual Rows": number;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+}
+
+/** Of the table itself: what its leaves were read for, also what was thrown away. */
+async function rowsReadBy(sql: string, parameters: unknown[]): Promise<number> {
+  const [row] = await books.dataSource.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);
+  const readBy = (plan: Plan): number =>
+    plan.Plans === undefined
+      ? plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)
+      : plan.Plans.reduce((sum, part) => sum + readBy(part), 0);
+  return readBy(row["QUERY PLAN"][0].Plan);
+}
