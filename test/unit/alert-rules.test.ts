@@ -13,6 +13,8 @@ type Series = Record<string, string>;
 
 const steady = (value: number): string => `${value}+0x110`;
 const growing = (step: number): string => `0+${step}x110`;
+/** No manager says it. */
+const NEVER = "_x110";
 
 const manager = 'job="observer-manager",instance="m1"';
 const service = 'job="observer-service",instance="s1"';
@@ -24,6 +26,7 @@ const WELL: Series = {
   [`up{${service}}`]: steady(1),
   [`unacked_manager_books_readable{${manager}}`]: steady(1),
   [`unacked_broker_connected{${manager},connection="consume"}`]: steady(1),
+  [`unacked_broker_connected{${manager},connection="publish"}`]: steady(1),
   [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(0),
   [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
   [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
@@ -99,7 +102,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   },
   {
     alert: "UnackedStateQueueUnread",
-    series: { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) },
+    series: { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: NEVER },
   },
   { alert: "UnackedNoFreeWorker", series: { [`unacked_workers_free${ofPool}`]: steady(0) } },
   { alert: "UnackedWouldNotSurvive", series: { [`unacked_workers_desired${ofPool}`]: steady(21) } },
@@ -185,7 +188,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
 /** Within the longest `for` and the shortest window. */
 const AFTER = "25m";
 
-describe("the alert rules", { timeout: 60_000 }, () => {
+describe("the alert rules", { timeout: 240_000 }, () => {
   it("are tried, each of them", () => {
     expect(CASES.map(({ alert }) => alert).sort()).toEqual(
       readAlerts()
@@ -199,6 +202,10 @@ describe("the alert rules", { timeout: 60_000 }, () => {
       testOf("all is well", WELL, []),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
       testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
+      testOf("the queue of tasks' states is lost, which its consumers are told late", { ...WELL, ...HAS_NO_CONSUMER }, [
+        "UnackedStateQueueUnread",
+      ]),
+      testOf("the broker is away", { ...WELL, ...WITHOUT_BROKER }, ["UnackedBrokerAway"], 2),
       testOf("the only caller, who comes seldom, is refused", { ...WELL, ...REFUSES_ITS_ONLY_CALLER }, [
         "UnackedHttpErrors",
       ]),
@@ -212,6 +219,16 @@ describe("the alert rules", { timeout: 60_000 }, () => {
     expect(tryRules([testOf("wrong", { ...WELL, ...first?.series }, [])])).toContain("UnackedManagerDown");
   });
 });
+
+const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
+
+/** Then nobody says who reads the state queues. */
+const WITHOUT_BROKER: Series = {
+  [`unacked_broker_connected{${manager},connection="consume"}`]: steady(0),
+  [`unacked_broker_connected{${manager},connection="publish"}`]: steady(0),
+  [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: NEVER,
+  [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: NEVER,
+};
 
 const IS_CORDONED: Series = {
   [`unacked_service_ready{${service}}`]: steady(0),
@@ -229,7 +246,8 @@ const DRAINS: Series = {
   [`unacked_service_draining{${service}}`]: steady(1),
 };
 
-function testOf(name: string, series: Series, firing: string[]) {
+/** @param count how many of each fire: one, or one a label */
+function testOf(name: string, series: Series, firing: string[], count = 1) {
   return {
     name,
     interval: "15s",
@@ -238,7 +256,7 @@ function testOf(name: string, series: Series, firing: string[]) {
       {
         expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
         eval_time: AFTER,
-        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
+        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: count })),
       },
     ],
   };

@@ -93,7 +93,10 @@ export class ObserverManager {
       taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => ({ ...this.#broker.failingForMs, tasks: this.#tasks.failingForMs }),
-      requestsWaiting: () => this.#requests.waiting,
+      requestsWaiting: () => {
+        const ready = this.#broker.requestsReady;
+        return ready === undefined ? undefined : ready + this.#requests.held;
+      },
       connections: () => this.#broker.connections,
       streams: () => this.#changes.subscriberCount,
       log,

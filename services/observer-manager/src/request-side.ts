@@ -37,8 +37,9 @@ export class RequestSide {
     });
   }
 
-  get waiting(): number | undefined {
-    return this.#broker?.waiting;
+  /** How many were received and are not answered. */
+  get held(): number {
+    return this.#broker?.held ?? 0;
   }
 
   start(): void {

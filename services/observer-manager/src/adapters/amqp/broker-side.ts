@@ -1,4 +1,4 @@
-import { type BrokerSettings, type ConnectionStatus, Publisher, SupervisedConnection } from "@unacked/broker";
+import { type BrokerSettings, type ConnectionStatus, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
 import {
   ERROR_QUEUE,
   EXCHANGES,
@@ -6,6 +6,7 @@ import {
   newMessageId,
   type QueueMarker,
   type QueueType,
+  REQUEST_QUEUE,
   type ReadinessCheck,
   STATE_KEY,
   STATE_QUEUE,
@@ -24,6 +25,7 @@ import { AmqpCommandSender } from "./commands/command-sender.ts";
 import { MessageTracing } from "./deliveries/message-tracing.ts";
 import { ErrorConsumer } from "./errors/error-consumer.ts";
 import { AmqpLogReader } from "./logs/log-reader.ts";
+import { lookAt } from "./pools/queue-look.ts";
 import { WorkQueues } from "./pools/work-queues.ts";
 import { CatchUp } from "./state/catch-up.ts";
 import { StateConsumer } from "./state/state-consumer.ts";
@@ -77,6 +79,7 @@ export class BrokerSide implements QueueLook, MarkerSender {
   readonly #questions: Publisher;
   readonly #managerId: string;
   readonly #consumption: SupervisedConnection;
+  #requestsReady: number | undefined;
 
   constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
     const { broker, queueType, managerId } = settings;
@@ -90,6 +93,7 @@ export class BrokerSide implements QueueLook, MarkerSender {
     const upkeep = new Upkeep(async (session) => {
       await declare(session);
       await this.logs.declare(session);
+      await this.#lookAtRequests(session);
     });
     this.#errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => this.#states.isIdle);
@@ -111,9 +115,11 @@ export class BrokerSide implements QueueLook, MarkerSender {
           await this.#errors.begin(session);
           await this.logs.begin(session);
           this.catchUp.begin(session);
+          await this.#lookAtRequests(session);
           upkeep.begin(session);
         },
         onLost: () => {
+          this.#requestsReady = undefined;
           this.catchUp.end();
           this.logs.end();
           upkeep.end();
@@ -193,6 +199,18 @@ export class BrokerSide implements QueueLook, MarkerSender {
     }
     const keeper = { brokerVersion: session.brokerVersion, queueType: this.#queueType };
     return { depths, troubles: this.workQueues.troubles, unwanted, keeper };
+  }
+
+  async #lookAtRequests(session: Session): Promise<void> {
+    this.#requestsReady = (await lookAt(session, REQUEST_QUEUE))?.ready;
+  }
+
+  /**
+   * How many requests over AMQP nobody has received, some seconds ago; undefined: it is not known. It is looked at from here, so that those are known
+   * for which no manager listens.
+   */
+  get requestsReady(): number | undefined {
+    return this.#requestsReady;
   }
 
   /** A service whose user may not declare its pool's queue waits for it. */

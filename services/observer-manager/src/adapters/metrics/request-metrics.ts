@@ -26,7 +26,7 @@ export class RequestMetrics implements RequestTally {
     });
     this.#waiting = metrics.gauge({
       name: "unacked_requests_waiting",
-      help: "Requests over AMQP that no manager has received yet, as of some seconds ago. Missing while the broker cannot be asked, and without REQUEST_USERS.",
+      help: "Requests over AMQP that are not answered yet: those that nobody has received, as of some seconds ago, and those that this manager holds. Missing while the broker cannot be asked.",
     });
   }
 
@@ -35,7 +35,7 @@ export class RequestMetrics implements RequestTally {
     if (!isTold) this.#undelivered.inc({ user: user ?? OTHERS });
   }
 
-  /** `undefined`: it is not known, or nobody may ask. */
+  /** `undefined`: it is not known. */
   show(waiting: number | undefined): void {
     this.#waiting.remove();
     if (waiting !== undefined) this.#waiting.set({}, waiting);

@@ -1,5 +1,5 @@
 import { type BrokerSettings, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import { EXCHANGES, type QueueType, REQUEST_QUEUE, requestQueue } from "@unacked/contracts";
+import { EXCHANGES, type QueueType, requestQueue } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
 import { Upkeep } from "../topology.ts";
 import { RequestConsumer, type RequestConsumerParts } from "./request-consumer.ts";
@@ -17,7 +17,7 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 export class RequestBroker {
   readonly #publisher: Publisher;
   readonly #consumption: SupervisedConnection;
-  #waiting: number | undefined;
+  readonly #consumer: RequestConsumer;
 
   constructor(
     { broker, queueType, managerId }: RequestBrokerSettings,
@@ -32,10 +32,10 @@ export class RequestBroker {
     );
     const replies = new RequestReplies(this.#publisher, managerId, parts.log);
     const consumer = new RequestConsumer({ ...parts, replies, reporter: managerId });
+    this.#consumer = consumer;
     const declare = async (session: Session): Promise<void> => {
       await session.declare(requestQueue(queueType));
       await session.declareExchange(EXCHANGES.requestReplies);
-      this.#waiting = (await session.inspect(REQUEST_QUEUE)).messageCount;
     };
     const upkeep = new Upkeep(declare);
     this.#consumption = new SupervisedConnection(
@@ -46,17 +46,14 @@ export class RequestBroker {
           await consumer.begin(session);
           upkeep.begin(session);
         },
-        onLost: () => {
-          upkeep.end();
-          this.#waiting = undefined;
-        },
+        onLost: () => upkeep.end(),
       },
     );
   }
 
-  /** How many nobody has received, some seconds ago; undefined: it is not known. */
-  get waiting(): number | undefined {
-    return this.#waiting;
+  /** How many were received and are not answered. */
+  get held(): number {
+    return this.#consumer.held;
   }
 
   start(): void {

@@ -66,6 +66,11 @@ export class RequestConsumer {
     this.#forgotten.begin(session);
   }
 
+  /** How many are here. */
+  get held(): number {
+    return this.#batches.size;
+  }
+
   #read(delivery: Delivery): Received {
     const { userId: user, messageId, replyTo, correlationId = messageId } = delivery.properties;
     const { body, redelivered: isAgain } = delivery;
