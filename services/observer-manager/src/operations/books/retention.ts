@@ -10,8 +10,11 @@ export interface RetentionStore {
   foldCounts(): Promise<void>;
 }
 
-/** Deleted observers go with their runs; runs also alone, when their observer lives on. */
-export const RETAINED_KINDS = ["observers", "runs", "services", "errors", "audit", "unknown runs"] as const;
+/**
+ * Deleted observers go with their runs; runs also alone, when their observer lives on. These first: of those that are older than the retention some hundred
+ * observers may have hundreds of thousands, when the retention was made shorter, and they go in batches.
+ */
+export const RETAINED_KINDS = ["runs", "observers", "services", "errors", "audit", "unknown runs"] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 const BATCH = 500;
@@ -47,22 +50,34 @@ export class Retention {
   }
 
   async #sweep(): Promise<number> {
-    const { store, retentionMs, log } = this.#parts;
-    for (const kind of RETAINED_KINDS) {
-      let removed = 0;
-      for (let batch = BATCH; batch === BATCH && !this.#loop.isStopped; removed += batch) {
-        batch = await store.removeOld(kind, retentionMs, BATCH);
-        if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
-      if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
-    }
-    await store.forgetFigures();
-    await store.foldCounts();
+    const { store } = this.#parts;
+    for (const kind of RETAINED_KINDS) await this.#tryTo(kind, () => this.#removeOld(kind));
+    await this.#tryTo("figures", () => store.forgetFigures());
+    await this.#tryTo("counts", () => store.foldCounts());
     return this.#everyMs;
   }
 
-  #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "old rows could not be removed");
+  async #removeOld(kind: RetainedKind): Promise<void> {
+    const { store, retentionMs, log } = this.#parts;
+    let removed = 0;
+    for (let batch = BATCH; batch === BATCH && !this.#loop.isStopped; removed += batch) {
+      batch = await store.removeOld(kind, retentionMs, BATCH);
+      if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
+  }
+
+  /** What cannot be removed holds up no other kind. */
+  async #tryTo(kind: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#failed(error, kind);
+    }
+  }
+
+  #failed(error: unknown, kind?: string): number {
+    this.#parts.log.warn({ event: "retention-failed", kind, err: error }, "old rows could not be removed");
     return this.#everyMs;
   }
 }

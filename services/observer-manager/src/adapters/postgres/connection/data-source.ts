@@ -48,6 +48,7 @@ import { WishesOnce0055 } from "../migrations/0055-wishes-once.ts";
 import { WorksProblem0056 } from "../migrations/0056-works-problem.ts";
 import { RunsAskedOnce0057 } from "../migrations/0057-runs-asked-once.ts";
 import { AuditOfDeed0058 } from "../migrations/0058-audit-of-deed.ts";
+import { TimersByEnd0059 } from "../migrations/0059-timers-by-end.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { describeDatabaseError } from "./database-error.ts";
@@ -158,6 +159,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       WorksProblem0056,
       RunsAskedOnce0057,
       AuditOfDeed0058,
+      TimersByEnd0059,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -112,12 +112,12 @@ const TAKE_OVER = `
 /** Others look for what it has left behind. */
 const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1";
 
-/** Index: ended_timers_by_end. SKIP LOCKED: two managers sweep side by side. */
+/** Index: ended_timers_by_end, in its order: what is older than the oldest is not looked for in the table. SKIP LOCKED: two managers sweep side by side. */
 const FORGET = `
   WITH gone AS (
     DELETE FROM ended_timers WHERE id = ANY(ARRAY(
       SELECT id FROM ended_timers e WHERE ended_at < unacked_now() - $1 * interval '1 millisecond' AND ${isOver("e")}
-      LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
+      ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*)::int AS count FROM gone`;
 
 type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expired: number; isCut: boolean };
