@@ -10,7 +10,13 @@ import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 
 let system: System;
 let tasks: Tasks;
-const ENV = { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "2", STOP_TIMEOUT_MS: "1000", STUCK_MS: "30000" };
+const ENV = {
+  OBSERVERS_DIR: HANDLER_TASKS_DIR,
+  TASK_WORKERS: "2",
+  STOP_TIMEOUT_MS: "1000",
+  STUCK_MS: "30000",
+  SLOT_MEMORY_MB: "160",
+};
 const SIZE = 50;
 
 beforeEach(async () => {
@@ -133,6 +139,18 @@ test.runIf(isTurnOf(2))(
     const [guilty, ...others] = await over(ids);
     expect(guilty).toMatchObject({ status: "Failed", failures: 0 });
     expect(others.map(({ status }) => status)).toEqual(Array(19).fill("Completed"));
+    expect(others.some(({ interruptions }) => interruptions === 1)).toBe(true);
+    for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
+  },
+);
+
+test.runIf(isTurnOf(1))(
+  "A task that makes its slot grow fails by itself: the others of its call are sent again one by one, and complete",
+  async () => {
+    const ids = await gather([{ does: "grow" }, ...many(19)]);
+    const [guilty, ...others] = await over(ids);
+    expect(guilty).toMatchObject({ status: "Failed", failures: 2, lastError: { name: "MemoryLimitError" } });
+    expect(others.map(({ status, failures }) => `${status} ${failures}`)).toEqual(Array(19).fill("Completed 0"));
     expect(others.some(({ interruptions }) => interruptions === 1)).toBe(true);
     for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
   },

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fateOf, fateOfInterrupted, timeIsUp } from "../../../services/observer-service/src/keeper/tasks/task-end.ts";
+import {
+  fateOf,
+  fateOfInterrupted,
+  memberEnd,
+  timeIsUp,
+} from "../../../services/observer-service/src/keeper/tasks/task-end.ts";
 import type { StopCause } from "../../../services/observer-service/src/wire/stop-cause.ts";
 
 const limits = {
@@ -51,6 +56,19 @@ describe("the end of a task's attempt", () => {
       fact: { outcome: "crashed" },
     });
   });
+
+  it.each(["SlotEndedError", "HandlerBlockedError", "MemoryLimitError"])(
+    "is in doubt where all of a call ended by %s, unless it was told of before: each begins again, and fails by it only alone",
+    (name) => {
+      const outcome = { outcome: "failed", error: Object.assign(new Error("alone in its slot"), { name }) } as const;
+      const members = new Map([["done", { output: "1" }]]);
+      const once = { ...limits, maxAttempts: 1 };
+      const fate = (id: string) => fateOf({ ...memberEnd(outcome, { members }, id), cause: undefined }, once, 0.5);
+      expect(fate("in doubt")).toEqual({ kind: "again" });
+      expect(fate("done")).toMatchObject({ fact: { outcome: "completed", output: "1" } });
+      expect(fateOf({ ...failed, outcome }, once, 0.5)).toMatchObject({ kind: "end", fact: { error: { name } } });
+    },
+  );
 
   it("has failed where its result did not arrive as JSON", () => {
     expect(fateOf({ ...completed, word: { output: "{" } }, limits, 0.5)).toMatchObject({

@@ -66,8 +66,8 @@ export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimi
 };
 
 /**
- * Of one of many in a call: what was told of it, else what became of the whole. That ended its slot, or blocked it: whose fault
- * it was is found when they are sent again one by one.
+ * Of one of many in a call: what was told of it, else what became of the whole. That ended its slot, blocked it or made it grow:
+ * whose fault it was is found when they are sent again one by one.
  */
 export function memberEnd(outcome: RunOutcome, { members, isFinal }: TaskWord, taskId: string): Omit<AttemptEnd, "cause"> {
   const told = members?.get(taskId);
@@ -75,7 +75,7 @@ export function memberEnd(outcome: RunOutcome, { members, isFinal }: TaskWord, t
     return { outcome: { outcome: "failed", error: asError(told.error) }, word: { isFinal: told.isFinal } };
   if (told !== undefined) return { outcome: { outcome: "completed" }, word: { output: told.output } };
   if (outcome.outcome === "completed") return { outcome: { outcome: "failed", error: asError(NO_RESULT) }, word: {} };
-  if (outcome.outcome === "failed" && ENDS_SLOTS.has(outcome.error.name))
+  if (outcome.outcome === "failed" && ENDS_CALLS.has(outcome.error.name))
     return { outcome: { outcome: "stopped" }, word: {} };
   return { outcome, word: { isFinal } };
 }
@@ -104,6 +104,9 @@ const ENDS_WORK: ReadonlySet<StopCause["kind"]> = new Set([
 
 /** What slots say of the run that ended one: it was alone in it, or blocked it. */
 const ENDS_SLOTS: ReadonlySet<string> = new Set(["SlotEndedError", "HandlerBlockedError"]);
+
+/** The same of a call, and that it took more memory than its slot may: of a single task that is a failed attempt. */
+const ENDS_CALLS: ReadonlySet<string> = new Set([...ENDS_SLOTS, "MemoryLimitError"]);
 
 const NOT_JSON: ErrorText = { name: "InvalidOutput", message: "what the handler returned did not arrive as JSON" };
 
