@@ -21,7 +21,7 @@ import type {
 import { type RunCount, RunFigureSums } from "../observers/run-figures.ts";
 import type { RunStep } from "../observers/run-story.ts";
 import { type Command, type CommandChange, type CommandKey, keyText, TO_OBSERVER, TO_RUN } from "./command.ts";
-import type { Unapplied } from "./received-message.ts";
+import type { ReceivedMessage, Unapplied } from "./received-message.ts";
 
 /** What one batch of events changed, for metrics. It decides nothing. */
 export type Happening =
@@ -261,20 +261,30 @@ export class Books {
   }
 }
 
+/** Of inventories whose last part does not come: their service has ended, or another manager has read it. */
+const OPEN_AT_MOST = 100;
+
 /** The parts of inventories that have arrived so far; it outlives a batch, not the manager. */
 export class InventoryParts {
+  /** That of which a part came last stands last. */
   readonly #open = new Map<string, { parts: Set<number>; runIds: Set<RunId> }>();
 
   /** The ids of all listed runs once the last part has come, or null when a part was not seen (by this manager). */
-  collect(inventory: Inventory): Set<RunId> | null {
-    const entry = this.#open.get(inventory.inventoryId) ?? { parts: new Set(), runIds: new Set() };
-    this.#open.set(inventory.inventoryId, entry);
-    entry.parts.add(inventory.part);
-    for (const run of inventory.runs) entry.runIds.add(run.runId);
-    if (inventory.part < inventory.parts) return null;
-    // Kept until the next but few, as a rolled back transaction brings the last part again.
-    if (this.#open.size > 100) this.#open.delete(this.#open.keys().next().value as string);
-    return entry.parts.size === inventory.parts ? entry.runIds : null;
+  collect({ inventoryId, part, parts, runs }: Inventory): Set<RunId> | null {
+    const entry = this.#open.get(inventoryId) ?? { parts: new Set(), runIds: new Set() };
+    this.#open.delete(inventoryId);
+    this.#open.set(inventoryId, entry);
+    entry.parts.add(part);
+    for (const run of runs) entry.runIds.add(run.runId);
+    if (part < parts) return null;
+    if (this.#open.size > OPEN_AT_MOST) this.#open.delete(this.#open.keys().next().value as string);
+    return entry.parts.size === parts ? entry.runIds : null;
+  }
+
+  /** Only a rolled back transaction brings the last part again, and the ids of 10,000 runs take a megabyte. */
+  committed(messages: readonly ReceivedMessage[]): void {
+    for (const event of messages.flatMap((message) => (message.kind === "EventBatch" ? message.events : [])))
+      if (event.kind === "Inventory" && event.part === event.parts) this.#open.delete(event.inventoryId);
   }
 }
 

@@ -76,6 +76,7 @@ export class Ledger {
       await tx.recordErrors(errors);
       return books;
     });
+    this.#inventories.committed(messages);
     const tookMs = performance.now() - beganAtMs;
     this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
     this.#tally.putAside([...errors.map(({ reason }) => reason), ...unapplied.map(() => "unreadable" as const)]);
@@ -96,6 +97,7 @@ export class Ledger {
     try {
       if (message.kind !== "EventBatch") throw whole;
       await this.#store.inTransaction((tx) => this.#applySplit(tx, message, isDead));
+      this.#inventories.committed([message]);
     } catch (error) {
       if (!isForGood(error)) throw error;
       await this.#applyTogether([], [this.#refused(message, error.message)]);
