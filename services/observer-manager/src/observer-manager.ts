@@ -90,7 +90,7 @@ export class ObserverManager {
       timers: () => this.#database.timers.counts(),
       flows: () => this.#database.flows.counts(),
       schedules: () => this.#database.schedules.counts(),
-      taskFigures: () => this.#tasks.figureDesk.listTaskFigures("minute"),
+      taskFigures: () => this.#tasks.figureDesk.taskFiguresUndrawn(),
       repairs: () => this.#reconciler.counts,
       failingForMs: () => ({ ...this.#broker.failingForMs, tasks: this.#tasks.failingForMs }),
       requestsWaiting: () => {

@@ -1,5 +1,6 @@
-import type { Stats, TaskFiguresNow } from "@unacked/contracts";
+import type { Stats } from "@unacked/contracts";
 import { addBrokerMetrics, addProcessMetrics, type BrokerConnections, MetricSet } from "@unacked/metrics";
+import type { TaskFiguresUndrawn } from "../../domain/tasks/figures-overview.ts";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 import type { FlowCounts } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
@@ -23,7 +24,7 @@ export interface ManagerMetricsParts extends FlowFigures {
   stats(): Promise<Stats>;
   commands(): Promise<CommandCount[]>;
   tasks(): Promise<TaskCounts>;
-  taskFigures(): Promise<TaskFiguresNow>;
+  taskFigures(): Promise<TaskFiguresUndrawn>;
   flows(): Promise<FlowCounts>;
   timers(): Promise<TimerCounts>;
   schedules(): Promise<ScheduleCounts>;

@@ -1,5 +1,5 @@
-import type { TaskFiguresNow } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
+import type { TaskFiguresUndrawn } from "../../domain/tasks/figures-overview.ts";
 
 /** Clients choose types and pools freely; so many of them are shown. */
 const MAX_NAMED = 100;
@@ -36,7 +36,7 @@ export class TaskFigureMetrics {
   }
 
   /** `undefined`: the books could not be read. */
-  show(figures: TaskFiguresNow | undefined): void {
+  show(figures: TaskFiguresUndrawn | undefined): void {
     for (const gauge of [this.#rate, this.#load, this.#poolLoad, this.#mean, this.#p95]) gauge.reset();
     if (figures === undefined) return;
     const weightOf = ({ lately, waiting, running }: (typeof figures.items)[number]) => lately.created + waiting + running;

@@ -1,12 +1,10 @@
 import type { TaskFiguresNow, TaskTypeFigures } from "@unacked/contracts";
+import { grouped } from "../grouped.ts";
+import { barMaker, type FigureSpan, SPAN_MS, startOf } from "./figure-bars.ts";
 import { addFigures, type Figures, meanMsOf, toldOf } from "./task-figures.ts";
 import type { TaskLimits } from "./task-limits.ts";
 import { type Demand, loadPercentOf, poolLoadPercentOf } from "./task-load.ts";
 
-export const SPAN_MS = { minute: 60_000, hour: 3_600_000 } as const;
-export type FigureSpan = keyof typeof SPAN_MS;
-/** So many bars are shown. */
-const BARS = { minute: 60, hour: 48 } as const;
 /** Of so many minutes it is told how it goes lately: this one, as far as it is, and those before. */
 const LATELY = { minute: 2, hour: 61 } as const;
 
@@ -28,86 +26,107 @@ export interface TaskStandings {
   limits: ({ type: string } & TaskLimits)[];
 }
 
-export const startOf = (atMs: number, by: FigureSpan): number => Math.floor(atMs / SPAN_MS[by]) * SPAN_MS[by];
+/** As the page has it, without what only the page draws. */
+export type TaskFiguresUndrawn = Omit<TaskFiguresNow, "items"> & { items: Omit<TaskTypeFigures, "bars">[] };
 
-/** When the first bar begins. */
-export const barsSinceMs = (by: FigureSpan, nowMs: number): number => startOf(nowMs, by) - (BARS[by] - 1) * SPAN_MS[by];
 /** The minutes that are needed for what is told of lately. */
 export const minutesSinceMs = (nowMs: number): number => startOf(nowMs, "minute") - (LATELY.hour - 1) * SPAN_MS.minute;
 
-/** Pure. @param minutes of the last hour @param bars of those that are shown, by minute or hour */
+/**
+ * Pure. Clients choose types freely, one of its own for each task if they like: all of this is once through the rows, however many types
+ * they are of. @param minutes of the last hour @param bars of those that are shown, by minute or hour
+ */
 export function overviewOf(
   by: FigureSpan,
   nowMs: number,
   { minutes, bars, standings }: { minutes: readonly FigureRow[]; bars: readonly FigureRow[]; standings: TaskStandings },
 ): TaskFiguresNow {
+  const drawn = grouped(bars, ({ type }) => type);
+  const barsOf = barMaker(by, nowMs);
+  const { items, ...rest } = undrawnOf(by, nowMs, { minutes, standings }, drawn.keys());
+  return { ...rest, items: items.map((item) => ({ ...item, bars: barsOf(drawn.get(item.type) ?? []) })) };
+}
+
+/** The same without bars. @param others types that are told of in any case */
+export function undrawnOf(
+  by: FigureSpan,
+  nowMs: number,
+  { minutes, standings }: { minutes: readonly FigureRow[]; standings: TaskStandings },
+  others: Iterable<string> = [],
+): TaskFiguresUndrawn {
   const sinceMs = startOf(nowMs, "minute") - (LATELY[by] - 1) * SPAN_MS.minute;
-  const { waiting, flight, able, limits } = standings;
-  const types = new Set([...waiting, ...flight, ...able, ...limits, ...bars, ...minutes].map(({ type }) => type));
-  const demands = demandsOf(minutes, sinceMs, nowMs, standings);
-  const items = [...types].toSorted().map((type): TaskTypeFigures => {
-    const ofType = <Row extends { type: string }>(rows: readonly Row[]): Row[] => rows.filter((row) => row.type === type);
-    const ready = ofType(waiting);
-    const inFlight = ofType(flight)[0];
+  const hours = grouped(minutes, ({ type }) => type);
+  const waiting = grouped(standings.waiting, ({ type }) => type);
+  const flight = new Map(standings.flight.map((row) => [row.type, row]));
+  const able = grouped(standings.able, ({ type }) => type);
+  const limits = new Map(standings.limits.map((row) => [row.type, row]));
+  const demandOf = demandsOf({ sinceMs, overMs: nowMs - sinceMs, limits });
+  const types = new Set(others);
+  for (const rows of [hours, waiting, flight, able, limits]) for (const type of rows.keys()) types.add(type);
+  const items = [...types].toSorted().map((type) => {
+    const ready = waiting.get(type) ?? [];
+    const inFlight = flight.get(type);
     const oldest = [
       ...ready.map(({ oldestMs }) => oldestMs),
       ...(inFlight?.oldestSentMs == null ? [] : [inFlight.oldestSentMs]),
     ];
+    const { lately, demand } = demandOf(type, hours.get(type), able.get(type));
     return {
       type,
       waiting: ready.reduce((sum, { count }) => sum + count, inFlight?.sent ?? 0),
       isWaitingExact: ready.every(({ isExact }) => isExact),
       running: inFlight?.running ?? 0,
       oldestDueAt: oldest.length === 0 ? null : iso(Math.min(...oldest)),
-      workers: ofType(able).reduce((sum, { workers }) => sum + workers, 0),
-      loadPercent: loadPercentOf(demands.ofType(type)),
-      lately: { since: iso(sinceMs), ...toldOf(addFigures(ofType(minutes).filter(({ atMs }) => atMs >= sinceMs))) },
-      bars: barsOf(ofType(bars), by, nowMs),
+      workers: demand.workers,
+      loadPercent: loadPercentOf(demand),
+      lately: { since: iso(sinceMs), ...toldOf(lately) },
     };
   });
-  const pools = standings.pools.map(({ pool, workers }) => {
-    const here = new Set([...able, ...minutes].filter((row) => row.pool === pool).map(({ type }) => type));
-    return {
-      pool,
-      workers,
-      loadPercent: poolLoadPercentOf(
-        workers,
-        [...here].map((type) => demands.ofType(type, pool)),
-      ),
-    };
+  return { by, at: iso(nowMs), items, pools: poolsOf(minutes, standings, demandOf) };
+}
+
+type DemandOf = ReturnType<typeof demandsOf>;
+
+function poolsOf(
+  minutes: readonly FigureRow[],
+  { able, pools }: TaskStandings,
+  demandOf: DemandOf,
+): TaskFiguresNow["pools"] {
+  const minutesIn = grouped(minutes, ({ pool }) => pool);
+  const ableIn = grouped(able, ({ pool }) => pool);
+  return pools.map(({ pool, workers }) => {
+    const hours = grouped(minutesIn.get(pool) ?? [], ({ type }) => type);
+    const hands = grouped(ableIn.get(pool) ?? [], ({ type }) => type);
+    const demands = [...new Set([...hands.keys(), ...hours.keys()])].map(
+      (type) => demandOf(type, hours.get(type), hands.get(type)).demand,
+    );
+    return { pool, workers, loadPercent: poolLoadPercentOf(workers, demands) };
   });
-  return { by, at: iso(nowMs), items, pools };
+}
+
+interface DemandParts {
+  sinceMs: number;
+  overMs: number;
+  limits: ReadonlyMap<string, TaskLimits>;
 }
 
 /** What came lately, of a type in one pool or in all. How long one takes is that of the last hour, where none has ended lately. */
-function demandsOf(minutes: readonly FigureRow[], sinceMs: number, nowMs: number, { able, limits }: TaskStandings) {
-  const ofType = (type: string, pool?: string): Demand => {
-    const isMeant = (row: { type: string; pool: string }) => row.type === type && (pool === undefined || row.pool === pool);
-    const hour = minutes.filter(isMeant);
+function demandsOf({ sinceMs, overMs, limits }: DemandParts) {
+  return (type: string, hour: readonly FigureRow[] = [], able: TaskStandings["able"] = []) => {
     const lately = addFigures(hour.filter(({ atMs }) => atMs >= sinceMs));
-    const hands = able.filter(isMeant);
-    const { paused = false, maxRunning = null, ratePerSecond = null } = limits.find((one) => one.type === type) ?? {};
-    return {
+    const { paused = false, maxRunning = null, ratePerSecond = null } = limits.get(type) ?? {};
+    const demand: Demand = {
       arrived: lately.created + lately.retried,
-      overMs: nowMs - sinceMs,
+      overMs,
       meanMs: meanMsOf(lately) ?? meanMsOf(addFigures(hour)),
-      workers: hands.reduce((sum, { workers }) => sum + workers, 0),
-      batchSize: Math.max(1, ...hands.map(({ batchSize }) => batchSize)),
+      workers: able.reduce((sum, { workers }) => sum + workers, 0),
+      batchSize: able.reduce((most, { batchSize }) => Math.max(most, batchSize), 1),
       paused,
       maxRunning,
       ratePerSecond,
     };
+    return { lately, demand };
   };
-  return { ofType };
-}
-
-function barsOf(rows: readonly FigureRow[], by: FigureSpan, nowMs: number): TaskTypeFigures["bars"] {
-  const sinceMs = barsSinceMs(by, nowMs);
-  return Array.from({ length: BARS[by] }, (_, index) => {
-    const atMs = sinceMs + index * SPAN_MS[by];
-    const { completed, failed } = addFigures(rows.filter((row) => row.atMs === atMs));
-    return { at: iso(atMs), completed, failed };
-  });
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

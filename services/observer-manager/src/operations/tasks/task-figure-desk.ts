@@ -1,12 +1,12 @@
 import { MAX_FIGURES, type TaskFigures, type TaskFiguresNow } from "@unacked/contracts";
+import { grouped } from "../../domain/grouped.ts";
+import { barsSinceMs, type FigureSpan, SPAN_MS, startOf } from "../../domain/tasks/figure-bars.ts";
 import {
-  barsSinceMs,
   type FigureRow,
-  type FigureSpan,
   minutesSinceMs,
   overviewOf,
-  SPAN_MS,
-  startOf,
+  type TaskFiguresUndrawn,
+  undrawnOf,
 } from "../../domain/tasks/figures-overview.ts";
 import { addFigures, toldOf } from "../../domain/tasks/task-figures.ts";
 import type { Refusal } from "../refusal.ts";
@@ -36,6 +36,16 @@ export class TaskFigureDesk implements TaskFigureTools {
     return overviewOf(by, nowMs, { minutes, bars: by === "minute" ? minutes : hours, standings });
   }
 
+  /** By the minute, as each scrape has it: no bars are made for whom nobody draws them. */
+  async taskFiguresUndrawn(): Promise<TaskFiguresUndrawn> {
+    const nowMs = await this.#store.nowMs();
+    const [minutes, standings] = await Promise.all([
+      this.#store.read({ by: "minute", sinceMs: minutesSinceMs(nowMs) }),
+      this.#store.standings(),
+    ]);
+    return undrawnOf("minute", nowMs, { minutes, standings });
+  }
+
   async getTaskFigures(
     type: string,
     { by, since, pool }: { by: FigureSpan; since?: string | undefined; pool?: string | undefined },
@@ -50,9 +60,7 @@ export class TaskFigureDesk implements TaskFigureTools {
 }
 
 function itemsOf(rows: readonly FigureRow[]): TaskFigures["items"] {
-  const byTime = new Map<number, FigureRow[]>();
-  for (const row of rows) byTime.set(row.atMs, [...(byTime.get(row.atMs) ?? []), row]);
-  return [...byTime]
+  return [...grouped(rows, ({ atMs }) => atMs)]
     .toSorted(([a], [b]) => a - b)
     .map(([atMs, some]) => ({ at: new Date(atMs).toISOString(), ...toldOf(addFigures(some)) }));
 }

@@ -21,7 +21,7 @@ import type {
   TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
-import type { FigureSpan } from "../../domain/tasks/figures-overview.ts";
+import type { FigureSpan } from "../../domain/tasks/figure-bars.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Accepted, TaskQuery } from "./task-store.ts";
 

@@ -1,5 +1,6 @@
 import type { DataSource } from "typeorm";
-import type { FigureRow, FigureSpan, TaskStandings } from "../../../domain/tasks/figures-overview.ts";
+import type { FigureSpan } from "../../../domain/tasks/figure-bars.ts";
+import type { FigureRow, TaskStandings } from "../../../domain/tasks/figures-overview.ts";
 import type { TaskFigureStore } from "../../../operations/tasks/task-figure-store.ts";
 import { readTaskStandings } from "./task-standing-reads.ts";
 import { isKnownType } from "./task-view.ts";
