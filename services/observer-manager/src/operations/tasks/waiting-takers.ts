@@ -2,6 +2,8 @@ import type { TakeTasks } from "@unacked/contracts";
 import type { Action } from "../access/audit.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import { TakersLine } from "./takers-line.ts";
+import { TakersTurns } from "./takers-turns.ts";
 import type { TaskQueueStore } from "./task-store.ts";
 import type { HeldTask, TaskTakeStore } from "./task-take-store.ts";
 
@@ -31,7 +33,7 @@ export interface WaitingTakersParts {
  */
 export class WaitingTakers {
   readonly #parts: WaitingTakersParts;
-  readonly #waiting = new Set<Waiter>();
+  readonly #line = new TakersLine<Waiter>();
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
 
   constructor(parts: WaitingTakersParts) {
@@ -45,37 +47,35 @@ export class WaitingTakers {
   /** Nobody waits any more, or will. Idempotent. Resolves when nothing is claimed for anybody. */
   close(): Promise<void> {
     const ended = this.#loop.end();
-    for (const { answer } of [...this.#waiting]) answer([]);
+    for (const { answer } of this.#line.all()) answer([]);
     return ended;
   }
 
   /** Something may be Ready, or there may be room. */
   wake(): void {
-    if (this.#waiting.size > 0) this.#loop.wake();
+    if (this.#line.size > 0) this.#loop.wake();
   }
 
   /** Somebody waits for one of these. */
   isWaitedFor(pool: string, types: ReadonlySet<string>): boolean {
-    for (const { asked } of this.#waiting)
-      if (asked.pool === pool && asked.types.some((type) => types.has(type))) return true;
-    return false;
+    return this.#line.isWaitedFor(pool, types);
   }
 
   /** Those that it was given, or none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
   wait(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
-    if (this.#waiting.size >= MAX_WAITING || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
+    if (this.#line.size >= MAX_WAITING || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
     return new Promise((resolve) => {
       const leave = (): void => waiter.answer([]);
       const answer = (tasks: HeldTask[]): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
-        if (this.#waiting.delete(waiter)) resolve(tasks);
+        if (this.#line.delete(waiter)) resolve(tasks);
         else if (tasks.length > 0) this.giveBack(tasks, action); // he left while they were claimed
       };
       const waiter: Waiter = { asked, action, answer };
       const timer = setTimeout(leave, asked.wait);
       signal.addEventListener("abort", leave);
-      this.#waiting.add(waiter);
+      this.#line.add(waiter);
       this.#loop.wake();
     });
   }
@@ -91,31 +91,22 @@ export class WaitingTakers {
   /** In the order in which they came. Nobody is tried for whose types there is none, or no room was for one before him. */
   async #round(): Promise<number> {
     this.#loop.takeWake();
-    if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
+    if (this.#line.size === 0) return Number.POSITIVE_INFINITY;
     const { store, queue } = this.#parts;
     const { promoted, nextDueInMs } = await queue.promoteDue(PROMOTE_LIMIT);
     const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
     if (promoted > 0) this.#parts.promoted();
-    const ready = await this.#readyKinds();
+    const turns = new TakersTurns(this.#line, await store.waiting(this.#line.kinds()));
     let nextRoomInMs = Number.POSITIVE_INFINITY;
-    for (const waiter of [...this.#waiting]) {
-      const { pool } = waiter.asked;
-      const types = waiter.asked.types.filter((type) => ready.has(keyOf({ pool, type })));
-      if (types.length === 0 || !this.#waiting.has(waiter)) continue;
+    for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
+      const { waiter, types } = turn;
       const taken = await store.take({ ...waiter.asked, types }, waiter.action);
       if (taken.tasks.length > 0) waiter.answer(taken.tasks);
-      else for (const type of types) ready.delete(keyOf({ pool, type }));
+      else turns.none(waiter.asked.pool, types);
       nextRoomInMs = Math.min(nextRoomInMs, taken.nextRoomInMs ?? Number.POSITIVE_INFINITY);
     }
     if (promoted === PROMOTE_LIMIT) return 0;
     return Math.max(1, Math.min(LOOK_EVERY_MS, nextDueAtMs - performance.now(), nextRoomInMs));
-  }
-
-  async #readyKinds(): Promise<Set<string>> {
-    const kinds = new Map<string, { pool: string; type: string }>();
-    for (const { asked } of this.#waiting)
-      for (const type of asked.types) kinds.set(keyOf({ pool: asked.pool, type }), { pool: asked.pool, type });
-    return new Set((await this.#parts.store.waiting([...kinds.values()])).map(keyOf));
   }
 
   #failed(error: unknown): number {
@@ -123,5 +114,3 @@ export class WaitingTakers {
     return LOOK_EVERY_MS;
   }
 }
-
-const keyOf = ({ pool, type }: { pool: string; type: string }): string => `${pool} ${type}`; // neither has a blank

@@ -1,0 +1,78 @@
+import type { TakeTasks } from "@unacked/contracts";
+
+export interface Kind {
+  pool: string;
+  type: string;
+}
+
+export interface Asking {
+  asked: Pick<TakeTasks, "pool" | "types">;
+}
+
+/**
+ * Who waits, in the order in which they came, and by what they wait for: ten thousand may, each for a hundred types, so that nothing is
+ * looked for among all of them.
+ */
+export class TakersLine<Waiter extends Asking> {
+  /** The first to come has 1; a place is nobody else's later. */
+  readonly #places = new Map<Waiter, number>();
+  /** By pool and type, the first to come first. Nothing is kept of what nobody waits for. */
+  readonly #pools = new Map<string, Map<string, Set<Waiter>>>();
+  #lastPlace = 0;
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  get lastPlace(): number {
+    return this.#lastPlace;
+  }
+
+  all(): Waiter[] {
+    return [...this.#places.keys()];
+  }
+
+  /** Undefined: he has left. */
+  placeOf(waiter: Waiter): number | undefined {
+    return this.#places.get(waiter);
+  }
+
+  add(waiter: Waiter): void {
+    this.#lastPlace += 1;
+    this.#places.set(waiter, this.#lastPlace);
+    const { pool, types } = waiter.asked;
+    const ofPool = this.#pools.get(pool) ?? new Map<string, Set<Waiter>>();
+    this.#pools.set(pool, ofPool);
+    for (const type of types) ofPool.set(type, (ofPool.get(type) ?? new Set()).add(waiter));
+  }
+
+  /** @returns whether he was there */
+  delete(waiter: Waiter): boolean {
+    if (!this.#places.delete(waiter)) return false;
+    const { pool, types } = waiter.asked;
+    const ofPool = this.#pools.get(pool);
+    for (const type of types) {
+      const ofType = ofPool?.get(type);
+      ofType?.delete(waiter);
+      if (ofType?.size === 0) ofPool?.delete(type);
+    }
+    if (ofPool?.size === 0) this.#pools.delete(pool);
+    return true;
+  }
+
+  /** Of what somebody waits for, each once. */
+  kinds(): Kind[] {
+    return [...this.#pools].flatMap(([pool, types]) => Array.from(types.keys(), (type) => ({ pool, type })));
+  }
+
+  waitersFor({ pool, type }: Kind): ReadonlySet<Waiter> | undefined {
+    return this.#pools.get(pool)?.get(type);
+  }
+
+  isWaitedFor(pool: string, types: ReadonlySet<string>): boolean {
+    const ofPool = this.#pools.get(pool);
+    if (ofPool === undefined) return false;
+    for (const type of types) if (ofPool.has(type)) return true;
+    return false;
+  }
+}
