@@ -119,3 +119,20 @@ test("Who comes in the middle of a round has a turn in the next, after a look of
   await vi.waitFor(() => expect(answers[2]).toEqual(["a to 2"]));
   expect(looks.length).toBeGreaterThan(looksBefore);
 });
+
+test("Who brings more types than 20,000 that are waited for waits for nothing, and whoever waits for those that are there does", async () => {
+  const { takers, answers, wait, ready } = begin();
+  const typesOf = (index: number) => Array.from({ length: 100 }, (_, place) => `t${index}-${place}`);
+  for (let i = 0; i < 200; i += 1) wait(i, typesOf(i));
+  wait(200, ["one more"]);
+  wait(201, ["t0-0", "t199-99", "t0-0"]);
+  await vi.waitFor(() => expect(answers).toEqual({ 200: [] }));
+  expect(takers.isWaitedFor("default", new Set(["one more"]))).toBe(false);
+  ready["t0-1"] = 1; // whom this is given leaves, and with him all his types but the one that another waits for
+  takers.start();
+  await vi.waitFor(() => expect(answers[0]).toEqual(["t0-1 to 0"]));
+  wait(202, typesOf(300).slice(1));
+  wait(203, ["one more"]);
+  await vi.waitFor(() => expect(answers[203]).toEqual([]));
+  expect(answers[202]).toBeUndefined();
+});

@@ -19,6 +19,7 @@ export class TakersLine<Waiter extends Asking> {
   /** By pool and type, the first to come first. Nothing is kept of what nobody waits for. */
   readonly #pools = new Map<string, Map<string, Set<Waiter>>>();
   #lastPlace = 0;
+  #kindCount = 0;
 
   get size(): number {
     return this.#places.size;
@@ -43,7 +44,14 @@ export class TakersLine<Waiter extends Asking> {
     const { pool, types } = waiter.asked;
     const ofPool = this.#pools.get(pool) ?? new Map<string, Set<Waiter>>();
     this.#pools.set(pool, ofPool);
-    for (const type of types) ofPool.set(type, (ofPool.get(type) ?? new Set()).add(waiter));
+    for (const type of types) {
+      const ofType = ofPool.get(type);
+      if (ofType !== undefined) ofType.add(waiter);
+      else {
+        ofPool.set(type, new Set([waiter]));
+        this.#kindCount += 1;
+      }
+    }
   }
 
   /** @returns whether he was there */
@@ -54,10 +62,16 @@ export class TakersLine<Waiter extends Asking> {
     for (const type of types) {
       const ofType = ofPool?.get(type);
       ofType?.delete(waiter);
-      if (ofType?.size === 0) ofPool?.delete(type);
+      if (ofType?.size === 0 && ofPool?.delete(type)) this.#kindCount -= 1;
     }
     if (ofPool?.size === 0) this.#pools.delete(pool);
     return true;
+  }
+
+  /** How many kinds are waited for once this one waits, too. */
+  kindCountWith({ pool, types }: Asking["asked"]): number {
+    const ofPool = this.#pools.get(pool);
+    return this.#kindCount + new Set(types.filter((type) => !ofPool?.has(type))).size;
   }
 
   /** Of what somebody waits for, each once. */

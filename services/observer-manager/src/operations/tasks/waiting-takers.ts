@@ -9,6 +9,8 @@ import type { HeldTask, TaskTakeStore } from "./task-take-store.ts";
 
 /** More wait for nothing: they are answered at once that there is none. */
 const MAX_WAITING = 10_000;
+/** Types of pools that they wait for, all together: each look asks for all of them. Who brings more than these waits for nothing, too. */
+const MAX_KINDS = 20_000;
 /** What another manager has made Ready is looked for so often, by one statement for all who wait here. */
 const LOOK_EVERY_MS = 500;
 const PROMOTE_LIMIT = 5_000;
@@ -63,7 +65,8 @@ export class WaitingTakers {
 
   /** Those that it was given, or none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
   wait(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
-    if (this.#line.size >= MAX_WAITING || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
+    const isFull = this.#line.size >= MAX_WAITING || this.#line.kindCountWith(asked) > MAX_KINDS;
+    if (isFull || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
     return new Promise((resolve) => {
       const leave = (): void => waiter.answer([]);
       const answer = (tasks: HeldTask[]): void => {
