@@ -69,3 +69,32 @@ test("For how long it has been tried in vain is told, and that it goes well agai
   await eventually(() => expect(queue.size).toBe(0));
   expect(consumer.retries.failingForMs).toBe(0);
 });
+
+test("Of large messages a transaction has a few, in order, and half of them where that fails", async () => {
+  const queue = new MemoryQueue();
+  const padding = "x".repeat(1_048_576);
+  for (let seq = 1; seq <= 20; seq += 1) queue.publish({ ...batchOf(seq, good(1)), padding });
+  const [begun, applied]: [number[][], number[]] = [[], []];
+  let isRefused = false;
+  const apply = async (read: TaskEventBatch[]): Promise<void> => {
+    begun.push(read.map(({ seq }) => seq));
+    if (begun.length === 2 && !isRefused) {
+      isRefused = true;
+      throw new Error("Query read timeout");
+    }
+    applied.push(...read.map(({ seq }) => seq));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const consumer = new TaskStateConsumer({
+    ledger: { apply } as never,
+    errors: { record: () => Promise.resolve() },
+    days: { makeAhead: () => Promise.resolve() } as never,
+    reporter: "a manager",
+    log,
+  });
+  await consumer.begin(queue.session(new Dying(Number.POSITIVE_INFINITY, "after")));
+  await eventually(() => expect(queue.size).toBe(0));
+  expect(applied).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  // The first is begun when nothing else is there yet; seven are 8 MiB.
+  expect(begun.map(({ length }) => length)).toEqual([1, 7, 4, 3, 7, 5]);
+});

@@ -9,13 +9,14 @@ import { MAX_REQUEST_BYTES, type RequestGate } from "../../../operations/request
 import type { RequestTally } from "../../../operations/tally.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
+import { readTogether } from "../deliveries/read-together.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
 /** What waits here is as it came, and at most as large as a request may be: what is larger is let go of as it comes. */
 const PREFETCH = 100;
 const MAX_BATCH = 50;
-/** So much is read at once, and one at least: read, JSON may take twenty times as much memory. */
+/** So much is read at once, and one at least. */
 const MAX_READ_BYTES = 2 * MAX_REQUEST_BYTES;
 const MAX_DETAIL = 1_000;
 const RETRY_MS = 250;
@@ -81,7 +82,7 @@ export class RequestConsumer {
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    for (const some of readTogether(deliveries)) {
+    for (const some of readTogether(deliveries, MAX_READ_BYTES)) {
       if (lost.aborted) return;
       await this.#handleSome(some, lost);
     }
@@ -134,20 +135,6 @@ export class RequestConsumer {
     const { reason, detail } = error;
     return [{ ...asError, reason, detail: detail.slice(0, MAX_DETAIL), reporter: this.#parts.reporter }];
   }
-}
-
-function readTogether(deliveries: readonly Delivery[]): Delivery[][] {
-  const all: Delivery[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const delivery of deliveries) {
-    bytes += delivery.body.length;
-    if (bytes > MAX_READ_BYTES) {
-      all.push([]);
-      bytes = delivery.body.length;
-    }
-    all.at(-1)?.push(delivery);
-  }
-  return all;
 }
 
 const isAdmitted = (one: AdmittedRequest | RequestAnswer): one is AdmittedRequest => "wanted" in one;

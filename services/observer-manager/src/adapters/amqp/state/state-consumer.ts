@@ -8,6 +8,7 @@ import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import type { MessageTracing } from "../deliveries/message-tracing.ts";
 import { Portions } from "../deliveries/portions.ts";
+import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import { PendingDeaths } from "./pending-deaths.ts";
@@ -65,7 +66,7 @@ export class StateConsumer {
     return this.#batches.size;
   }
 
-  #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
     const apply = async (portion: readonly Read[]): Promise<void> => {
       await this.#apply(portion);
       this.retries.succeeded();
@@ -75,7 +76,10 @@ export class StateConsumer {
       this.#parts.log.warn({ err: error, messages }, "events could not be applied, trying again");
     };
     const giveUp = () => this.#session?.end("events could not be applied: another manager may try");
-    return this.#portions.apply(this.#read(deliveries), { apply, failed, giveUp }, lost);
+    for (const some of readTogether(deliveries)) {
+      if (lost.aborted) return;
+      await this.#portions.apply(this.#read(some), { apply, failed, giveUp }, lost);
+    }
   }
 
   async #apply(portion: readonly Read[]): Promise<void> {

@@ -7,6 +7,7 @@ import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
 import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
 import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { Portions } from "../deliveries/portions.ts";
+import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
@@ -60,7 +61,7 @@ export class TaskStateConsumer {
     this.#forgotten.begin(session);
   }
 
-  #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
+  async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
     const apply = async (portion: readonly Message[]): Promise<void> => {
       await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
       await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
@@ -72,8 +73,11 @@ export class TaskStateConsumer {
       this.#parts.log.warn({ err: error, messages }, "what was told of tasks could not be applied, trying again");
     };
     const giveUp = () => this.#session?.end("tasks' events could not be applied: another manager may try");
-    const messages = deliveries.map((delivery) => this.#read(delivery));
-    return this.#portions.apply(messages, { apply, failed, giveUp }, lost);
+    for (const some of readTogether(deliveries)) {
+      if (lost.aborted) return;
+      const messages = some.map((delivery) => this.#read(delivery));
+      await this.#portions.apply(messages, { apply, failed, giveUp }, lost);
+    }
   }
 
   async #apply(read: Read[]): Promise<void> {
