@@ -16,7 +16,23 @@ const readBack = async (values: unknown[], type: string): Promise<unknown> => {
 const text = fc.string({ unit: "binary" }).map((any) => any.replaceAll("\0", ""));
 
 test("PostgreSQL reads back any texts as they were, whatever means something in an array", async () => {
-  const awkward = ["", "NULL", "null", "{a,b}", 'a"b', "\\", '\\"', " a ", "a,b", "\n\t", "ü 🐇", '{"a": ["\\u00e9"]}'];
+  const awkward = [
+    "",
+    "NULL",
+    "null",
+    "{a,b}",
+    'a"b',
+    "\\",
+    '\\"',
+    " a ",
+    "a,b",
+    "\n\t",
+    "ü 🐇",
+    '{"a": ["\\u00e9"]}',
+    '"\n',
+    '"\u007f\u2028',
+    '"🐇',
+  ];
   expect(await readBack([...awkward, null], "text")).toEqual([...awkward, null]);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.option(text)), async (values) => {

@@ -119,6 +119,8 @@ const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayL
 
 const NEEDS_ESCAPE = /["\\]/;
 const ESCAPED = /["\\]/g;
+/** What JSON writes as something else than itself, but for those two: control characters, and halves of characters. */
+const NOT_AS_IN_JSON = /[^ -\ud7ff\ue000-\uffff]/;
 
 /**
  * An array as PostgreSQL reads it (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO), in half the time that pg takes:
@@ -128,10 +130,16 @@ const ESCAPED = /["\\]/g;
 export function arrayLiteral(values: readonly unknown[]): string | undefined {
   const parts: string[] = [];
   for (const value of values) {
-    if (typeof value === "string") parts.push(`"${NEEDS_ESCAPE.test(value) ? value.replace(ESCAPED, "\\$&") : value}"`);
+    if (typeof value === "string") parts.push(quoted(value));
     else if (value === null) parts.push("NULL");
     else if (typeof value === "number" || typeof value === "boolean") parts.push(String(value));
     else return undefined;
   }
   return `{${parts.join(",")}}`;
+}
+
+/** JSON has the same quotes and escapes, and writes what has many of them, as other JSON has, in a third to an eighth of the time of `replace`. */
+function quoted(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
+  return NOT_AS_IN_JSON.test(text) ? `"${text.replace(ESCAPED, "\\$&")}"` : JSON.stringify(text);
 }
