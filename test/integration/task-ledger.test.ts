@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newTaskId, type SendId, type StartTask, type TaskEnded, TaskEventBatch, type TaskId } from "@unacked/contracts";
-import { beforeAll, expect, test } from "vitest";
+import { EntityManager } from "typeorm";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
@@ -196,6 +197,36 @@ test("Of two ends of two sends that are told together only what the current one 
   const news = newsOf([batchOf(...told.map((task): [Sent, Partial<TaskEnded>] => [task, {}]))]);
   await new PostgresTaskLedgerStore(books.dataSource).apply(news, creations);
   expect(await query("SELECT type FROM tasks")).toEqual([{ type: "of-the-current" }, { type: "of-the-current" }]);
+});
+
+test("A key that somebody's open transaction has holds up an end by less than a second, and what asks for it is refused", async () => {
+  const [one] = (await running(1)) as [Sent];
+  const app = books.dataSource.createQueryRunner();
+  await app.startTransaction();
+  await app.query(
+    "SELECT unacked_create_task('child', '{}', key => 'open'), unacked_create_task('child', '{}', key => 'too')",
+  );
+  const child = { type: "child", params: {}, pool: "default", priority: 0, onConflict: "reject" as const };
+  const wanted = [{ key: "open" }, { key: "free" }, { key: "too" }, {}].map((key) => ({
+    ...child,
+    ...key,
+    id: newTaskId(),
+  }));
+  const creations = new Map([[one.send as SendId, { wanted, refused: [] }]]);
+  const asked = vi.spyOn(EntityManager.prototype, "query");
+  onTestFinished(() => asked.mockRestore());
+  const store = new PostgresTaskLedgerStore(books.dataSource);
+  const { over } = await store.apply(newsOf([batchOf([one, {}])]), creations);
+  const waitsMs = asked.mock.calls.map(([sql]) => Number(/^SET LOCAL lock_timeout = (\d+)$/.exec(sql)?.[1] ?? 0));
+  await app.rollbackTransaction();
+  await app.release();
+  expect(over).toMatchObject([{ id: one.id, status: "Completed" }]);
+  expect((await query<{ key: string | null }>("SELECT key FROM tasks")).map(({ key }) => key).toSorted()).toEqual([
+    "free",
+    null,
+  ]);
+  expect(waitsMs.some((ms) => ms > 0)).toBe(true);
+  expect(waitsMs.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(1_000);
 });
 
 test("Newer params that are committed while the completion waits for its row are run", async () => {

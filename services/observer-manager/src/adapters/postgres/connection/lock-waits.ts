@@ -4,6 +4,8 @@ import { sqlStateOf } from "./database-error.ts";
 
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;
+/** For whom all others wait, as the ledger of tasks: the ends of all pools are told in one queue. */
+export const SHORT_WAIT_MS = 200;
 /** Once it is known that somebody holds one of what is needed. */
 const LOOK_MS = 100;
 const SHORT_LOOK_MS = 1;
@@ -26,9 +28,9 @@ export async function within<T>(tx: EntityManager, waitMs: number, work: () => P
 
 /**
  * How long each of many is waited for, one after the other, when somebody is known to hold some of them: a moment, and next to nothing once all of that
- * has taken as long as the first wait. A thousand that are held would keep a connection, and whoever waits behind, for minutes.
+ * has taken as long as the first wait did. A thousand that are held would keep a connection, and whoever waits behind, for minutes.
  */
-export function looksInTurn(): () => number {
-  const untilMs = performance.now() + WAIT_MS;
+export function looksInTurn(waitMs: number): () => number {
+  const untilMs = performance.now() + waitMs;
   return () => (performance.now() < untilMs ? LOOK_MS : SHORT_LOOK_MS);
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from "typeorm";
 import { jsonPortions } from "../../../domain/json-portions.ts";
 import { ofOtherPool } from "../../../operations/tasks/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../operations/tasks/task-store.ts";
+import { SHORT_WAIT_MS, WAIT_MS } from "../connection/lock-waits.ts";
 import { isRefused } from "../connection/refused.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
@@ -15,12 +16,13 @@ export interface CreatingTask extends SendCreations {
 
 /**
  * In the transaction of the ends. All at once, as nearly always nothing is refused; if the database refuses something of it, each
- * under a savepoint of its own. What cannot be created stands in its creator's story.
+ * under a savepoint of its own. What cannot be created stands in its creator's story; so does at once what needs a key that somebody's open
+ * transaction has: waited for as elsewhere, it would hold up the ends of all pools for four seconds, again and again while that is open.
  */
 export async function createChildren(tx: EntityManager, creating: CreatingTask[]): Promise<void> {
   if (creating.length === 0) return;
   const wanted = creating.flatMap((task) => task.wanted);
-  const outcomes = await insertEach(tx, wanted);
+  const outcomes = await insertEach(tx, wanted, SHORT_WAIT_MS);
   const byTask = new Map(wanted.map((task, i) => [task, outcomes[i] as Outcome]));
   const stories = creating.map(({ wanted: own, refused }) => {
     const created = own.flatMap((task): Created[] => {
@@ -42,21 +44,21 @@ type Created = NonNullable<TaskView["created"]>[number];
  */
 const MAX_PARAMS_CHARS = 16_777_216;
 
-/** Creates them in a transaction that goes on whatever becomes of one of them. In the order given. */
-export async function insertEach(tx: EntityManager, tasks: NewTask[]): Promise<Outcome[]> {
+/** Creates them in a transaction that goes on whatever becomes of one of them. In the order given. @param waitMs for a key that another one has */
+export async function insertEach(tx: EntityManager, tasks: NewTask[], waitMs = WAIT_MS): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const some of jsonPortions(tasks, ({ params }) => params, MAX_PARAMS_CHARS))
-    outcomes.push(...((await inserted(tx, some)) ?? (await oneByOne(tx, some))));
+    outcomes.push(...((await inserted(tx, some, waitMs)) ?? (await oneByOne(tx, some, waitMs))));
   return outcomes;
 }
 
 /** @returns undefined: the database refuses something of it, and nothing is changed */
-async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutcome[] | undefined> {
+async function inserted(tx: EntityManager, tasks: NewTask[], waitMs: number): Promise<InsertOutcome[] | undefined> {
   if (tasks.length === 0) return [];
   await tx.query("SAVEPOINT creations");
   try {
     const asked = tasks.map((task) => ({ task, action: undefined, isShown: false }));
-    const outcomes = await countCreated(tx, asked, await insertBeside(tx, asked));
+    const outcomes = await countCreated(tx, asked, await insertBeside(tx, asked, undefined, undefined, waitMs));
     await tx.query("RELEASE SAVEPOINT creations");
     return outcomes;
   } catch (error) {
@@ -66,9 +68,9 @@ async function inserted(tx: EntityManager, tasks: NewTask[]): Promise<InsertOutc
   }
 }
 
-async function oneByOne(tx: EntityManager, tasks: NewTask[]): Promise<Outcome[]> {
+async function oneByOne(tx: EntityManager, tasks: NewTask[], waitMs: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const task of tasks) outcomes.push((await inserted(tx, [task]))?.[0] ?? { kind: "refused" });
+  for (const task of tasks) outcomes.push((await inserted(tx, [task], waitMs))?.[0] ?? { kind: "refused" });
   return outcomes;
 }
 

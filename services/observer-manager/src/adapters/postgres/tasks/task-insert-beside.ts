@@ -13,14 +13,15 @@ export async function insertBeside(
   tasks: Asked[],
   unawaited?: Unawaited,
   sending?: AtOnce,
+  waitMs = WAIT_MS,
 ): Promise<InsertOutcome[]> {
   if (!tasks.some(hasKey)) return await insertTasks(tx, tasks, unawaited, sending);
-  const together = await within(tx, WAIT_MS, () => insertTasks(tx, tasks));
+  const together = await within(tx, waitMs, () => insertTasks(tx, tasks));
   if (together !== undefined) return together;
   const free = tasks.filter((one) => !hasKey(one));
   const found = new Map<Asked, InsertOutcome>();
   for (const [i, outcome] of (await insertTasks(tx, free)).entries()) found.set(free[i] as Asked, outcome);
-  const lookMs = looksInTurn();
+  const lookMs = looksInTurn(waitMs);
   for (const one of tasks.filter(hasKey)) {
     const [outcome] = (await within(tx, lookMs(), () => insertTasks(tx, [one]))) ?? [];
     found.set(one, outcome ?? { kind: "held-up" });

@@ -68,7 +68,7 @@ export async function reviveMany(tx: EntityManager, ids: TaskId[], statuses: rea
   const withKeys = new Set(keyed);
   const free = ids.filter((id) => !withKeys.has(id));
   const revived = await revive(tx, free, statuses);
-  const lookMs = looksInTurn();
+  const lookMs = looksInTurn(WAIT_MS);
   for (const id of keyed) revived.push(...((await within(tx, lookMs(), () => revive(tx, [id], statuses))) ?? []));
   return revived;
 }
