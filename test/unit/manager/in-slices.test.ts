@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inSlices } from "../../../services/observer-manager/src/operations/schedules/in-slices.ts";
+import { inSlices } from "../../../services/observer-manager/src/operations/in-slices.ts";
 
 /** Each takes 2 ms of the loop to be found. */
 function* slowly(count: number): Generator<number> {

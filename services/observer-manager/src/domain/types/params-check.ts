@@ -2,6 +2,7 @@ import type { FieldProblem } from "@unacked/contracts";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { MAX_FIELDS, paramProblems } from "../field-problems.ts";
+import { CheckBudget } from "./check-budget.ts";
 import { inTime } from "./in-time.ts";
 
 type Schema = Record<string, unknown>;
@@ -22,9 +23,13 @@ interface Check {
   inWords(params: unknown): FieldProblem[] | undefined;
   /** It is long, or has something by which a short schema may take for ever. */
   mayTakeLong: boolean;
-  /** How often it was ended, as it took too long. */
+  /** How often it took too long: was ended, or took most of what the checks of a call may take together. */
   slow: number;
 }
+
+/** What all checks of one call share. */
+export type ChecksOfCall = CheckBudget<Check>;
+export const checksOfCall = (): ChecksOfCall => new CheckBudget();
 
 /** Then it is not used any more. */
 const MAX_SLOW = 3;
@@ -41,19 +46,28 @@ const known = new WeakMap<Schema, Check | null>();
 /**
  * Holds params against a type's JSON Schema (draft 2020-12). Pointers start at the request's body: `/params/…`. A schema is whatever a
  * service says that it is: one that goes round in circles, or takes too long, accepts everything, as the service will check.
+ * @param call what others of the same call have taken; by default it is alone
  */
-export function checkParams(schema: Schema, params: unknown): FieldProblem[] {
+export function checkParams(schema: Schema, params: unknown, call = checksOfCall()): FieldProblem[] {
   const check = known.get(schema) ?? compile(schema);
   known.set(schema, check);
   if (check === null || check.slow >= MAX_SLOW) return [];
   try {
     if (!check.mayTakeLong && !hasManyValues(params)) return problemsBy(check, params);
-    const done = inTime(CHECK_MS, () => problemsBy(check, params));
-    if (done === undefined) check.slow += 1;
-    return done?.result ?? [];
+    return call.isSpent ? [] : problemsInTime(check, params, call);
   } catch {
     return [];
   }
+}
+
+function problemsInTime(check: Check, params: unknown, call: ChecksOfCall): FieldProblem[] {
+  const began = process.cpuUsage();
+  const done = inTime(CHECK_MS, () => problemsBy(check, params));
+  const { user, system } = process.cpuUsage(began);
+  const slow = done === undefined ? check : undefined;
+  const most = call.spend(check, (user + system) / 1_000);
+  for (const one of new Set([slow, most])) if (one !== undefined) one.slow += 1;
+  return done?.result ?? [];
 }
 
 function problemsBy(check: Check, params: unknown): FieldProblem[] {

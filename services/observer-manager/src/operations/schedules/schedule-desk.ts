@@ -17,12 +17,12 @@ import { expressionOf, nextOf, timesAhead } from "../../domain/schedules/preview
 import { UnreadableTiming } from "../../domain/schedules/unreadable-timing.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
+import { inSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
 import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { backfill, countsOf, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
-import { inSlices } from "./in-slices.ts";
 import type {
   Decided,
   OccurrenceQuery,

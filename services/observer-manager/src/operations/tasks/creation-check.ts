@@ -1,12 +1,26 @@
-import { type CreateTask, conflictFlaw, type FieldProblem, type TaskId } from "@unacked/contracts";
-import { checkParams } from "../../domain/types/params-check.ts";
+import { type CreateTask, conflictFlaw, type TaskId } from "@unacked/contracts";
+import { KnownTypes } from "../../domain/types/known-types.ts";
+import { type ChecksOfCall, checksOfCall } from "../../domain/types/params-check.ts";
+import { eachInSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
-import { type LivePools, unknownType } from "../types/unknown-type.ts";
+import { type LivePools, unknownTypes } from "../types/unknown-type.ts";
 import type { InsertOutcome, TaskTypeStore } from "./task-store.ts";
 import type { TaskCreateOutcome } from "./task-tools.ts";
 
 /** What a creation is held against. */
 export type CreationTypes = Pick<TaskTypeStore, "liveTypes" | "thereAmong"> & LivePools;
+
+/** What living services of a pool announced, as all requests of a call are held against it. */
+export interface PoolTypes {
+  services: number;
+  known: KnownTypes;
+  outside: string[];
+}
+
+export async function poolTypes(store: Pick<TaskTypeStore, "liveTypes">, pool: string): Promise<PoolTypes> {
+  const { types, ...others } = await store.liveTypes(pool);
+  return { ...others, known: new KnownTypes(types) };
+}
 
 /**
  * Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one.
@@ -17,12 +31,12 @@ export async function checkCreations(
   requests: readonly (CreateTask | Refusal)[],
 ): Promise<(CreateTask | Refusal)[]> {
   const pools = [...new Set(requests.flatMap((one) => ("kind" in one ? [] : [one.pool])))];
-  const live = new Map<string, Awaited<ReturnType<TaskTypeStore["liveTypes"]>>>();
-  for (const pool of pools) live.set(pool, await store.liveTypes(pool));
-  const checked = requests.map((request) => {
+  const live = new Map<string, PoolTypes>();
+  for (const pool of pools) live.set(pool, await poolTypes(store, pool));
+  const checks = checksOfCall();
+  const checked = await eachInSlices(requests, (request) => {
     if ("kind" in request) return request;
-    const { services = 0, types = [], outside = [] } = live.get(request.pool) ?? {};
-    return ofConflict(request) ?? (services === 0 ? request : (refusalOf(request, types, outside) ?? request));
+    return ofConflict(request) ?? refusalOf(request, live.get(request.pool), checks) ?? request;
   });
   return withPools(requests, await withThere(requests, checked, store), store);
 }
@@ -64,31 +78,27 @@ async function withPools(
   const isUnknown = (one: CreateTask | Refusal | undefined): one is Refusal =>
     one !== undefined && "kind" in one && one.code === "unknown-type";
   if (!checked.some(isUnknown)) return checked;
-  const pools = await store.livePools();
+  const unknownType = unknownTypes("tasks", await store.livePools());
   return checked.map((one, i) => {
     const request = requests[i];
     const isNew = request !== undefined && !("kind" in request);
-    return isUnknown(one) && isNew ? unknownType("tasks", one, request, pools) : one;
+    return isUnknown(one) && isNew ? unknownType(one, request) : one;
   });
 }
 
-/** Whether a living service of its pool takes it. */
+/** Whether a living service of its pool takes it; with none there nothing can be checked. */
 export function refusalOf(
   { type, params, pool }: CreateTask,
-  types: { type: string; paramsSchema: Record<string, unknown> }[],
-  outside: string[],
+  live: PoolTypes | undefined,
+  checks: ChecksOfCall,
 ): Refusal | undefined {
-  const candidates = types.filter((info) => info.type === type);
-  if (candidates.length === 0) {
-    if (outside.includes(type)) return undefined;
-    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
-    const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
-    return { kind: "problem", code: "unknown-type", detail, knownTypes };
-  }
-  // During a rolling deploy two versions of a type live side by side: good for one is good.
-  const problems = candidates.map((info) => checkParams(info.paramsSchema, params));
-  if (problems.some((errors) => errors.length === 0)) return undefined;
-  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
+  if (live === undefined || live.services === 0) return undefined;
+  const { known, outside } = live;
+  const errors = known.problemsOf(type, params, checks);
+  if (errors !== undefined) return errors.length === 0 ? undefined : { kind: "problem", code: "invalid-body", errors };
+  if (outside.includes(type)) return undefined;
+  const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
+  return { kind: "problem", code: "unknown-type", detail, knownTypes: known.names };
 }
 
 /** Of all that were asked for, in that order; `inserted` are of those that were not refused. */

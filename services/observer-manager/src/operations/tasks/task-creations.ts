@@ -1,8 +1,10 @@
 import { CreateTask, MAX_PARAMS_BYTES, PROBLEMS, type SendId, type TaskId, withoutHoles } from "@unacked/contracts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import type { TaskWord } from "../../domain/tasks/task-words.ts";
+import { checksOfCall } from "../../domain/types/params-check.ts";
+import { eachInSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
-import { refusalOf } from "./creation-check.ts";
+import { type PoolTypes, poolTypes, refusalOf } from "./creation-check.ts";
 import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "./task-store.ts";
 
 /** Of pools. */
@@ -25,22 +27,34 @@ export class TaskCreations {
   /** By send; only of those that have completed, and create some. Rejects when the database cannot be reached. */
   async of(words: readonly TaskWord[]): Promise<Map<SendId, SendCreations>> {
     const found = new Map<SendId, SendCreations>();
-    const live = new Map<string, ReturnType<TaskTypeStore["liveTypes"]>>();
+    const wanted: Wanted[] = [];
     for (const { sendId, taskId, pool, end } of words) {
       if (end?.outcome !== "completed" || end.creations === undefined || end.creations.length === 0) continue;
-      const creations: SendCreations = { wanted: [], refused: [] };
-      for (const json of end.creations) {
-        const task = this.#read(json, taskId, pool);
-        const refusal = "refusal" in task ? task.refusal : await this.#refusalOf(task, pool, live);
-        if (refusal !== undefined) creations.refused.push(refusal);
-        else creations.wanted.push(task as NewTask);
-      }
-      found.set(sendId, creations);
+      found.set(sendId, { wanted: [], refused: [] });
+      wanted.push(...end.creations.map((json) => ({ json, sendId, taskId, pool })));
+    }
+    for (const { sendId, read } of await this.#check(wanted)) {
+      const creations = found.get(sendId) as SendCreations;
+      if ("refusal" in read) creations.refused.push(read.refusal);
+      else creations.wanted.push(read);
     }
     return found;
   }
 
-  #read(json: string, parentId: TaskId, pool: string): NewTask | { refusal: RefusedCreation } {
+  /** In slices: one bundle of handlers' ends may create many thousands. */
+  async #check(wanted: readonly Wanted[]): Promise<Checked[]> {
+    const all = await eachInSlices(wanted, (one) => ({ ...one, read: this.#read(one.json, one.taskId, one.pool) }));
+    const pools = new Set(all.flatMap(({ read }) => ("refusal" in read ? [] : [read.pool])));
+    const live = new Map<string, PoolTypes>();
+    for (const pool of pools) live.set(pool, await poolTypes(this.#types, pool));
+    const checks = checksOfCall();
+    return await eachInSlices(all, ({ read, ...one }) => {
+      const refusal = "refusal" in read ? undefined : refusalOf(read, live.get(read.pool), checks);
+      return { ...one, read: refusal === undefined ? read : { refusal: toRefused(read as NewTask, refusal) } };
+    });
+  }
+
+  #read(json: string, parentId: TaskId, pool: string): Read {
     const body = parsed(json);
     const named = (body ?? {}) as { id?: unknown; type?: unknown };
     const about = { id: shown(named.id), type: shown(named.type) };
@@ -50,25 +64,31 @@ export class TaskCreations {
     if (id === undefined) return { refusal: { ...about, code: "invalid-body", detail: "it has no id" } };
     if (Buffer.byteLength(JSON.stringify(task.params)) > MAX_PARAMS_BYTES)
       return { refusal: { ...about, code: "body-too-large", detail: "the params are too large" } };
+    if (!this.#mayCreate(pool, task.pool)) {
+      const detail = `tasks of the pool "${pool}" may not create in the pool "${task.pool}": TASK_CREATION_POOLS does not name it`;
+      return { refusal: { id, type: task.type, code: "forbidden", detail } };
+    }
     return { ...task, id, parentId, within: this.#pools.includes(ALL) ? undefined : [pool, ...this.#pools] };
   }
 
-  async #refusalOf(
-    task: NewTask,
-    parentPool: string,
-    live: Map<string, ReturnType<TaskTypeStore["liveTypes"]>>,
-  ): Promise<RefusedCreation | undefined> {
-    const { pool } = task;
-    if (pool !== parentPool && !this.#pools.includes(pool) && !this.#pools.includes(ALL)) {
-      const detail = `tasks of the pool "${parentPool}" may not create in the pool "${pool}": TASK_CREATION_POOLS does not name it`;
-      return { id: task.id, type: task.type, code: "forbidden", detail };
-    }
-    const known = live.get(pool) ?? this.#types.liveTypes(pool);
-    live.set(pool, known);
-    const { services, types, outside } = await known;
-    const refusal = services === 0 ? undefined : refusalOf(task, types, outside);
-    return refusal && toRefused(task, refusal);
+  #mayCreate(parentPool: string, pool: string): boolean {
+    return pool === parentPool || this.#pools.includes(pool) || this.#pools.includes(ALL);
   }
+}
+
+/** What a handler of that task, in that pool, wants to be created. */
+interface Wanted {
+  json: string;
+  sendId: SendId;
+  taskId: TaskId;
+  pool: string;
+}
+
+type Read = NewTask | { refusal: RefusedCreation };
+
+interface Checked {
+  sendId: SendId;
+  read: Read;
 }
 
 /** As it is shown with the creator. */

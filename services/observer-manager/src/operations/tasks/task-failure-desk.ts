@@ -9,8 +9,9 @@ import {
 } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { errorGroupOf } from "../../domain/errors/error-group.ts";
+import { checksOfCall } from "../../domain/types/params-check.ts";
 import { newAction } from "../access/audit.ts";
-import { heldUp, keyTaken, ofFlow, refusalOf } from "./creation-check.ts";
+import { heldUp, keyTaken, ofFlow, poolTypes, refusalOf } from "./creation-check.ts";
 import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
 import type { TaskTypeStore } from "./task-store.ts";
 import type { TaskFailureTools, TaskOutcome, TaskTools } from "./task-tools.ts";
@@ -57,9 +58,9 @@ export class TaskFailureDesk implements TaskFailureTools {
     const { store, types, wake } = this.#parts;
     const task = await store.find(id);
     if (task === undefined) return { kind: "problem", code: "task-not-found" };
-    const { services, types: known, outside } = await types.liveTypes(task.pool);
+    const live = await poolTypes(types, task.pool);
     // With no living service of the pool nothing can be checked, as at a create.
-    const refusal = services === 0 ? undefined : refusalOf({ ...task, params } as unknown as CreateTask, known, outside);
+    const refusal = refusalOf({ ...task, params } as unknown as CreateTask, live, checksOfCall());
     if (refusal !== undefined) return refusal;
     const outcome = await store.retryWith(id, params, newAction("task.retry", by, { editedParams: true }));
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);

@@ -1,8 +1,10 @@
-import type { CreateObserver, FieldProblem, ObserverTypeInfo } from "@unacked/contracts";
-import { checkParams } from "../../domain/types/params-check.ts";
+import type { CreateObserver, ObserverTypeInfo } from "@unacked/contracts";
+import { KnownTypes } from "../../domain/types/known-types.ts";
+import { type ChecksOfCall, checksOfCall } from "../../domain/types/params-check.ts";
 import { allInOrder } from "../all-in-order.ts";
+import { eachInSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
-import { type LivePool, type LivePools, unknownType } from "./unknown-type.ts";
+import { type LivePool, type LivePools, unknownTypes } from "./unknown-type.ts";
 
 export interface LiveTypes {
   services: number;
@@ -37,10 +39,11 @@ export class TypeCheck {
   async check(requests: CreateObserver[], directory = this.#directory): Promise<(Refusal | null)[]> {
     const pools = [...new Set(requests.map(({ pool }) => pool))];
     const read = await allInOrder(pools.map((pool) => directory.liveTypes(pool)));
-    const directories = new Map(pools.map((pool, i) => [pool, read[i]]));
-    const refusals = requests.map((request) => {
-      const { services = 0, types = [], withoutAdmission = [] } = directories.get(request.pool) ?? {};
-      if (services > 0) return checkAgainst(types, request) ?? this.#checkAdmission({ types, withoutAdmission }, request);
+    const directories = new Map(pools.map((pool, i) => [pool, toPool(read[i])]));
+    const checks = checksOfCall();
+    const refusals = await eachInSlices(requests, (request) => {
+      const live = directories.get(request.pool);
+      if (live) return checkAgainst(live.known, request, checks) ?? this.#checkAdmission(live, request);
       // What starts later may do so in a pool that is served by then; what was to start before now finds no worker.
       return request.whenFull === "queue" || request.startAt !== undefined ? null : POOL_NOT_SERVED;
     });
@@ -48,11 +51,8 @@ export class TypeCheck {
   }
 
   /** A service that does not know admission would start its handler at once. */
-  #checkAdmission(
-    { types, withoutAdmission }: Pick<LiveTypes, "types" | "withoutAdmission">,
-    { type, pool }: CreateObserver,
-  ): Refusal | null {
-    if (!types.some((info) => info.type === type && info.start === "admitted")) return null;
+  #checkAdmission({ known, withoutAdmission }: Pool, { type, pool }: CreateObserver): Refusal | null {
+    if (!known.versionsOf(type).some(({ start }) => start === "admitted")) return null;
     if (withoutAdmission.length > 0) {
       const names = withoutAdmission.slice(0, MAX_NAMED).join(", ");
       return admissionNotKnown(`${withoutAdmission.length} of the pool "${pool}" do not know it yet: ${names}`);
@@ -64,6 +64,15 @@ export class TypeCheck {
   }
 }
 
+interface Pool {
+  known: KnownTypes<ObserverTypeInfo>;
+  withoutAdmission: string[];
+}
+
+/** Undefined: no service of it lives. */
+const toPool = (live: LiveTypes | undefined): Pool | undefined =>
+  live && live.services > 0 ? { known: new KnownTypes(live.types), withoutAdmission: live.withoutAdmission } : undefined;
+
 /** Somebody who meant another pool is told which there are; asked for only where one was refused. */
 async function withPools(
   requests: CreateObserver[],
@@ -72,10 +81,11 @@ async function withPools(
 ): Promise<(Refusal | null)[]> {
   if (!refusals.some((refusal) => refusal !== null && ABOUT_POOLS.has(refusal.code))) return refusals;
   const pools = await directory.livePools();
+  const unknownType = unknownTypes("observers", pools);
   return refusals.map((refusal, i) => {
     const { pool, type } = requests[i] as CreateObserver;
     if (refusal?.code === "pool-not-served") return notServed(refusal, pool, pools);
-    return refusal?.code === "unknown-type" ? unknownType("observers", refusal, { pool, type }, pools) : refusal;
+    return refusal?.code === "unknown-type" ? unknownType(refusal, { pool, type }) : refusal;
   });
 }
 
@@ -96,14 +106,12 @@ function notServed(refusal: Refusal, pool: string, pools: LivePool[]): Refusal {
   return { ...refusal, detail: `No live service works in the pool "${pool}"${others}`, knownPools };
 }
 
-function checkAgainst(types: ObserverTypeInfo[], request: CreateObserver): Refusal | null {
-  const candidates = types.filter((info) => info.type === request.type);
-  if (candidates.length === 0) {
-    const knownTypes = [...new Set(types.map((info) => info.type))].toSorted();
-    return { kind: "problem", code: "unknown-type", knownTypes };
-  }
-  // During a rolling deploy two versions of a type live side by side: good for one is good.
-  const problems = candidates.map((info) => checkParams(info.paramsSchema, request.params));
-  if (problems.some((errors) => errors.length === 0)) return null;
-  return { kind: "problem", code: "invalid-body", errors: problems[0] as FieldProblem[] };
+function checkAgainst(
+  known: KnownTypes<ObserverTypeInfo>,
+  { type, params }: CreateObserver,
+  checks: ChecksOfCall,
+): Refusal | null {
+  const errors = known.problemsOf(type, params, checks);
+  if (errors === undefined) return { kind: "problem", code: "unknown-type", knownTypes: known.names };
+  return errors.length === 0 ? null : { kind: "problem", code: "invalid-body", errors };
 }

@@ -18,23 +18,35 @@ const WAYS = {
   tasks: { name: "task type", field: "taskTypes", creates: "POST /api/v1/tasks, or unacked run" },
 } as const;
 
-/** Says which pools know it; of one that nobody knows, whether it is a type of the other kind. */
-export function unknownType(
-  kind: "observers" | "tasks",
-  refusal: Refusal,
-  { pool, type }: { pool: string; type: string },
-  pools: LivePool[],
-): Refusal {
+interface Where {
+  pool: string;
+  type: string;
+}
+
+/** Says which pools know it; of one that nobody knows, whether it is a type of the other kind. Looked for once, however many have it. */
+export function unknownTypes(kind: "observers" | "tasks", pools: LivePool[]): (refusal: Refusal, where: Where) => Refusal {
+  const told = new Map<string, Told>();
+  return (refusal, where) => {
+    const key = `${where.pool} ${where.type}`; // a pool has no blank
+    const words = told.get(key) ?? wordsOf(kind, where, pools);
+    told.set(key, words);
+    return { ...refusal, ...words };
+  };
+}
+
+type Told = Required<Pick<Refusal, "detail" | "knownPools">>;
+
+function wordsOf(kind: "observers" | "tasks", { pool, type }: Where, pools: LivePool[]): Told {
   const { name, field } = WAYS[kind];
   const detail = `No live service of the pool "${pool}" knows the ${name} "${type}"`;
   const knownPools = pools.filter((one) => one[field].includes(type)).map((one) => one.pool);
   if (knownPools.length > 0) {
     const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;
     const remedy = `send pool ${knownPools.map((one) => `"${one}"`).join(" or ")}`;
-    return { ...refusal, detail: `${detail}; ${where}: ${remedy}`, knownPools };
+    return { detail: `${detail}; ${where}: ${remedy}`, knownPools };
   }
   const other = kind === "tasks" ? "observers" : "tasks";
   const isOther = pools.some((one) => one[WAYS[other].field].includes(type));
   const why = isOther ? `; it is a type of ${other}: ${WAYS[other].creates}` : ", nor does one of another pool";
-  return { ...refusal, detail: `${detail}${why}`, knownPools };
+  return { detail: `${detail}${why}`, knownPools };
 }

@@ -28,3 +28,11 @@ async function find<Item>(items: Iterable<Item>, most: number): Promise<Item[]> 
   }
   return found;
 }
+
+/** What becomes of each, in their order. One alone waits for nobody. */
+export const eachInSlices = async <Item, Result>(items: readonly Item[], to: (item: Item) => Result): Promise<Result[]> =>
+  items.length > 1 ? inSlices(each(items, to)) : items.map((item) => to(item));
+
+function* each<Item, Result>(items: readonly Item[], to: (item: Item) => Result): Generator<Result> {
+  for (const item of items) yield to(item);
+}
