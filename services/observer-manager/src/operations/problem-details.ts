@@ -39,3 +39,18 @@ export const refusedOne = (refusal: Refusal, requestId: string): { status: numbe
   status: PROBLEMS[refusal.code].status,
   problem: toProblemDetails(refusal, requestId),
 });
+
+/** Of types that are known, in an answer to many: each of ten thousand may have mistyped, where a thousand are known. */
+const MAX_KNOWN_NAMES = 10_000;
+
+/** The same of each that was refused in one answer; the first that name the known types do it for all. */
+export function refuser(requestId: string): (refusal: Refusal) => ReturnType<typeof refusedOne> {
+  let names = 0;
+  return (refusal) => {
+    const { knownTypes, ...others } = refusal;
+    const count = knownTypes?.length ?? 0;
+    const areTooMany = names > 0 && names + count > MAX_KNOWN_NAMES;
+    if (!areTooMany) names += count;
+    return refusedOne(areTooMany ? others : refusal, requestId);
+  };
+}

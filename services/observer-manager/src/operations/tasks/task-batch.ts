@@ -7,7 +7,7 @@ import {
 } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
-import { refusedOne } from "../problem-details.ts";
+import { refuser } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TaskCreateOutcome } from "./task-tools.ts";
 
@@ -26,20 +26,24 @@ function readOne(task: unknown): CreateTask | Refusal {
 }
 
 /** The same, as receipts. */
-export const batchReceipts = (outcomes: readonly TaskCreateOutcome[], requestId: string): TaskReceipts => ({
-  results: outcomes.map((outcome) =>
-    outcome.kind === "problem"
-      ? refusedOne(outcome, requestId)
-      : { status: statusOf(outcome), task: { id: outcome.id, outcome: outcome.kind } },
-  ),
-});
-
-/** The answer: in the order given. (Assigned, so that its tasks have one hidden class: docs/performance-budget.md.) */
-export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskBatchResults {
+export function batchReceipts(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskReceipts {
+  const refuse = refuser(requestId);
   return {
     results: outcomes.map((outcome) =>
       outcome.kind === "problem"
-        ? refusedOne(outcome, requestId)
+        ? refuse(outcome)
+        : { status: statusOf(outcome), task: { id: outcome.id, outcome: outcome.kind } },
+    ),
+  };
+}
+
+/** The answer: in the order given. (Assigned, so that its tasks have one hidden class: docs/performance-budget.md.) */
+export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskBatchResults {
+  const refuse = refuser(requestId);
+  return {
+    results: outcomes.map((outcome) =>
+      outcome.kind === "problem"
+        ? refuse(outcome)
         : { status: statusOf(outcome), task: Object.assign({}, outcome.task(), { outcome: outcome.kind }) },
     ),
   };

@@ -9,7 +9,7 @@ import {
 import { z } from "zod";
 import { bodyProblems } from "../../../../domain/field-problems.ts";
 import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
-import { refusedOne } from "../../../../operations/problem-details.ts";
+import { refuser } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { BATCH, BATCH_RESULTS, OBSERVER_RECEIPTS } from "../../openapi/examples/bulk-examples.ts";
 import { HttpProblem } from "../http-problem.ts";
@@ -37,18 +37,19 @@ export const batchRoute = (lifecycle: Lifecycle) =>
     async handle({ body: { observers, atomic }, requestId, by, prefersMinimal }) {
       const outcomes = await lifecycle.createObservers(observers, { atomic }, by);
       if ("kind" in outcomes) return outcomes;
+      const refuse = refuser(requestId);
       const answerOf = prefersMinimal ? receiptOf : resultOf;
-      return { status: 200, body: { results: outcomes.map((outcome) => answerOf(outcome, requestId)) } };
+      return { status: 200, body: { results: outcomes.map((outcome) => answerOf(outcome, refuse)) } };
     },
   });
 
-function resultOf(outcome: CreateOutcome, requestId: string): BatchResults["results"][number] {
-  if (outcome.kind === "problem") return refusedOne(outcome, requestId);
+function resultOf(outcome: CreateOutcome, refuse: ReturnType<typeof refuser>): BatchResults["results"][number] {
+  if (outcome.kind === "problem") return refuse(outcome);
   return { status: statusOf(outcome), observer: outcome.observer };
 }
 
-function receiptOf(outcome: CreateOutcome, requestId: string): ObserverReceipts["results"][number] {
-  if (outcome.kind === "problem") return refusedOne(outcome, requestId);
+function receiptOf(outcome: CreateOutcome, refuse: ReturnType<typeof refuser>): ObserverReceipts["results"][number] {
+  if (outcome.kind === "problem") return refuse(outcome);
   const { id, name } = outcome.observer;
   return { status: statusOf(outcome), observer: { id, name } };
 }
