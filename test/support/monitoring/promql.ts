@@ -36,4 +36,4 @@ export function selectorsIn(expression: string): Selector[] {
 
 /** Every label that an expression groups or joins by. */
 export const groupingLabelsIn = (expression: string): string[] =>
-  [...expression.matchAll(GROUPING)].flatMap(([, labels = ""]) => labels.split(",").map((label) => label.trim()));
+  [...expression.matchAll(GROUPING)].flatMap(([, labels = ""]) => labels.split(",").flatMap((label) => label.trim() || []));
