@@ -16,8 +16,7 @@ test("Requests that no manager reads, as REQUEST_USERS was taken away, are count
   const amqp = await start();
   const before = await amqp.startManager();
   const requester = await amqp.requester();
-  before.kill("SIGTERM");
-  await before.exited;
+  await before.kill("SIGTERM");
   await requester.publish({ tasks: [amqp.work()] }, { messageId: randomUUID() });
   await amqp.system.startManager({ env: { AMQP_URL: amqp.rights.managerUrl } });
   await eventually(async () => expect((await scrape(amqp.system.url)).value("unacked_requests_waiting")).toBe(1), {
@@ -30,8 +29,7 @@ test("A manager that may not read what is told of tasks says nothing of that que
   const amqp = await start();
   const { management } = amqp.rights.broker;
   const before = await amqp.startManager();
-  before.kill("SIGTERM");
-  await before.exited;
+  await before.kill("SIGTERM");
   await management.call("PUT", "/permissions/{vhost}/unacked-manager", {
     configure: "^unacked\\..*$",
     write: "^unacked\\..*$",
