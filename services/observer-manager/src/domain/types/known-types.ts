@@ -1,4 +1,5 @@
 import type { FieldProblem } from "@unacked/contracts";
+import { grouped } from "../grouped.ts";
 import { type ChecksOfCall, checkParams } from "./params-check.ts";
 
 interface Info {
@@ -8,15 +9,11 @@ interface Info {
 
 /** The types that living services of a pool announced, looked up by name: put in order once for the ten thousand requests of a call. */
 export class KnownTypes<Known extends Info = Info> {
-  readonly #versions = new Map<string, Known[]>();
+  readonly #versions: ReadonlyMap<string, Known[]>;
   #names: string[] | undefined;
 
   constructor(types: readonly Known[]) {
-    for (const info of types) {
-      const others = this.#versions.get(info.type);
-      if (others === undefined) this.#versions.set(info.type, [info]);
-      else others.push(info);
-    }
+    this.#versions = grouped(types, ({ type }) => type);
   }
 
   /** In their order. One list for all who ask. */
