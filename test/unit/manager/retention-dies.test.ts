@@ -78,6 +78,16 @@ describe("a retention", () => {
     },
   );
 
+  it("goes on with all other kinds where one cannot be removed", async () => {
+    const rows = new Rows();
+    const removeOld = rows.removeOld.bind(rows);
+    rows.removeOld = (...given) => (given[0] === "runs" ? Promise.reject(new Error("too long")) : removeOld(...given));
+    await sweepOnce(rows);
+    const left = RETAINED_KINDS.filter((kind) => (rows.endedAgoMs.get(kind)?.length ?? 0) > 2);
+    expect(left).toEqual(["runs"]);
+    expect(rows.pieces).toBe(0);
+  });
+
   it("that is stopped in the middle removes no batch more", async () => {
     const rows = new Rows();
     const retention = new Retention({ store: rows, retentionMs: RETENTION_MS, log });

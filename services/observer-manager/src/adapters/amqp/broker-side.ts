@@ -93,8 +93,9 @@ export class BrokerSide implements QueueLook, MarkerSender {
     const upkeep = new Upkeep(async (session) => {
       await declare(session);
       await this.logs.declare(session);
-      await this.#lookAtRequests(session);
     });
+    // By itself: one that does not answer holds up neither what is read here, nor the upkeep.
+    const looks = new Upkeep((session) => this.#lookAtRequests(session));
     this.#errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => this.#states.isIdle);
     this.#publisher = new Publisher(
@@ -115,14 +116,15 @@ export class BrokerSide implements QueueLook, MarkerSender {
           await this.#errors.begin(session);
           await this.logs.begin(session);
           this.catchUp.begin(session);
-          await this.#lookAtRequests(session);
           upkeep.begin(session);
+          looks.begin(session);
         },
         onLost: () => {
           this.#requestsReady = undefined;
           this.catchUp.end();
           this.logs.end();
           upkeep.end();
+          looks.end();
         },
       },
     );

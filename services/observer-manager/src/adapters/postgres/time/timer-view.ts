@@ -37,7 +37,7 @@ export const LIVE_TIMERS = `(
 
 const HAS_CLAIM = (of: string) => `EXISTS (SELECT FROM timer_claims c WHERE c.id = ${of}.claim_id)`;
 
-/** Whether nobody is firing it, where it stands among the ended. */
+/** Whether nobody is firing it, where it stands among the ended. Looked up for each (IS TRUE), not joined: by a guess that few are over, all were sorted. */
 export const isOver = (of: string): string => `(NOT ${HAS_CLAIM(of)}) IS TRUE`;
 
 /** What is over, as a table. */
