@@ -4,6 +4,8 @@ import { Loop } from "../loop.ts";
 export interface RetentionStore {
   /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
   removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
+  /** Removes up to `limit` of those errors that are older than the newest `most`, but none from which something lost can be recorded. @returns how many went */
+  removeExcessErrors(most: number, limit: number): Promise<number>;
   /** Removes the figures by minute that are older than a day. */
   forgetFigures(): Promise<void>;
   /** Puts together the counts that have been kept in pieces. */
@@ -16,6 +18,9 @@ export interface RetentionStore {
  */
 export const RETAINED_KINDS = ["runs", "observers", "services", "errors", "audit", "unknown runs"] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
+
+/** Whoever may write into a queue can send any number of messages that nobody can read, and each one is kept with up to 16 KiB of it. */
+export const MOST_ERRORS = 100_000;
 
 const BATCH = 500;
 /** Between batches, so that the books' own work goes first. */
@@ -50,21 +55,23 @@ export class Retention {
   }
 
   async #sweep(): Promise<number> {
-    const { store } = this.#parts;
-    for (const kind of RETAINED_KINDS) await this.#tryTo(kind, () => this.#removeOld(kind));
+    const { store, retentionMs } = this.#parts;
+    for (const kind of RETAINED_KINDS)
+      await this.#tryTo(kind, () => this.#remove(kind, () => store.removeOld(kind, retentionMs, BATCH)));
+    const excess = "errors beyond the newest";
+    await this.#tryTo(excess, () => this.#remove(excess, () => store.removeExcessErrors(MOST_ERRORS, BATCH)));
     await this.#tryTo("figures", () => store.forgetFigures());
     await this.#tryTo("counts", () => store.foldCounts());
     return this.#everyMs;
   }
 
-  async #removeOld(kind: RetainedKind): Promise<void> {
-    const { store, retentionMs, log } = this.#parts;
+  async #remove(kind: string, removeSome: () => Promise<number>): Promise<void> {
     let removed = 0;
     for (let batch = BATCH; batch === BATCH && !this.#loop.isStopped; removed += batch) {
-      batch = await store.removeOld(kind, retentionMs, BATCH);
+      batch = await removeSome();
       if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    if (removed > 0) log.info({ event: "retention", kind, removed }, "removed what ended before the retention");
+    if (removed > 0) this.#parts.log.info({ event: "retention", kind, removed }, "removed what is not kept for longer");
   }
 
   /** What cannot be removed holds up no other kind. */

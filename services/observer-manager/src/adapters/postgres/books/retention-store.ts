@@ -29,6 +29,12 @@ const REMOVE: Record<RetainedKind, string> = {
     SELECT run_id FROM unknown_runs WHERE ordered_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 };
 
+/** Ids count up. The bodies of the other reasons are what was lost, from which it can be recorded. Index: errors_pkey. */
+const REMOVE_EXCESS_ERRORS = `DELETE FROM errors WHERE id IN (
+    SELECT id FROM errors
+    WHERE id < (SELECT min(id) FROM (SELECT id FROM errors ORDER BY id DESC LIMIT $1) newest) AND reason <> ALL('{unknown-observer,lost-in-failover}')
+    ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+
 export class PostgresRetentionStore implements RetentionStore {
   readonly #dataSource: DataSource;
 
@@ -40,6 +46,11 @@ export class PostgresRetentionStore implements RetentionStore {
     const answer = await this.#dataSource.query<unknown[]>(REMOVE[kind], [olderThanMs, limit]);
     // TypeORM answers a DELETE with [rows, count], a SELECT with its rows.
     return kind === "observers" ? answer.length : Number(answer[1]);
+  }
+
+  async removeExcessErrors(most: number, limit: number): Promise<number> {
+    const [, removed] = await this.#dataSource.query<[unknown[], number]>(REMOVE_EXCESS_ERRORS, [most, limit]);
+    return removed;
   }
 
   async forgetFigures(): Promise<void> {

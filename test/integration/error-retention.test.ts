@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { PostgresRetentionStore } from "../../services/observer-manager/src/adapters/postgres/books/retention-store.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+const books = useBooks("errors");
+
+const put = (reason: string, count: number) =>
+  books.dataSource.query(
+    `INSERT INTO errors (reason, detail, error_group, queue, reporter, body, body_bytes)
+     SELECT $1, n::text, 'one', 'q', 'somebody', '', 0 FROM generate_series(1, $2::int) n`,
+    [reason, count],
+  );
+
+test("Of what nobody could read the newest are kept, and all from which something lost can be recorded", async () => {
+  const store = new PostgresRetentionStore(books.dataSource);
+  await put("unreadable", 30);
+  await put("unknown-observer", 5);
+  await put("unreadable", 20);
+  expect(await store.removeExcessErrors(50, 10)).toBe(5);
+  expect(await store.removeExcessErrors(50, 10)).toBe(0);
+  expect(await store.removeExcessErrors(20, 15)).toBe(15);
+  expect(await store.removeExcessErrors(20, 15)).toBe(10);
+  const left = await books.dataSource.query(
+    "SELECT reason, count(*)::int, min(detail::int) FROM errors GROUP BY reason ORDER BY 1",
+  );
+  expect(left).toEqual([
+    { reason: "unknown-observer", count: 5, min: 1 },
+    { reason: "unreadable", count: 20, min: 1 },
+  ]);
+});
