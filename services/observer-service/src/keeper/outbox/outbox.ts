@@ -1,8 +1,5 @@
 import type { RunId, ServiceEvent } from "@unacked/contracts";
-
-const MAX_BATCH_EVENTS = 1_000;
-/** Well below the 16 MiB that RabbitMQ 4 takes by default. */
-const MAX_BATCH_BYTES = 1_048_576;
+import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from "./batch-bounds.ts";
 
 export interface Outgoing {
   readonly event: ServiceEvent;

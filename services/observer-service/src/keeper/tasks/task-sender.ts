@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXCHANGES, newMessageId, TASK_STATE_KEY, type TaskEvent } from "@unacked/contracts";
 import type { ServiceIdentity } from "../identity.ts";
+import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from "../outbox/batch-bounds.ts";
 import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-until-confirmed.ts";
 import { ToldLoad } from "./told-load.ts";
 
-const MAX_BATCH_EVENTS = 1_000;
-/** Well below the 16 MiB that RabbitMQ 4 takes by default. */
-const MAX_BATCH_BYTES = 1_048_576;
 /** Under load (told-load.ts) what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
 const HEAVY_PAUSE_MS = 10;
 /** Under load a patient start waits for its end for so long: that says it, too. */

@@ -11,7 +11,8 @@ import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
-const PREFETCH = 500;
+/** All that are taken ahead are in memory: as of StateConsumer. */
+const PREFETCH = 200;
 const MAX_BATCH = 100;
 
 export interface TaskStateConsumerParts {
