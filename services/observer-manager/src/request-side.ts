@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { RequestBroker, type RequestBrokerSettings } from "./adapters/amqp/requests/request-broker.ts";
+import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
+import { RequestBroker } from "./adapters/amqp/requests/request-broker.ts";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import type { RequestUsers } from "./domain/requests/request-users.ts";
@@ -8,7 +9,7 @@ import { RequestDesk } from "./operations/requests/request-desk.ts";
 import { RequestGate } from "./operations/requests/request-gate.ts";
 import type { RequestTally } from "./operations/tally.ts";
 
-export interface RequestSideParts extends RequestBrokerSettings {
+export interface RequestSideParts extends AmqpSettings {
   /** Undefined: nobody may ask anything over AMQP, and nothing is declared. */
   users: RequestUsers | undefined;
   database: Pick<DatabaseSide, "tasks" | "errors">;

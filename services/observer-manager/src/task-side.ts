@@ -1,5 +1,6 @@
 import type { QueueDepth, TaskId } from "@unacked/contracts";
-import { TaskBroker, type TaskBrokerSettings } from "./adapters/amqp/tasks/task-broker.ts";
+import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
+import { TaskBroker } from "./adapters/amqp/tasks/task-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import type { Log } from "./operations/log.ts";
 import type { TaskTally } from "./operations/tally.ts";
@@ -19,7 +20,7 @@ import { TaskTypeDesk } from "./operations/tasks/task-type-desk.ts";
 import { WaitingTakers } from "./operations/tasks/waiting-takers.ts";
 import { Waits } from "./operations/waits.ts";
 
-export interface TaskSideParts extends TaskBrokerSettings {
+export interface TaskSideParts extends AmqpSettings {
   database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
   tally: TaskTally;
   retentionMs: number;

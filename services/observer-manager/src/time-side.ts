@@ -1,5 +1,6 @@
 import { newUuid } from "@unacked/contracts";
-import { TimerBroker, type TimerBrokerSettings } from "./adapters/amqp/time/timer-broker.ts";
+import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
+import { TimerBroker } from "./adapters/amqp/time/timer-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { EndedRetention } from "./operations/ended-retention.ts";
 import type { Log } from "./operations/log.ts";
@@ -10,7 +11,7 @@ import { TimerLeases } from "./operations/time/timer-leases.ts";
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
-export interface TimeSideParts extends TimerBrokerSettings {
+export interface TimeSideParts extends AmqpSettings {
   database: Pick<DatabaseSide, "timers" | "notifications">;
   tally: TimerTally;
   retentionMs: number;

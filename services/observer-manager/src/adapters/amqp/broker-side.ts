@@ -1,4 +1,4 @@
-import { type BrokerSettings, type ConnectionStatus, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import { type ConnectionStatus, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
 import {
   ERROR_QUEUE,
   EXCHANGES,
@@ -21,6 +21,7 @@ import type { Log } from "../../operations/log.ts";
 import type { MarkerSender } from "../../operations/observers/absence-prover.ts";
 import type { QueueLook } from "../../operations/observers/reconciler.ts";
 import type { QueuesNow } from "../../operations/pools/pool-queues.ts";
+import type { AmqpSettings } from "./amqp-settings.ts";
 import { AmqpCommandSender } from "./commands/command-sender.ts";
 import { MessageTracing } from "./deliveries/message-tracing.ts";
 import { ErrorConsumer } from "./errors/error-consumer.ts";
@@ -31,10 +32,7 @@ import { CatchUp } from "./state/catch-up.ts";
 import { StateConsumer } from "./state/state-consumer.ts";
 import { topology, Upkeep } from "./topology.ts";
 
-export interface BrokerSideSettings {
-  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
-  queueType: QueueType;
-  managerId: string;
+export interface BrokerSideSettings extends AmqpSettings {
   /** Undefined: nothing is traced. */
   tracing: Tracing | undefined;
 }

@@ -1,15 +1,9 @@
-import { type BrokerSettings, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
-import { EXCHANGES, type QueueType, requestQueue } from "@unacked/contracts";
-import type { Log } from "../../../operations/log.ts";
+import { Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import { EXCHANGES, requestQueue } from "@unacked/contracts";
+import type { AmqpSettings } from "../amqp-settings.ts";
 import { Upkeep } from "../topology.ts";
 import { RequestConsumer, type RequestConsumerParts } from "./request-consumer.ts";
 import { RequestReplies } from "./request-replies.ts";
-
-export interface RequestBrokerSettings {
-  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
-  queueType: QueueType;
-  managerId: string;
-}
 
 const CONFIRM_TIMEOUT_MS = 10_000;
 
@@ -19,10 +13,7 @@ export class RequestBroker {
   readonly #consumption: SupervisedConnection;
   readonly #consumer: RequestConsumer;
 
-  constructor(
-    { broker, queueType, managerId }: RequestBrokerSettings,
-    parts: Omit<RequestConsumerParts, "replies" | "reporter">,
-  ) {
+  constructor({ broker, queueType, managerId }: AmqpSettings, parts: Omit<RequestConsumerParts, "replies" | "reporter">) {
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-requests-publish" },
       {

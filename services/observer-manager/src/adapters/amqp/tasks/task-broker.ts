@@ -1,6 +1,5 @@
 import {
   asOtherwise,
-  type BrokerSettings,
   PublishError,
   Publisher,
   type QueueDeclaration,
@@ -30,15 +29,10 @@ import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
 import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import type { AmqpSettings } from "../amqp-settings.ts";
 import { lookAt } from "../pools/queue-look.ts";
 import { Upkeep } from "../topology.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
-
-export interface TaskBrokerSettings {
-  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
-  queueType: QueueType;
-  managerId: string;
-}
 
 const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
@@ -65,7 +59,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   #writableSinceMs = Number.POSITIVE_INFINITY;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor({ broker, queueType, managerId }: TaskBrokerSettings) {
+  constructor({ broker, queueType, managerId }: AmqpSettings) {
     this.#queueType = queueType;
     this.#managerId = managerId;
     this.#log = broker.log;

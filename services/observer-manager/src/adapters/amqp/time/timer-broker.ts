@@ -1,13 +1,9 @@
-import { type BrokerSettings, PublishError, Publisher } from "@unacked/broker";
+import { PublishError, Publisher } from "@unacked/broker";
 import { EXCHANGES } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
 import type { TimerSender } from "../../../operations/time/timer-firer.ts";
 import type { DueTimer, FiringOutcome } from "../../../operations/time/timer-store.ts";
-
-export interface TimerBrokerSettings {
-  broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS"> & { log: Log };
-  managerId: string;
-}
+import type { AmqpSettings } from "../amqp-settings.ts";
 
 /** Not counted under an alarm. The session ends with it, so that no copy is left waiting in a socket. */
 const CONFIRM_TIMEOUT_MS = 10_000;
@@ -19,7 +15,7 @@ export class TimerBroker implements TimerSender {
   readonly #log: Log;
   #last = { ms: Number.NaN, iso: "" };
 
-  constructor({ broker, managerId }: TimerBrokerSettings) {
+  constructor({ broker, managerId }: AmqpSettings) {
     this.#managerId = managerId;
     this.#log = broker.log;
     this.#publisher = new Publisher(

@@ -1,0 +1,179 @@
+import type { ReadinessCheck } from "@unacked/contracts";
+import type { Tracing } from "@unacked/tracing";
+import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
+import { BrokerSide } from "./adapters/amqp/broker-side.ts";
+import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import { LateEvents } from "./operations/books/late-events.ts";
+import { Ledger } from "./operations/books/ledger.ts";
+import { Retention } from "./operations/books/retention.ts";
+import { Dispatcher } from "./operations/commands/dispatcher.ts";
+import { ErrorDesk } from "./operations/errors/error-desk.ts";
+import type { Log } from "./operations/log.ts";
+import type { ManagerReads } from "./operations/manager-reads.ts";
+import { AbsenceProver } from "./operations/observers/absence-prover.ts";
+import { CheckpointDesk } from "./operations/observers/checkpoint-desk.ts";
+import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts";
+import { Readoption } from "./operations/observers/readoption.ts";
+import { Reconciler } from "./operations/observers/reconciler.ts";
+import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
+import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
+import type { QueuesNow } from "./operations/pools/pool-queues.ts";
+import type { Fleet } from "./operations/services/fleet.ts";
+import { Prober } from "./operations/services/prober.ts";
+import type { Tally } from "./operations/tally.ts";
+import { TypeCheck } from "./operations/types/type-check.ts";
+
+export interface ObserverSideParts extends AmqpSettings {
+  database: Pick<DatabaseSide, "books" | "commands" | "errors" | "notifications" | "pools" | "proofs" | "reconciliation"> &
+    Pick<DatabaseSide, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
+  fleet: Pick<Fleet, "mayGoOnWith" | "mayUse" | "nextReaderKnows">;
+  reads: Pick<ManagerReads, "findObserver" | "readCheckpoint">;
+  tally: Tally;
+  retentionMs: number;
+  log: Log;
+  /** Undefined: nothing is traced. */
+  tracing: Tracing | undefined;
+}
+
+/** Wires what the manager does for observers, and starts and ends it in order. It decides nothing. */
+export class ObserverSide {
+  readonly lifecycle: ObserverLifecycle;
+  readonly checkpointDesk: CheckpointDesk;
+  readonly errorDesk: ErrorDesk;
+  readonly #broker: BrokerSide;
+  readonly #dispatcher: Dispatcher;
+  readonly #prober: Prober;
+  readonly #reconciler: Reconciler;
+  readonly #scheduledStarts: ScheduledStarts;
+  readonly #poolKeeper: PoolKeeper;
+  readonly #retention: Retention;
+  readonly #lateEvents: LateEvents;
+
+  constructor({ database, fleet, reads, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
+    const { books, commands, errors, pools, proofs, types } = database;
+    const committed = () => this.wake();
+    const isReady = () => this.isReady;
+    const isCaughtUp = () => this.isCaughtUp;
+    const typeCheck = new TypeCheck(types, () => fleet.mayGoOnWith("admission"));
+    this.#broker = new BrokerSide(
+      { ...amqp, tracing },
+      {
+        ledger: new Ledger(books, amqp.managerId, tally),
+        errors: new Readoption({ store: books, errors, types: typeCheck, retentionMs, committed, tally, log }),
+        markerRead: (markerIds) => proofs.stateMarkersRead(markerIds),
+        committed,
+      },
+    );
+    this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
+    database.notifications("unacked_commands").onWake(committed);
+    this.#prober = new Prober({ store: database.silence, isCaughtUp, probed: committed, log });
+    const prover = new AbsenceProver({
+      store: proofs,
+      markers: this.#broker,
+      repair: (...absent) => this.#reconciler.repair(...absent),
+      committed,
+      log,
+    });
+    this.#reconciler = new Reconciler({
+      store: database.reconciliation,
+      books,
+      queues: this.#broker,
+      prover,
+      mayProve: (pool) => fleet.mayUse("queue-marker", pool),
+      mayMark: () => fleet.nextReaderKnows("queue-marker"),
+      isCaughtUp,
+      committed,
+      log,
+    });
+    this.#scheduledStarts = new ScheduledStarts({ store: database.scheduledStarts, books, isReady, committed, log });
+    this.#poolKeeper = new PoolKeeper({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
+    this.#retention = new Retention({ store: database.retention, retentionMs, log });
+    this.#lateEvents = new LateEvents({ store: database.unapplied, books, committed, log });
+    this.lifecycle = new ObserverLifecycle({
+      store: books,
+      types: typeCheck,
+      isReady,
+      mayPause: () => fleet.mayGoOnWith("pause"),
+      mayUpdate: () => fleet.mayGoOnWith("update"),
+      mayTell: () => fleet.mayGoOnWith("hot-update"),
+      maySchedule: () => fleet.mayGoOnWith("scheduled"),
+      committed,
+      ownStarts: this.#dispatcher,
+      log,
+    });
+    this.checkpointDesk = new CheckpointDesk({
+      store: books,
+      types,
+      find: (ref) => reads.findObserver(ref),
+      read: (id) => reads.readCheckpoint(id),
+      isReady,
+    });
+    this.errorDesk = new ErrorDesk({ store: books, types: typeCheck, isReady, committed });
+  }
+
+  start(): void {
+    this.#broker.start();
+    this.#dispatcher.start();
+    this.#prober.start();
+    this.#reconciler.start();
+    this.#scheduledStarts.start();
+    this.#poolKeeper.start();
+    this.#retention.start();
+    this.#lateEvents.start();
+  }
+
+  /** Commands may have been written. */
+  wake(): void {
+    this.#dispatcher.wake();
+  }
+
+  /** The state queue has once been read empty: before, the books may be behind reality. */
+  get isReady(): boolean {
+    return this.#broker.catchUp.hasOnceCaughtUp;
+  }
+
+  /** It has, and nothing waits in it now. */
+  get isCaughtUp(): boolean {
+    return this.#broker.catchUp.isCaughtUp;
+  }
+
+  /** Consumers of the state queue, this manager among them; null while this one does not consume it. */
+  get stateConsumers(): number | null {
+    return this.#broker.catchUp.consumers;
+  }
+
+  get repairs(): Reconciler["counts"] {
+    return this.#reconciler.counts;
+  }
+
+  /** As BrokerSide has them. */
+  get logs(): BrokerSide["logs"] {
+    return this.#broker.logs;
+  }
+  get connections(): BrokerSide["connections"] {
+    return this.#broker.connections;
+  }
+  get failingForMs(): BrokerSide["failingForMs"] {
+    return this.#broker.failingForMs;
+  }
+  get requestsReady(): number | undefined {
+    return this.#broker.requestsReady;
+  }
+  queues(pools: string[]): Promise<QueuesNow | null> {
+    return this.#broker.queues(pools);
+  }
+  checks(): Record<string, ReadinessCheck> {
+    return this.#broker.checks();
+  }
+
+  /** Rounds under way end while the books, and the broker, are there; no more of them begin. */
+  async endRounds(): Promise<void> {
+    const loops = [this.#prober, this.#reconciler, this.#poolKeeper, this.#retention, this.#lateEvents];
+    await Promise.all(loops.map((loop) => loop.stop()));
+  }
+
+  async close(): Promise<void> {
+    // Under an alarm only the publisher's end tells the dispatcher what became of what it is sending.
+    await Promise.all([this.#scheduledStarts.stop(), this.#dispatcher.stop(), this.#broker.close()]);
+  }
+}
