@@ -1,7 +1,7 @@
 import type { ReadinessCheck } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
-import { BrokerSide } from "./adapters/amqp/broker-side.ts";
+import { ObserverBroker } from "./adapters/amqp/observer-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { LateEvents } from "./operations/books/late-events.ts";
 import { Ledger } from "./operations/books/ledger.ts";
@@ -40,7 +40,7 @@ export class ObserverSide {
   readonly lifecycle: ObserverLifecycle;
   readonly checkpointDesk: CheckpointDesk;
   readonly errorDesk: ErrorDesk;
-  readonly #broker: BrokerSide;
+  readonly #broker: ObserverBroker;
   readonly #dispatcher: Dispatcher;
   readonly #prober: Prober;
   readonly #reconciler: Reconciler;
@@ -55,7 +55,7 @@ export class ObserverSide {
     const isReady = () => this.isReady;
     const isCaughtUp = () => this.isCaughtUp;
     const typeCheck = new TypeCheck(types, () => fleet.mayGoOnWith("admission"));
-    this.#broker = new BrokerSide(
+    this.#broker = new ObserverBroker(
       { ...amqp, tracing },
       {
         ledger: new Ledger(books, amqp.managerId, tally),
@@ -146,14 +146,14 @@ export class ObserverSide {
     return this.#reconciler.counts;
   }
 
-  /** As BrokerSide has them. */
-  get logs(): BrokerSide["logs"] {
+  /** As ObserverBroker has them. */
+  get logs(): ObserverBroker["logs"] {
     return this.#broker.logs;
   }
-  get connections(): BrokerSide["connections"] {
+  get connections(): ObserverBroker["connections"] {
     return this.#broker.connections;
   }
-  get failingForMs(): BrokerSide["failingForMs"] {
+  get failingForMs(): ObserverBroker["failingForMs"] {
     return this.#broker.failingForMs;
   }
   get requestsReady(): number | undefined {

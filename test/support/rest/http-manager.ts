@@ -59,7 +59,7 @@ import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/book
 import { type Called, type CallOptions, callHttp } from "./rest-client.ts";
 import { expectAnswers } from "./watched-answers.ts";
 
-/** A manager without its broker side: HTTP, lifecycle, reads and changes are the real ones, on a real database. */
+/** A manager without a broker: HTTP, lifecycle, reads and changes are the real ones, on a real database. */
 export interface HttpManager {
   url: string;
   server: HttpServer;

@@ -32,12 +32,12 @@ import { CatchUp } from "./state/catch-up.ts";
 import { StateConsumer } from "./state/state-consumer.ts";
 import { topology, Upkeep } from "./topology.ts";
 
-export interface BrokerSideSettings extends AmqpSettings {
+export interface ObserverBrokerSettings extends AmqpSettings {
   /** Undefined: nothing is traced. */
   tracing: Tracing | undefined;
 }
 
-export interface BrokerSideParts {
+export interface ObserverBrokerParts {
   ledger: Ledger;
   errors: ErrorBook;
   /** Notes that the books have read what stood before these markers in the state queue. */
@@ -63,8 +63,11 @@ const MAX_OPEN = 40_000;
 /** So many questions about logs wait for their confirm; more are answered "the broker cannot be asked". */
 const MAX_QUESTIONS = 1_000;
 
-/** Everything of the manager that lives on the broker: a connection to consume, one to publish, one to ask for logs. */
-export class BrokerSide implements QueueLook, MarkerSender {
+/**
+ * What the manager has on the broker for observers, on three connections of its own: one to consume, one to publish, one to ask for logs. Tasks,
+ * requests and timers have theirs (tasks/, requests/, time/).
+ */
+export class ObserverBroker implements QueueLook, MarkerSender {
   readonly sender: CommandSender;
   readonly catchUp: CatchUp;
   readonly logs: AmqpLogReader;
@@ -79,7 +82,7 @@ export class BrokerSide implements QueueLook, MarkerSender {
   readonly #consumption: SupervisedConnection;
   #requestsReady: number | undefined;
 
-  constructor(settings: BrokerSideSettings, parts: BrokerSideParts) {
+  constructor(settings: ObserverBrokerSettings, parts: ObserverBrokerParts) {
     const { broker, queueType, managerId } = settings;
     const tracing = settings.tracing && new MessageTracing(settings.tracing);
     this.#queueType = queueType;
