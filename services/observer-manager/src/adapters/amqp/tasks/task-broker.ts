@@ -1,11 +1,4 @@
-import {
-  asOtherwise,
-  PublishError,
-  Publisher,
-  type QueueDeclaration,
-  type Session,
-  SupervisedConnection,
-} from "@unacked/broker";
+import { PublishError, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
 import {
   type CancelTasks,
   EXCHANGES,
@@ -14,14 +7,10 @@ import {
   newMessageId,
   type Probe,
   type QueueDepth,
-  type QueueType,
   type ReportTasks,
   TASK_STATE_QUEUE,
   type TaskBundle,
   type TaskMarker,
-  TOLD_WITHIN_MS,
-  taskQueue,
-  taskQueueName,
   taskStateQueue,
 } from "@unacked/contracts";
 import type { Source } from "../../../domain/observers/current-run.ts";
@@ -32,37 +21,29 @@ import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task
 import type { AmqpSettings } from "../amqp-settings.ts";
 import { lookAt } from "../pools/queue-look.ts";
 import { Upkeep } from "../topology.ts";
+import { TaskQueues } from "./task-queues.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
 
 const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
-const DECLARE_AGAIN_MS = 5_000;
-/** What a queue refuses is claimed and refused once a second, each task of it: it is told so often. */
-const TELL_EVERY_MS = 30_000;
 
 /**
- * All of tasks that lives on the broker, on two connections of its own: what is refused here, or floods, harms no observer. The
- * first task of a pool declares its queue.
+ * All of tasks that lives on the broker, on two connections of its own: what is refused here, or floods, harms no observer.
  */
 export class TaskBroker implements TaskSender, TaskMarkers {
   readonly #publisher: Publisher;
   readonly #consumption: SupervisedConnection;
-  readonly #queueType: QueueType;
+  readonly #queues: TaskQueues;
   readonly #managerId: string;
   readonly #log: Log;
-  /** Pools whose queue was declared on this generation of the publishing connection. */
-  readonly #declared = new Map<string, Promise<void>>();
-  /** When it was last told that a pool's queue refuses, by `performance.now()`. */
-  readonly #toldMs = new Map<string, number>();
   #consumer: TaskStateConsumer | undefined;
-  #session: Session | undefined;
   #writableSinceMs = Number.POSITIVE_INFINITY;
   #watch: NodeJS.Timeout | undefined;
 
   constructor({ broker, queueType, managerId }: AmqpSettings) {
-    this.#queueType = queueType;
     this.#managerId = managerId;
     this.#log = broker.log;
+    this.#queues = new TaskQueues(queueType, broker.log);
     const declare = async (session: Session): Promise<void> => {
       await session.declareExchange(EXCHANGES.tasks);
       await session.declareExchange(EXCHANGES.events);
@@ -77,8 +58,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
         mustBeTaken: isOwnExchange,
         declare: async (session) => {
           await declare(session);
-          this.#session = session;
-          this.#declared.clear();
+          this.#queues.begin(session);
         },
       },
     );
@@ -123,11 +103,11 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   async send({ tasks, inTurn }: Bundle): Promise<"sent" | "not-taken" | "unknown"> {
     const [task] = tasks;
     const { pool } = task;
-    const declared = this.#ensure(pool);
+    const declared = this.#queues.ensure(pool);
     try {
       await declared;
     } catch {
-      return "not-taken"; // told once by #ensure
+      return "not-taken"; // told once, by what declares it
     }
     try {
       const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks], ...(inTurn && { inTurn }) };
@@ -136,8 +116,8 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       return "sent";
     } catch (error) {
       const code = error instanceof PublishError ? error.code : "lost";
-      if (code === "returned" && this.#declared.get(pool) === declared) this.#letItBeTold(pool);
-      if (code === "returned" || code === "nacked") this.#tellRefused(pool, error);
+      if (code === "returned") this.#queues.returned(pool, declared);
+      if (code === "returned" || code === "nacked") this.#queues.tellRefused(pool, error);
       return code === "lost" || code === "too-late" ? "unknown" : "not-taken";
     }
   }
@@ -157,7 +137,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
 
   async sendMarker(pool: string, markerId: string): Promise<void> {
     const marker: TaskMarker = { kind: "TaskMarker", markerId, pool };
-    await this.#ensure(pool);
+    await this.#queues.ensure(pool);
     const message = this.#message(EXCHANGES.tasks.name, pool, "TaskMarker", marker, newMessageId());
     await this.#publisher.publish({ ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
   }
@@ -171,7 +151,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   queue(pool: string): ReturnType<TaskMarkers["queue"]> {
-    return lookAt(this.#session, taskQueueName(pool));
+    return this.#queues.look(pool);
   }
 
   /**
@@ -198,61 +178,6 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       this.#log.debug({ type, err: error }, "an order about tasks did not arrive; it is given again if it is still due");
       return !(error instanceof PublishError && error.code === "returned");
     }
-  }
-
-  /** On a channel of its own: what the broker refuses of this queue harms no other. Tried again after some seconds. */
-  #ensure(pool: string): Promise<void> {
-    const known = this.#declared.get(pool);
-    if (known !== undefined) return known;
-    const session = this.#session;
-    if (session === undefined) return Promise.reject(new Error("not connected"));
-    const declared = this.#declare(session, pool);
-    this.#declared.set(pool, declared);
-    declared.catch((error: unknown) => {
-      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks cannot be had; trying again");
-      setTimeout(() => this.#forget(pool, declared), DECLARE_AGAIN_MS).unref();
-    });
-    return declared;
-  }
-
-  /** Nothing is sent to it until its consumers have been told that somebody deleted it (TOLD_WITHIN_MS). */
-  #letItBeTold(pool: string): void {
-    const untold = Promise.reject(new Error("it is not bound, or somebody deleted it"));
-    untold.catch(() => setTimeout(() => this.#forget(pool, untold), TOLD_WITHIN_MS).unref());
-    this.#declared.set(pool, untold);
-  }
-
-  async #declare(session: Session, pool: string): Promise<void> {
-    const queue = taskQueue(pool, this.#queueType);
-    // What the broker refuses either way is told as it was asked first.
-    await this.#declareAside(session, queue).catch((error: unknown) =>
-      this.#declareAside(session, asOtherwise(queue)).catch(() => {
-        throw error;
-      }),
-    );
-  }
-
-  async #declareAside(session: Session, queue: QueueDeclaration): Promise<void> {
-    const channel = await session.openSideChannel();
-    try {
-      await channel.declareQueue(queue);
-    } finally {
-      await channel.close();
-    }
-  }
-
-  #tellRefused(pool: string, error: unknown): void {
-    const nowMs = performance.now();
-    if (nowMs - (this.#toldMs.get(pool) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
-    this.#toldMs.set(pool, nowMs);
-    this.#log.warn(
-      { event: "tasks-refused", pool, err: error },
-      "tasks could not be sent: their queue takes none; trying again",
-    );
-  }
-
-  #forget(pool: string, declared: Promise<void>): void {
-    if (this.#declared.get(pool) === declared) this.#declared.delete(pool);
   }
 
   #message(exchange: string, routingKey: string, type: string, body: object, messageId: string) {
