@@ -7,8 +7,7 @@ import type { AdmittedRequest, RequestAnswer } from "../../../operations/request
 import type { RequestDesk } from "../../../operations/requests/request-desk.ts";
 import { MAX_REQUEST_BYTES, type RequestGate } from "../../../operations/requests/request-gate.ts";
 import type { RequestTally } from "../../../operations/tally.ts";
-import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
-import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
+import { QueueReader } from "../deliveries/queue-reader.ts";
 import { readTogether } from "../deliveries/read-together.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import type { RequestReplies } from "./request-replies.ts";
@@ -47,29 +46,28 @@ interface Received {
  */
 export class RequestConsumer {
   readonly #parts: RequestConsumerParts;
-  readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
-  readonly #forgotten = new ForgottenConsumer(REQUEST_QUEUE, () => this.#batches.isIdle);
+  readonly #reader = new QueueReader({
+    queue: REQUEST_QUEUE,
+    prefetch: PREFETCH,
+    maxBatch: MAX_BATCH,
+    onDelivery: (delivery) => {
+      if (delivery.body.length > MAX_REQUEST_BYTES) this.#received.set(delivery, this.#read(delivery));
+    },
+    handle: (deliveries, lost) => this.#handle(deliveries, lost),
+  });
   readonly #received = new WeakMap<Delivery, Received>();
-  #session: Session | undefined;
 
   constructor(parts: RequestConsumerParts) {
     this.#parts = parts;
   }
 
-  async begin(session: Session): Promise<void> {
-    this.#session = session;
-    this.#batches.begin(session.lost);
-    await session.consume(REQUEST_QUEUE, { prefetch: PREFETCH }, (delivery) => {
-      this.#forgotten.delivered();
-      if (delivery.body.length > MAX_REQUEST_BYTES) this.#received.set(delivery, this.#read(delivery));
-      this.#batches.add(delivery);
-    });
-    this.#forgotten.begin(session);
+  begin(session: Session): Promise<void> {
+    return this.#reader.begin(session);
   }
 
   /** How many are here. */
   get held(): number {
-    return this.#batches.size;
+    return this.#reader.size;
   }
 
   #read(delivery: Delivery): Received {
@@ -97,7 +95,7 @@ export class RequestConsumer {
     } catch (error) {
       if (lost.aborted) return; // all of them come again
       this.#parts.log.error({ err: error }, "requests could not be answered");
-      this.#session?.end("requests could not be answered");
+      this.#reader.end("requests could not be answered");
       return;
     }
     for (const delivery of deliveries) delivery.settle("ack");
@@ -117,7 +115,7 @@ export class RequestConsumer {
         return answers;
       } catch (error) {
         log.warn({ err: error }, "requests could not be decided, trying again");
-        if (performance.now() > giveUpAt) this.#session?.end("requests could not be decided: another manager may try");
+        if (performance.now() > giveUpAt) this.#reader.end("requests could not be decided: another manager may try");
         await delay(RETRY_MS);
       }
     }

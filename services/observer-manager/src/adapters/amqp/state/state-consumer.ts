@@ -4,10 +4,9 @@ import type { ReceivedMessage } from "../../../domain/books/received-message.ts"
 import type { NewError } from "../../../operations/books/books-store.ts";
 import type { Ledger } from "../../../operations/books/ledger.ts";
 import type { Log } from "../../../operations/log.ts";
-import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
-import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import type { MessageTracing } from "../deliveries/message-tracing.ts";
 import { Portions } from "../deliveries/portions.ts";
+import { QueueReader } from "../deliveries/queue-reader.ts";
 import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
@@ -37,35 +36,32 @@ export interface StateConsumerParts {
  */
 export class StateConsumer {
   readonly #parts: StateConsumerParts;
-  readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
-  readonly #deaths = new PendingDeaths((delivery) => this.#batches.add(delivery));
+  readonly #reader = new QueueReader({
+    queue: STATE_QUEUE,
+    prefetch: PREFETCH,
+    maxBatch: MAX_BATCH,
+    handle: (deliveries, lost) => this.#handle(deliveries, lost),
+  });
+  readonly #deaths = new PendingDeaths((delivery) => this.#reader.again(delivery));
   readonly retries = new Retries();
   readonly #portions = new Portions();
-  readonly #forgotten = new ForgottenConsumer(STATE_QUEUE, () => this.#batches.isIdle);
-  #session: Session | undefined;
 
   constructor(parts: StateConsumerParts) {
     this.#parts = parts;
   }
 
   async begin(session: Session): Promise<void> {
-    this.#session = session;
-    this.#batches.begin(session.lost);
     this.#deaths.begin(session.lost);
-    await session.consume(STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => {
-      this.#forgotten.delivered();
-      this.#batches.add(delivery);
-    });
-    this.#forgotten.begin(session);
+    await this.#reader.begin(session);
   }
 
   get isIdle(): boolean {
-    return this.#batches.isIdle;
+    return this.#reader.isIdle;
   }
 
   /** Messages that were delivered to this manager and are not applied yet. */
   get held(): number {
-    return this.#batches.size;
+    return this.#reader.size;
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
@@ -77,7 +73,7 @@ export class StateConsumer {
       this.retries.failed(error);
       this.#parts.log.warn({ err: error, messages }, "events could not be applied, trying again");
     };
-    const giveUp = () => this.#session?.end("events could not be applied: another manager may try");
+    const giveUp = () => this.#reader.end("events could not be applied: another manager may try");
     for (const some of readTogether(deliveries)) {
       if (lost.aborted) return;
       await this.#portions.apply(this.#read(some), { apply, failed, giveUp }, lost);

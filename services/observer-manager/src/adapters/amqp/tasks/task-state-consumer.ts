@@ -4,9 +4,8 @@ import { type ErrorBook, isForGood, type NewError, RefusedByDatabase } from "../
 import type { Log } from "../../../operations/log.ts";
 import type { TaskLedger } from "../../../operations/tasks/task-ledger.ts";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
-import { DeliveryBatches } from "../deliveries/delivery-batches.ts";
-import { ForgottenConsumer } from "../deliveries/forgotten-consumer.ts";
 import { Portions } from "../deliveries/portions.ts";
+import { QueueReader } from "../deliveries/queue-reader.ts";
 import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
@@ -42,24 +41,21 @@ interface Message extends Partial<Read> {
  */
 export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
-  readonly #batches = new DeliveryBatches(MAX_BATCH, (deliveries, lost) => this.#handle(deliveries, lost));
-  readonly #forgotten = new ForgottenConsumer(TASK_STATE_QUEUE, () => this.#batches.isIdle);
+  readonly #reader = new QueueReader({
+    queue: TASK_STATE_QUEUE,
+    prefetch: PREFETCH,
+    maxBatch: MAX_BATCH,
+    handle: (deliveries, lost) => this.#handle(deliveries, lost),
+  });
   readonly retries = new Retries();
   readonly #portions = new Portions();
-  #session: Session | undefined;
 
   constructor(parts: TaskStateConsumerParts) {
     this.#parts = parts;
   }
 
-  async begin(session: Session): Promise<void> {
-    this.#session = session;
-    this.#batches.begin(session.lost);
-    await session.consume(TASK_STATE_QUEUE, { prefetch: PREFETCH }, (delivery) => {
-      this.#forgotten.delivered();
-      this.#batches.add(delivery);
-    });
-    this.#forgotten.begin(session);
+  begin(session: Session): Promise<void> {
+    return this.#reader.begin(session);
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
@@ -73,7 +69,7 @@ export class TaskStateConsumer {
       this.retries.failed(error);
       this.#parts.log.warn({ err: error, messages }, "what was told of tasks could not be applied, trying again");
     };
-    const giveUp = () => this.#session?.end("tasks' events could not be applied: another manager may try");
+    const giveUp = () => this.#reader.end("tasks' events could not be applied: another manager may try");
     for (const some of readTogether(deliveries)) {
       if (lost.aborted) return;
       const messages = some.map((delivery) => this.#read(delivery));
