@@ -11,12 +11,12 @@ import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import { ObserverSide } from "./observer-side.ts";
 import { LostActions } from "./operations/access/lost-actions.ts";
 import { ChangeHub } from "./operations/changes/change-hub.ts";
+import { FeatureGate } from "./operations/features/feature-gate.ts";
 import type { Log } from "./operations/log.ts";
 import { LogDesk } from "./operations/logs/log-desk.ts";
 import type { ManagerApi } from "./operations/manager-api.ts";
 import { askInTime } from "./operations/pools/ask-in-time.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
-import { Fleet } from "./operations/services/fleet.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
 import { RequestSide } from "./request-side.ts";
 import { ScheduleSide } from "./schedule-side.ts";
@@ -43,7 +43,7 @@ export class ObserverManager {
   readonly #parts: ManagerParts;
   readonly #database: DatabaseSide;
   readonly #lostActions: LostActions;
-  readonly #fleet: Fleet;
+  readonly #features: FeatureGate;
   readonly #changes: ChangeHub;
   readonly #metrics: ManagerMetrics;
   readonly #logs: LogDesk;
@@ -89,8 +89,8 @@ export class ObserverManager {
     const amqp = amqpSettingsOf(parts);
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const taskRetentionMs = settings.TASK_RETENTION_DAYS * MS_PER_DAY;
-    this.#fleet = new Fleet({
-      store: database.fleet,
+    this.#features = new FeatureGate({
+      store: database.features,
       stateConsumers: () => this.#observers.stateConsumers,
       managerId,
       version,
@@ -101,7 +101,7 @@ export class ObserverManager {
       ...amqp,
       tracing,
       database,
-      fleet: this.#fleet,
+      features: this.#features,
       reads,
       tally,
       retentionMs,
@@ -139,7 +139,7 @@ export class ObserverManager {
       database,
       tasks: this.#tasks,
       retentionMs: taskRetentionMs,
-      mayUse: (pools) => this.#fleet.allKnow("flows", pools),
+      mayUse: (pools) => this.#features.allKnow("flows", pools),
       log,
     });
     this.#requests = new RequestSide({
@@ -163,7 +163,7 @@ export class ObserverManager {
       tally: this.#metrics.scheduleTally,
       wakeTasks: () => this.#tasks.wake(),
       cancelled: (over, refuse) => this.#tasks.cancelled(over, refuse),
-      mayWant: (wanted) => isReady() && (wanted === "running" || this.#fleet.mayGoOnWith("pause")),
+      mayWant: (wanted) => isReady() && (wanted === "running" || this.#features.mayGoOnWith("pause")),
       committed,
       log,
     });
@@ -171,7 +171,7 @@ export class ObserverManager {
       database,
       isAuto: settings.REBALANCE === "auto",
       isReady,
-      mayMove: () => this.#fleet.mayGoOnWith("balance"),
+      mayMove: () => this.#features.mayGoOnWith("balance"),
       committed,
       log,
     });
@@ -194,8 +194,8 @@ export class ObserverManager {
       services: new ServiceDesk({
         store: database.services,
         isReady,
-        mayCordon: () => this.#fleet.mayGoOnWith("balance"),
-        mayReload: () => this.#fleet.mayGoOnWith("reload"),
+        mayCordon: () => this.#features.mayGoOnWith("balance"),
+        mayReload: () => this.#features.mayGoOnWith("reload"),
         committed,
       }),
       balance: this.#balance.desk,
@@ -241,7 +241,7 @@ export class ObserverManager {
   start(): void {
     this.#observers.start();
     this.#lostActions.start();
-    this.#fleet.start();
+    this.#features.start();
     this.#tasks.start();
     this.#flows.start();
     this.#requests.start();
@@ -269,7 +269,7 @@ export class ObserverManager {
       this.#work.close(),
     ]);
     await this.#lostActions.stop();
-    await this.#fleet.stop();
+    await this.#features.stop();
     await this.#database.close();
   }
 

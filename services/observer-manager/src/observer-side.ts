@@ -8,6 +8,7 @@ import { Ledger } from "./operations/books/ledger.ts";
 import { Retention } from "./operations/books/retention.ts";
 import { Dispatcher } from "./operations/commands/dispatcher.ts";
 import { ErrorDesk } from "./operations/errors/error-desk.ts";
+import type { FeatureGate } from "./operations/features/feature-gate.ts";
 import type { Log } from "./operations/log.ts";
 import type { ManagerReads } from "./operations/manager-reads.ts";
 import { AbsenceProver } from "./operations/observers/absence-prover.ts";
@@ -18,7 +19,6 @@ import { Reconciler } from "./operations/observers/reconciler.ts";
 import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
 import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
-import type { Fleet } from "./operations/services/fleet.ts";
 import { Prober } from "./operations/services/prober.ts";
 import type { Tally } from "./operations/tally.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
@@ -26,7 +26,7 @@ import { TypeCheck } from "./operations/types/type-check.ts";
 export interface ObserverSideParts extends AmqpSettings {
   database: Pick<DatabaseSide, "books" | "commands" | "errors" | "notifications" | "pools" | "proofs" | "reconciliation"> &
     Pick<DatabaseSide, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
-  fleet: Pick<Fleet, "mayGoOnWith" | "mayUse" | "nextReaderKnows">;
+  features: Pick<FeatureGate, "mayGoOnWith" | "mayUse" | "nextReaderKnows">;
   reads: Pick<ManagerReads, "findObserver" | "readCheckpoint">;
   tally: Tally;
   retentionMs: number;
@@ -49,12 +49,12 @@ export class ObserverSide {
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
 
-  constructor({ database, fleet, reads, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
+  constructor({ database, features, reads, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
     const { books, commands, errors, pools, proofs, types } = database;
     const committed = () => this.wake();
     const isReady = () => this.isReady;
     const isCaughtUp = () => this.isCaughtUp;
-    const typeCheck = new TypeCheck(types, () => fleet.mayGoOnWith("admission"));
+    const typeCheck = new TypeCheck(types, () => features.mayGoOnWith("admission"));
     this.#broker = new ObserverBroker(
       { ...amqp, tracing },
       {
@@ -79,8 +79,8 @@ export class ObserverSide {
       books,
       queues: this.#broker,
       prover,
-      mayProve: (pool) => fleet.mayUse("queue-marker", pool),
-      mayMark: () => fleet.nextReaderKnows("queue-marker"),
+      mayProve: (pool) => features.mayUse("queue-marker", pool),
+      mayMark: () => features.nextReaderKnows("queue-marker"),
       isCaughtUp,
       committed,
       log,
@@ -93,10 +93,10 @@ export class ObserverSide {
       store: books,
       types: typeCheck,
       isReady,
-      mayPause: () => fleet.mayGoOnWith("pause"),
-      mayUpdate: () => fleet.mayGoOnWith("update"),
-      mayTell: () => fleet.mayGoOnWith("hot-update"),
-      maySchedule: () => fleet.mayGoOnWith("scheduled"),
+      mayPause: () => features.mayGoOnWith("pause"),
+      mayUpdate: () => features.mayGoOnWith("update"),
+      mayTell: () => features.mayGoOnWith("hot-update"),
+      maySchedule: () => features.mayGoOnWith("scheduled"),
       committed,
       ownStarts: this.#dispatcher,
       log,

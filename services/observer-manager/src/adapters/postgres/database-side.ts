@@ -8,6 +8,7 @@ import type { UnappliedStore } from "../../operations/books/late-events.ts";
 import type { RetentionStore } from "../../operations/books/retention.ts";
 import type { ChangeLog, Wakeups } from "../../operations/changes/change-log.ts";
 import type { CommandCount, CommandStore } from "../../operations/commands/command-store.ts";
+import type { FeatureStore } from "../../operations/features/feature-gate.ts";
 import type { FlowCounts, FlowFollowStore, FlowStore } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
 import type { LogPlaces } from "../../operations/logs/log-source.ts";
@@ -19,7 +20,6 @@ import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import type { RequestStore } from "../../operations/requests/request-store.ts";
 import type { LevelStore } from "../../operations/schedules/level-store.ts";
 import type { ScheduleCounts, ScheduleFiringStore, ScheduleStore } from "../../operations/schedules/schedule-store.ts";
-import type { FleetStore } from "../../operations/services/fleet.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
 import type { TaskFailureStore } from "../../operations/tasks/task-failure-store.ts";
@@ -57,6 +57,7 @@ import { Primary } from "./connection/primary.ts";
 import { rethrowRefused } from "./connection/refused.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
+import { PostgresFeatureStore } from "./features/feature-store.ts";
 import { countFlows } from "./flows/flow-counts.ts";
 import { PostgresFlowFollowStore } from "./flows/flow-follow-store.ts";
 import { PostgresFlowStore } from "./flows/postgres-flow-store.ts";
@@ -71,7 +72,6 @@ import { PostgresLevelStore } from "./schedules/postgres-level-store.ts";
 import { PostgresScheduleStore } from "./schedules/postgres-schedule-store.ts";
 import { countSchedules } from "./schedules/schedule-counts.ts";
 import { PostgresScheduleFiringStore } from "./schedules/schedule-firing-store.ts";
-import { PostgresFleetStore } from "./services/fleet-store.ts";
 import { PostgresServiceStore } from "./services/service-store.ts";
 import { PostgresSilenceStore } from "./services/silence-store.ts";
 import { PostgresTaskStore } from "./tasks/postgres-task-store.ts";
@@ -114,7 +114,7 @@ export class DatabaseSide {
   readonly logPlaces: LogPlaces;
   readonly changes: ChangeLog;
   readonly balance: BalanceStore;
-  readonly fleet: FleetStore;
+  readonly features: FeatureStore;
   readonly unapplied: UnappliedStore;
   readonly work: WorkStore;
   readonly tasks: {
@@ -184,7 +184,7 @@ export class DatabaseSide {
     this.logPlaces = new PostgresLogPlaces(this.#dataSource);
     this.changes = new PostgresChangeLog(this.#dataSource);
     this.balance = new PostgresBalanceStore(this.#dataSource);
-    this.fleet = new PostgresFleetStore(this.#dataSource);
+    this.features = new PostgresFeatureStore(this.#dataSource);
     this.unapplied = new PostgresUnappliedStore(this.#dataSource);
     this.work = new PostgresWorkStore(this.#dataSource);
     this.tasks = {
@@ -238,7 +238,7 @@ export class DatabaseSide {
       const applied = await migrate(this.#dataSource);
       this.#log.info({ event: "books-open", applied }, "the schema is up to date");
       // Nobody has read anything for them yet, so nobody has who does not know what this manager does (docs/decisions/0020).
-      if (areNew(applied)) await this.fleet.noteKnown(MANAGER_FEATURES);
+      if (areNew(applied)) await this.features.noteKnown(MANAGER_FEATURES);
       await this.#makeTaskDays();
       const adopted = await adoptRestoredRows(this.#dataSource);
       if (adopted > 0) this.#log.info({ event: "books-restored", rows: adopted }, "the books are from another server");

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { MANAGER_FEATURES } from "@unacked/contracts";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { PostgresFleetStore } from "../../services/observer-manager/src/adapters/postgres/services/fleet-store.ts";
-import { Fleet } from "../../services/observer-manager/src/operations/services/fleet.ts";
+import { PostgresFeatureStore } from "../../services/observer-manager/src/adapters/postgres/features/feature-store.ts";
+import { FeatureGate } from "../../services/observer-manager/src/operations/features/feature-gate.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";
 
@@ -17,54 +17,54 @@ describe("a manager that starts", () => {
   /** @param consumers of the state queue, as its broker counts them */
   async function start(consumers: number | null) {
     const seen = { consumers };
-    const [store, looks] = [new PostgresFleetStore(books.dataSource), { count: 0 }];
+    const [store, looks] = [new PostgresFeatureStore(books.dataSource), { count: 0 }];
     const known = store.known.bind(store);
     store.known = () => {
       looks.count += 1;
       return known();
     };
     const parts = { store, stateConsumers: () => seen.consumers, managerId: randomUUID(), version: "now", log: keptLog() };
-    const fleet = new Fleet(parts);
-    fleet.start();
-    onTestFinished(() => fleet.stop());
+    const gate = new FeatureGate(parts);
+    gate.start();
+    onTestFinished(() => gate.stop());
     const untilLooks = async (more: number) => {
       const wanted = looks.count + more;
       await eventually(() => expect(looks.count).toBeGreaterThanOrEqual(wanted), { timeoutMs: 20_000 });
     };
-    return { fleet, seen, untilLooks };
+    return { gate, seen, untilLooks };
   }
-  const goesOn = (fleet: Fleet) => fleet.mayGoOnWith("admission");
+  const goesOn = (gate: FeatureGate) => gate.mayGoOnWith("admission");
 
   it("with books that begin with it goes on with all that it knows, at its first look at who reads the state queue", async () => {
-    await new PostgresFleetStore(books.dataSource).noteKnown(MANAGER_FEATURES); // as database-side.ts does (admitted.test.ts)
-    const { fleet, seen, untilLooks } = await start(null);
+    await new PostgresFeatureStore(books.dataSource).noteKnown(MANAGER_FEATURES); // as database-side.ts does (admitted.test.ts)
+    const { gate, seen, untilLooks } = await start(null);
     await untilLooks(3);
-    expect(goesOn(fleet)).toBe(false);
+    expect(goesOn(gate)).toBe(false);
     seen.consumers = 1;
-    await eventually(() => expect(goesOn(fleet)).toBe(true), { timeoutMs: 5_000 });
-    expect(fleet.readersKnow("admission")).toBe(false); // not watched for long enough to say so by itself
+    await eventually(() => expect(goesOn(gate)).toBe(true), { timeoutMs: 5_000 });
+    expect(gate.readersKnow("admission")).toBe(false); // not watched for long enough to say so by itself
   });
 
   it("does not where somebody reads it who has no word; nor do those that start after that", async () => {
-    const { fleet, untilLooks } = await start(2);
+    const { gate, untilLooks } = await start(2);
     await untilLooks(2);
-    expect([goesOn(fleet), await noted()]).toEqual([false, []]);
-    await fleet.stop();
+    expect([goesOn(gate), await noted()]).toEqual([false, []]);
+    await gate.stop();
     const next = await start(1);
     await next.untilLooks(2);
-    expect(goesOn(next.fleet)).toBe(false);
+    expect(goesOn(next.gate)).toBe(false);
     // It watches for a while, as ever, and writes down what it has seen.
     await eventually(async () => expect((await noted()).length).toBe(MANAGER_FEATURES.length), { timeoutMs: 40_000 });
-    expect(goesOn(next.fleet)).toBe(true);
-    await next.fleet.stop();
+    expect(goesOn(next.gate)).toBe(true);
+    await next.gate.stop();
     const third = await start(1);
-    await eventually(() => expect(goesOn(third.fleet)).toBe(true), { timeoutMs: 5_000 });
+    await eventually(() => expect(goesOn(third.gate)).toBe(true), { timeoutMs: 5_000 });
   }, 240_000);
 
   it("takes the reader of the state queue to know markers where it is that itself, and where a silent one knew them", async () => {
     await query("DELETE FROM known_features");
-    const { fleet, seen, untilLooks } = await start(2);
-    const knows = () => fleet.nextReaderKnows("queue-marker");
+    const { gate, seen, untilLooks } = await start(2);
+    const knows = () => gate.nextReaderKnows("queue-marker");
     await untilLooks(2);
     expect(knows()).toBe(false);
     seen.consumers = 1;
@@ -74,10 +74,10 @@ describe("a manager that starts", () => {
       [randomUUID()],
     );
     await query("INSERT INTO known_features SELECT 'queue-marker' ON CONFLICT DO NOTHING");
-    await eventually(() => expect(fleet.mayGoOnWith("queue-marker")).toBe(true), { timeoutMs: 20_000 });
+    await eventually(() => expect(gate.mayGoOnWith("queue-marker")).toBe(true), { timeoutMs: 20_000 });
     seen.consumers = 2;
     await untilLooks(3);
-    expect([fleet.readersKnow("queue-marker"), knows()]).toEqual([false, true]);
+    expect([gate.readersKnow("queue-marker"), knows()]).toEqual([false, true]);
   });
 
   it("does not where a manager lives that does not announce it", async () => {
@@ -85,11 +85,11 @@ describe("a manager that starts", () => {
     await query(`INSERT INTO managers (id, version, features, is_consuming) VALUES ($1, 'older', '["pause"]', true)`, [
       randomUUID(),
     ]);
-    const { fleet, untilLooks } = await start(2);
+    const { gate, untilLooks } = await start(2);
     await untilLooks(1);
-    expect(goesOn(fleet)).toBe(false);
+    expect(goesOn(gate)).toBe(false);
     // A look is counted as it begins.
     await eventually(async () => expect(await noted()).not.toContain("admission"));
-    expect(goesOn(fleet)).toBe(false);
+    expect(goesOn(gate)).toBe(false);
   });
 });

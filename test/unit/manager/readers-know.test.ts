@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import {
-  type FleetLook,
   mayGoOn,
+  type ReadersLook,
   readersKnow,
   SETTLED_MS,
   servicesKnow,
-} from "../../../services/observer-manager/src/domain/services/fleet.ts";
+} from "../../../services/observer-manager/src/domain/features/readers-know.ts";
 
 const able = { features: ["queue-marker", "of-a-later-version"], isConsuming: true, isSilent: false };
 const unable = { features: [], isConsuming: true, isSilent: false };
 
 const NOW = 1_000_000;
 /** The same sight at every look, back to before what has to be settled. */
-const throughout = (look: Partial<FleetLook>): FleetLook[] =>
+const throughout = (look: Partial<ReadersLook>): ReadersLook[] =>
   [SETTLED_MS + 1, SETTLED_MS / 2, 0].map((agoMs) => ({ atMs: NOW - agoMs, consumers: 1, managers: [able], ...look }));
-const know = (looks: FleetLook[]) => readersKnow("queue-marker", looks, NOW);
+const know = (looks: ReadersLook[]) => readersKnow("queue-marker", looks, NOW);
 
 describe("a feature is known to all readers of the state queue", () => {
   it("when each consumer is a manager that announces it", () => {
@@ -40,7 +40,7 @@ describe("a feature is known to all readers of the state queue", () => {
   });
 
   it("not before it has been so for longer than a killed manager counts, nor by a look of long ago", () => {
-    const [first, ...later] = throughout({}) as [FleetLook, ...FleetLook[]];
+    const [first, ...later] = throughout({}) as [ReadersLook, ...ReadersLook[]];
     expect(know(later)).toBe(false);
     expect(know([])).toBe(false);
     expect(know([{ ...first, consumers: 2 }, ...later])).toBe(false);
@@ -49,7 +49,7 @@ describe("a feature is known to all readers of the state queue", () => {
 });
 
 describe("what all readers knew", () => {
-  const goesOn = (look: Partial<FleetLook>) => mayGoOn("queue-marker", throughout(look));
+  const goesOn = (look: Partial<ReadersLook>) => mayGoOn("queue-marker", throughout(look));
 
   it("holds while nobody can be asked", () => {
     expect([goesOn({}), goesOn({ consumers: null }), goesOn({ consumers: 0 }), mayGoOn("queue-marker", [])]).toEqual([

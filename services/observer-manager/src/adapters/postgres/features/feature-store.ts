@@ -1,7 +1,7 @@
 import type { DataSource } from "typeorm";
-import type { ManagerSighting } from "../../../domain/services/fleet.ts";
-import type { FleetStore, ManagerWord } from "../../../operations/services/fleet.ts";
-import { LIVING_STATES } from "./service-states.ts";
+import type { ManagerSighting } from "../../../domain/features/readers-know.ts";
+import type { FeatureStore, ManagerWord } from "../../../operations/features/feature-gate.ts";
+import { LIVING_STATES } from "../services/service-states.ts";
 
 /** And who is gone is removed: a handful of rows. SKIP LOCKED: managers do this side by side. */
 const ANNOUNCE = `
@@ -23,7 +23,7 @@ const LEAVE = "DELETE FROM managers WHERE id = $1";
 /** Index: services_living. */
 const IN_POOL = `SELECT features FROM services WHERE pool = $1 AND state IN (${LIVING_STATES})`;
 
-export class PostgresFleetStore implements FleetStore {
+export class PostgresFeatureStore implements FeatureStore {
   readonly #dataSource: DataSource;
 
   constructor(dataSource: DataSource) {

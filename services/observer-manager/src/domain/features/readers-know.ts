@@ -10,7 +10,7 @@ export interface ManagerSighting {
 }
 
 /** One look at those that read the state queue. */
-export interface FleetLook {
+export interface ReadersLook {
   atMs: number;
   /** As the broker counts them; null while it cannot be asked. */
   consumers: number | null;
@@ -31,7 +31,7 @@ const LOOK_HOLDS_MS = 5_000;
  * Whether everybody who may read the state queue has understood this feature for a while.
  * @param looks oldest first, back to before `SETTLED_MS`
  */
-export function readersKnow(feature: Feature, looks: readonly FleetLook[], nowMs: number): boolean {
+export function readersKnow(feature: Feature, looks: readonly ReadersLook[], nowMs: number): boolean {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined) return false;
   if (first.atMs > nowMs - SETTLED_MS || last.atMs < nowMs - LOOK_HOLDS_MS) return false;
@@ -39,7 +39,7 @@ export function readersKnow(feature: Feature, looks: readonly FleetLook[], nowMs
 }
 
 /** By this one look, in which one that was killed a moment ago still counts. */
-export function allKnow(feature: string, { consumers, managers }: FleetLook): boolean {
+export function allKnow(feature: string, { consumers, managers }: ReadersLook): boolean {
   if (consumers === null || consumers === 0) return false;
   const living = managers.filter(({ isSilent }) => !isSilent);
   const consuming = living.filter(({ isConsuming }) => isConsuming);
@@ -50,7 +50,7 @@ export function allKnow(feature: string, { consumers, managers }: FleetLook): bo
  * What all readers knew they know until one is seen that may not: being unable to look is no sign of one. Neither is a consumer of a manager
  * whose session has just ended, or whose host has: the broker counts it until it finds out.
  */
-export function mayGoOn(feature: string, looks: readonly FleetLook[]): boolean {
+export function mayGoOn(feature: string, looks: readonly ReadersLook[]): boolean {
   const { consumers, managers } = looks.at(-1) ?? { consumers: null, managers: [] };
   const knowing = managers.filter(({ features }) => features.includes(feature));
   return (consumers ?? 0) <= knowing.length && managers.every((manager) => manager.isSilent || knowing.includes(manager));

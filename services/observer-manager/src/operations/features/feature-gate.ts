@@ -1,15 +1,15 @@
 import { type Feature, MANAGER_FEATURES } from "@unacked/contracts";
 import {
   allKnow,
-  type FleetLook,
   MANAGER_GONE_MS,
   MANAGER_SILENT_MS,
   type ManagerSighting,
   mayGoOn,
+  type ReadersLook,
   readersKnow,
   SETTLED_MS,
   servicesKnow,
-} from "../../domain/services/fleet.ts";
+} from "../../domain/features/readers-know.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 
@@ -18,7 +18,7 @@ export interface ManagerWord extends Omit<ManagerSighting, "isSilent"> {
   version: string;
 }
 
-export interface FleetStore {
+export interface FeatureStore {
   /** Renews this manager's row, and removes those of managers that are gone. @returns all others */
   announce(word: ManagerWord, silentMs: number, goneMs: number): Promise<ManagerSighting[]>;
   /** What all managers have been seen to know, by whichever of them. */
@@ -32,8 +32,8 @@ export interface FleetStore {
   featuresInPool(pool: string): Promise<string[][]>;
 }
 
-export interface FleetParts {
-  store: FleetStore;
+export interface FeatureGateParts {
+  store: FeatureStore;
   /** Consumers of the state queue, this manager among them; null while this one does not consume it. */
   stateConsumers(): number | null;
   managerId: string;
@@ -53,14 +53,14 @@ const FIRST_LOOKS_MS = 100;
  * What all readers have known for a while is written down, until one is seen that may not know it: a manager that starts later goes on with it at its
  * first look. Books that begin with this version know all that it does (docs/decisions/0020).
  */
-export class Fleet {
-  readonly #parts: FleetParts;
-  #looks: FleetLook[] = [];
+export class FeatureGate {
+  readonly #parts: FeatureGateParts;
+  #looks: ReadersLook[] = [];
   /** What all readers have been seen to understand. */
   readonly #known = new Set<Feature>();
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
-  constructor(parts: FleetParts) {
+  constructor(parts: FeatureGateParts) {
     this.#parts = parts;
   }
 
@@ -124,11 +124,11 @@ export class Fleet {
     const managers = await store.announce(word, MANAGER_SILENT_MS, MANAGER_GONE_MS);
     const atMs = performance.now();
     this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
-    await this.#learn(this.#looks.at(-1) as FleetLook);
+    await this.#learn(this.#looks.at(-1) as ReadersLook);
     return consumers === null && this.#known.size === 0 ? FIRST_LOOKS_MS : EVERY_MS;
   }
 
-  async #learn(look: FleetLook): Promise<void> {
+  async #learn(look: ReadersLook): Promise<void> {
     const { store } = this.#parts;
     const noted = await store.known();
     const settled = MANAGER_FEATURES.filter((feature) => this.readersKnow(feature));
@@ -148,7 +148,7 @@ export class Fleet {
 }
 
 /** What is needed of the looks so far: back to one that is older than what has to be settled. */
-function behind(looks: FleetLook[], nowMs: number): FleetLook[] {
+function behind(looks: ReadersLook[], nowMs: number): ReadersLook[] {
   const first = looks.findLastIndex(({ atMs }) => atMs <= nowMs - SETTLED_MS);
   return looks.slice(Math.max(0, first));
 }
