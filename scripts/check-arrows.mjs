@@ -36,13 +36,13 @@ const PLACES = [
     in: `${MANAGER}operations/`,
     may: ["@unacked/contracts", "node:util", "node:timers", `${MANAGER}domain/`, `${MANAGER}operations/`],
   },
-  // What a statement needs of its connection knows no table; a migration knows nothing but SQL.
+  // What connects, what a statement is made with and what the tables need now and then know no table; a migration knows nothing but SQL.
   {
     in: `${MANAGER}adapters/postgres/connection/data-source.ts`,
     may: ["typeorm", "node:", `${MANAGER}operations/log.ts`, `${MANAGER}adapters/postgres/`],
   },
-  {
-    in: `${MANAGER}adapters/postgres/connection/`,
+  ...["connection/", "statements/", "upkeep/"].map((folder) => ({
+    in: `${MANAGER}adapters/postgres/${folder}`,
     may: [
       "@unacked/contracts",
       "@unacked/settings",
@@ -50,9 +50,9 @@ const PLACES = [
       "pg",
       "typeorm",
       `${MANAGER}operations/`,
-      `${MANAGER}adapters/postgres/connection/`,
+      ...within(`${MANAGER}adapters/postgres/`, "connection/", "statements/", "upkeep/"),
     ],
-  },
+  })),
   { in: `${MANAGER}adapters/postgres/migrations/`, may: ["typeorm"] },
   // What is described, then what answers, then what listens.
   {

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { Looks } from "../../services/observer-manager/src/adapters/postgres/connection/looks.ts";
+import { Looks } from "../../services/observer-manager/src/adapters/postgres/statements/looks.ts";
 import { keptLog } from "../support/servers/books.ts";
 import { freshDatabase } from "../support/servers/servers.ts";
 

@@ -2,7 +2,7 @@ import pg from "pg";
 import type { DataSource } from "typeorm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { prepared, uncounted } from "../../services/observer-manager/src/adapters/postgres/connection/prepared.ts";
+import { prepared, uncounted } from "../../services/observer-manager/src/adapters/postgres/statements/prepared.ts";
 import { allInOrder } from "../../services/observer-manager/src/operations/all-in-order.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/servers/books.ts";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { DataSource } from "typeorm";
 import { expect, it } from "vitest";
-import { Vacuum } from "../../services/observer-manager/src/adapters/postgres/connection/vacuum.ts";
+import { Vacuum } from "../../services/observer-manager/src/adapters/postgres/upkeep/vacuum.ts";
 import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GivenRows, jsonOrNull } from "../../../services/observer-manager/src/adapters/postgres/connection/given-rows.ts";
+import { GivenRows, jsonOrNull } from "../../../services/observer-manager/src/adapters/postgres/statements/given-rows.ts";
 
 const PETS = new GivenRows<{ id: string; toys: string[] | null; legs: number }>({
   id: ["uuid", (pet) => pet.id],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   escapeLike,
   SqlConditions,
-} from "../../../services/observer-manager/src/adapters/postgres/connection/sql-conditions.ts";
+} from "../../../services/observer-manager/src/adapters/postgres/statements/sql-conditions.ts";
 
 describe("conditions of a WHERE", () => {
   it("number their values as they come and keep them out of the text", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { TableSizes } from "../../../services/observer-manager/src/adapters/postgres/connection/table-sizes.ts";
+import { TableSizes } from "../../../services/observer-manager/src/adapters/postgres/upkeep/table-sizes.ts";
 
 let sizes: string | Error;
 let looks: number;

@@ -9,7 +9,7 @@ const EARLY_MS = 5;
 
 /**
  * Ms until a moment that all loops of this process share which look so often, or each few of them: what they ask to find nothing goes together
- * (adapters/postgres/connection/looks.ts).
+ * (adapters/postgres/statements/looks.ts).
  */
 export const untilNext = (everyMs: number, nowMs = performance.now()): number =>
   everyMs - ((nowMs + EARLY_MS) % everyMs) + EARLY_MS;

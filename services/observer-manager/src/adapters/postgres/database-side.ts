@@ -54,7 +54,6 @@ import { describeBeforeBooks, describeDatabaseError } from "./connection/databas
 import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
-import { rethrowRefused } from "./connection/refused.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
 import { PostgresFeatureStore } from "./features/feature-store.ts";
@@ -74,6 +73,7 @@ import { countSchedules } from "./schedules/schedule-counts.ts";
 import { PostgresScheduleFiringStore } from "./schedules/schedule-firing-store.ts";
 import { PostgresServiceStore } from "./services/service-store.ts";
 import { PostgresSilenceStore } from "./services/silence-store.ts";
+import { rethrowRefused } from "./statements/refused.ts";
 import { PostgresTaskStore } from "./tasks/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "./tasks/task-bulk-store.ts";
 import { countTasks } from "./tasks/task-counts.ts";

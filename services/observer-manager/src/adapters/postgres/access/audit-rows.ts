@@ -2,8 +2,8 @@ import { type AuditEntry, type AuditPage, MAX_AUDIT_COUNT, MAX_AUDITED_TARGETS }
 import type { DataSource, EntityManager } from "typeorm";
 import type { ActionDone, AuditQuery } from "../../../operations/access/audit.ts";
 import { encodeAuditCursor } from "../../../operations/cursor.ts";
-import { GivenRows } from "../connection/given-rows.ts";
-import { prepared } from "../connection/prepared.ts";
+import { GivenRows } from "../statements/given-rows.ts";
+import { prepared } from "../statements/prepared.ts";
 import { type AuditRow, AuditTable } from "../tables/audit.ts";
 import { noteDone } from "./committed-actions.ts";
 

@@ -1,8 +1,8 @@
 import { AWAITING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { PoolService, PoolStanding } from "../../../operations/balance/balance-store.ts";
-import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 /** Index: services_living. */
 const SERVICES = `

@@ -6,8 +6,8 @@ import type { BalanceStore, PoolStanding, RebalanceRow, Step } from "../../../op
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { Looks } from "../connection/looks.ts";
 import { findObserver } from "../observers/observer-reads.ts";
+import { Looks } from "../statements/looks.ts";
 import { letStepAside, lockOne, moveOne, moveSome } from "./move-writes.ts";
 import { readStandings } from "./pool-standings.ts";
 

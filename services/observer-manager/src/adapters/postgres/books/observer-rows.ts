@@ -3,9 +3,9 @@ import type { EntityManager } from "typeorm";
 import type { ObserverBook, RunBook } from "../../../domain/books/books.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
-import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
-import { prepared, uncounted } from "../connection/prepared.ts";
 import { WITH_RESTARTS } from "../observers/restarts.ts";
+import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
+import { prepared, uncounted } from "../statements/prepared.ts";
 
 const OBSERVER_BOOKS = `
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",

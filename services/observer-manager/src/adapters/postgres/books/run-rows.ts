@@ -1,8 +1,8 @@
 import type { RunId, ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { RunBook } from "../../../domain/books/books.ts";
-import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
-import { prepared, uncounted } from "../connection/prepared.ts";
+import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
+import { prepared, uncounted } from "../statements/prepared.ts";
 
 const RUN = `
   SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,

@@ -1,9 +1,9 @@
 import type { ObserverId, ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { Books, ServiceBook } from "../../../domain/books/books.ts";
-import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
-import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
+import { prepared } from "../statements/prepared.ts";
 
 /** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
 const LOCK = prepared(`

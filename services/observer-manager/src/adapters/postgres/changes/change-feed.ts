@@ -1,6 +1,5 @@
 import type { DataSource } from "typeorm";
 import type { Change, ChangeLog, ChangePosition, LoggedChange, XidRange } from "../../../operations/changes/change-log.ts";
-import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
 import {
   LARGE_COLUMNS,
   OBSERVER_COLUMNS,
@@ -9,6 +8,7 @@ import {
   toObserverView,
 } from "../observers/observer-view.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "../services/service-reads.ts";
+import { type CutRow, cutToBytes } from "../statements/page-bytes.ts";
 
 const PAGE_ROWS = 500;
 

@@ -2,8 +2,8 @@ import type { EntityManager } from "typeorm";
 import type { Books } from "../../../domain/books/books.ts";
 import type { Command, CommandKey } from "../../../domain/books/command.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import { GivenRows } from "../connection/given-rows.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
+import { GivenRows } from "../statements/given-rows.ts";
 
 /** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
 export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside', 'reload'";

@@ -11,10 +11,10 @@ import {
   type UpdatedSpec,
 } from "../../../operations/commands/command-store.ts";
 import { OWN_CLAIM_HOLDS_MS, type Start } from "../../../operations/commands/own-starts.ts";
-import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
-import { bytesOfAll } from "../connection/page-bytes.ts";
-import { prepared } from "../connection/prepared.ts";
 import { MESSAGE_POOL } from "../observers/reconciler-store.ts";
+import { MAX_CLAIM_BYTES, withBytesBefore } from "../statements/claim-bytes.ts";
+import { bytesOfAll } from "../statements/page-bytes.ts";
+import { prepared } from "../statements/prepared.ts";
 
 /**
  * Beside a statement: its commit does not wait for the disk. A crash of PostgreSQL may forget a claim or a settlement, as it

@@ -51,11 +51,11 @@ import { AuditOfDeed0058 } from "../migrations/0058-audit-of-deed.ts";
 import { TimersByEnd0059 } from "../migrations/0059-timers-by-end.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
+import { SIZES, TableSizes } from "../upkeep/table-sizes.ts";
 import { describeDatabaseError } from "./database-error.ts";
 import { Primary } from "./primary.ts";
 import { PRIMARY_DRIVER, PrimaryClient } from "./primary-pool.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
-import { SIZES, TableSizes } from "./table-sizes.ts";
 
 export interface DatabaseSettings {
   /** postgres://user:password@host:port/database; never logged. */

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { nameOfPrepared } from "../statements/prepared.ts";
+import { TableSizes } from "../upkeep/table-sizes.ts";
 import { isReadOnly } from "./database-error.ts";
-import { nameOfPrepared } from "./prepared.ts";
-import { TableSizes } from "./table-sizes.ts";
 
 /** For pg and TypeORM: among the options of a connection. */
 export interface WithTableSizes {

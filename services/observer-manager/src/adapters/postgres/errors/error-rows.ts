@@ -13,7 +13,7 @@ import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { NewError } from "../../../operations/books/books-store.ts";
 import { encodeErrorCursor } from "../../../operations/cursor.ts";
 import type { ErrorQuery } from "../../../operations/errors/error-desk.ts";
-import { GivenRows } from "../connection/given-rows.ts";
+import { GivenRows } from "../statements/given-rows.ts";
 import { type ErrorRow, ErrorsTable } from "../tables/errors.ts";
 
 const MAX_GROUPS = 500;

@@ -9,7 +9,7 @@ import {
   reasonOf,
 } from "../../../domain/flows/flow-progress.ts";
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
-import { Looks } from "../connection/looks.ts";
+import { Looks } from "../statements/looks.ts";
 import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
 import { CANCELLED } from "../tasks/task-ledger-statements.ts";
 import { refusalsOf } from "../tasks/task-refusals.ts";

@@ -3,7 +3,7 @@ import { newTaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { followersOf } from "../../../domain/flows/circle.ts";
 import type { NewFlow } from "../../../operations/flows/flow-store.ts";
-import { GivenRows } from "../connection/given-rows.ts";
+import { GivenRows } from "../statements/given-rows.ts";
 
 const FLOW = `
   WITH fresh AS (INSERT INTO flows (id, name, digest, total) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING id)

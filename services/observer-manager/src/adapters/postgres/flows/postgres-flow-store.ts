@@ -3,11 +3,11 @@ import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToFlow } from "../../../operations/access/audit.ts";
 import type { FlowInsertOutcome, FlowQuery, FlowStore, NewFlow } from "../../../operations/flows/flow-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
-import { rethrowRefused } from "../connection/refused.ts";
-import { SqlConditions } from "../connection/sql-conditions.ts";
-import { Statistics } from "../connection/statistics.ts";
+import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
+import { rethrowRefused } from "../statements/refused.ts";
+import { SqlConditions } from "../statements/sql-conditions.ts";
 import { TaskStandings } from "../tasks/task-standings.ts";
+import { Statistics } from "../upkeep/statistics.ts";
 import { rerunFlow } from "./flow-rerun.ts";
 import { digestOf, insertFlow } from "./flow-rows.ts";
 import {

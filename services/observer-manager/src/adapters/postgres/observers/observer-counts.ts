@@ -2,9 +2,9 @@ import { OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { DrainState } from "../../../domain/books/books.ts";
 import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
-import { prepared } from "../connection/prepared.ts";
-import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { prepared } from "../statements/prepared.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 /** Observers by pool, type and status, kept by triggers (migrations/0001-books.ts): the counts are the sums of its rows. */
 export const OBSERVER_COUNTS = "observer_counts";

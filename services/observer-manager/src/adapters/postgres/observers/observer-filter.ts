@@ -1,5 +1,5 @@
 import { looksLikeUuid, type ObserverFilter } from "@unacked/contracts";
-import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
+import { escapeLike, SqlConditions } from "../statements/sql-conditions.ts";
 import { IS_SILENT } from "./silent-observers.ts";
 
 /** By what observers are counted all the time; anything else has to be counted when it is asked for. */

@@ -3,8 +3,8 @@ import type { EntityManager } from "typeorm";
 import type { Inserted } from "../../../operations/books/books-store.ts";
 import { OWN_CLAIM_HOLDS_MS } from "../../../operations/commands/own-starts.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
-import { GivenRows, jsonOrNull } from "../connection/given-rows.ts";
-import { prepared } from "../connection/prepared.ts";
+import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
+import { prepared } from "../statements/prepared.ts";
 import { viewOfNew } from "./observer-view.ts";
 
 const GIVEN = new GivenRows<NewObserver>({

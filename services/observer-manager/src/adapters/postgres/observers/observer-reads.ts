@@ -7,8 +7,8 @@ import type {
   ObserverRef,
   ObserverSort,
 } from "../../../operations/observers/observer-tools.ts";
-import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
-import { type SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
+import { type CutRow, cutToBytes } from "../statements/page-bytes.ts";
+import { type SqlConditions, TIME_OF_MICROS } from "../statements/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "./observer-counts.ts";
 import { conditionsOf, isCounted } from "./observer-filter.ts";
 import {

@@ -3,8 +3,8 @@ import type { DataSource } from "typeorm";
 import type { Sighting } from "../../../domain/observers/absence.ts";
 import type { ReconcilerStore } from "../../../operations/observers/reconciler.ts";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
-import { literals } from "../connection/sql-conditions.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 /**
  * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it or asks to, nothing

@@ -2,8 +2,8 @@ import { MAX_RUN_FIGURE_MINUTES, type RunCounts, type RunFigures } from "@unacke
 import type { DataSource, EntityManager } from "typeorm";
 import type { RunFigure } from "../../../domain/observers/run-figures.ts";
 import type { RunFigureQuery } from "../../../operations/observers/run-figure-query.ts";
-import { GivenRows } from "../connection/given-rows.ts";
-import { prepared } from "../connection/prepared.ts";
+import { GivenRows } from "../statements/given-rows.ts";
+import { prepared } from "../statements/prepared.ts";
 
 const COUNTS = ["starts", "failures", "interruptions", "emits"] as const;
 const ADDED = COUNTS.map((count) => `${count} = f.${count} + excluded.${count}`).join(", ");

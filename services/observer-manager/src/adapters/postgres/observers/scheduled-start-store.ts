@@ -1,7 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { DueStart, ScheduledStartStore } from "../../../operations/observers/scheduled-starts.ts";
-import { Looks } from "../connection/looks.ts";
+import { Looks } from "../statements/looks.ts";
 
 /** Index: observers_to_start. */
 const DUE = `

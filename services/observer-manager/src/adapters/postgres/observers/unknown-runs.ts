@@ -2,7 +2,7 @@ import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { Command } from "../../../domain/books/command.ts";
 import type { UnknownRun } from "../../../operations/books/books-store.ts";
-import { GivenRows } from "../connection/given-rows.ts";
+import { GivenRows } from "../statements/given-rows.ts";
 
 type StopOfUnknown = Extract<Command, { kind: "stop-run" }>;
 

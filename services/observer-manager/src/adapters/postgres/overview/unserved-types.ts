@@ -1,9 +1,9 @@
 import { AWAITING_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { UnservedType } from "../../../domain/overview/facts.ts";
-import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { literals } from "../statements/sql-conditions.ts";
 import { MAY_LIVE, mayBeServed } from "../tasks/unheard-services.ts";
 
 const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;

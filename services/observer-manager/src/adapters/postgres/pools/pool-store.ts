@@ -1,9 +1,9 @@
 import { DOUBTFUL_STATUSES, OVER_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolStore } from "../../../operations/pools/pool-keeper.ts";
-import { literals } from "../connection/sql-conditions.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 /** Observers `o` that are to be in another pool, and have no run: their messages are where they were. Index: observers_by_status. */
 const LEAVES = `o.message_pool IS NOT NULL AND o.status IN (${literals(DOUBTFUL_STATUSES)})`;

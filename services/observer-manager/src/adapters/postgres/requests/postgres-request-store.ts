@@ -10,7 +10,7 @@ import {
   type TimerCancelDecision,
   type TimerDecision,
 } from "../../../operations/requests/request-store.ts";
-import { rethrowRefused } from "../connection/refused.ts";
+import { rethrowRefused } from "../statements/refused.ts";
 import { countCreated } from "../tasks/task-created.ts";
 import { insertBeside } from "../tasks/task-insert-beside.ts";
 import { cancelTimers } from "../time/timer-cancel.ts";

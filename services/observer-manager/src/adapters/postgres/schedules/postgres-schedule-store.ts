@@ -10,8 +10,8 @@ import type {
   ScheduleWork,
 } from "../../../operations/schedules/schedule-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { againAfterDeadlock } from "../connection/deadlock.ts";
-import { rethrowRefused } from "../connection/refused.ts";
+import { againAfterDeadlock } from "../statements/deadlock.ts";
+import { rethrowRefused } from "../statements/refused.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { isoOf, LOCK_ONE, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
 import { findOccurrence, listOccurrences, listSchedules, scheduleOf } from "./schedule-view.ts";

@@ -6,11 +6,11 @@ import type {
   ScheduleFiringStore,
   TaskScheduleState,
 } from "../../../operations/schedules/schedule-store.ts";
-import { MAX_CLAIM_BYTES, withBytesBefore } from "../connection/claim-bytes.ts";
 import { describeDatabaseError, sqlStateOf } from "../connection/database-error.ts";
-import { againAfterDeadlock } from "../connection/deadlock.ts";
-import { Looks } from "../connection/looks.ts";
-import { bytesOfAll } from "../connection/page-bytes.ts";
+import { MAX_CLAIM_BYTES, withBytesBefore } from "../statements/claim-bytes.ts";
+import { againAfterDeadlock } from "../statements/deadlock.ts";
+import { Looks } from "../statements/looks.ts";
+import { bytesOfAll } from "../statements/page-bytes.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { putOff } from "./put-off.ts";
 import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";

@@ -9,8 +9,8 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { OccurrenceQuery, ScheduleQuery } from "../../../operations/schedules/schedule-store.ts";
-import { type CutRow, cutToBytes } from "../connection/page-bytes.ts";
-import { escapeLike, SqlConditions, TIME_OF_MICROS } from "../connection/sql-conditions.ts";
+import { type CutRow, cutToBytes } from "../statements/page-bytes.ts";
+import { escapeLike, SqlConditions, TIME_OF_MICROS } from "../statements/sql-conditions.ts";
 
 type Db = DataSource | EntityManager;
 

@@ -1,5 +1,5 @@
 import { LIVING_SERVICE_STATES } from "@unacked/contracts";
-import { literals } from "../connection/sql-conditions.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 /** Of services that are not known to be gone: the predicate of the index services_living, word for word. */
 export const LIVING_STATES = literals(LIVING_SERVICE_STATES);

@@ -1,5 +1,5 @@
-import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
-import { bytesOfAll } from "../connection/page-bytes.ts";
+import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
+import { bytesOfAll } from "../statements/page-bytes.ts";
 
 /* What the statements that claim tasks have in common. */
 

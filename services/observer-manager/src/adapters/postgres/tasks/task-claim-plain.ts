@@ -1,4 +1,4 @@
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./claim-terms.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 import { ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
 import { APART, claimsLately, isLately, lastOf } from "./claims-lately.ts";
 import { isServed } from "./task-services.ts";

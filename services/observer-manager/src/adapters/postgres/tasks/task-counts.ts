@@ -1,6 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { TaskCounts } from "../../../operations/tasks/task-store.ts";
-import { intSum } from "../connection/int-sum.ts";
+import { intSum } from "../statements/int-sum.ts";
 import { COUNTED } from "./claim-terms.ts";
 import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "./task-services.ts";
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from "typeorm";
 import type { InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
-import { prepared } from "../connection/prepared.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { prepared } from "../statements/prepared.ts";
 import { keyOf } from "./task-standings.ts";
 
 const COUNT = prepared(`

@@ -4,8 +4,8 @@ import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import type { AlikeFailures, FailureFilter, TaskFailureStore } from "../../../operations/tasks/task-failure-store.ts";
 import type { TaskStore } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { againAfterDeadlock } from "../connection/deadlock.ts";
-import { rethrowRefused } from "../connection/refused.ts";
+import { againAfterDeadlock } from "../statements/deadlock.ts";
+import { rethrowRefused } from "../statements/refused.ts";
 import { conditionsOf, viewOf } from "./postgres-task-store.ts";
 import { MAY_RUN_AGAIN, reviveOne } from "./task-revival.ts";
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { NewTask } from "../../../operations/tasks/task-store.ts";
-import { bytesOfAll, thoseBeyond } from "../connection/page-bytes.ts";
+import { bytesOfAll, thoseBeyond } from "../statements/page-bytes.ts";
 import { viewsOf } from "./task-standings.ts";
 import { FIND, FIND_SHORT, type TaskRow } from "./task-view.ts";
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from "typeorm";
 import type { AtOnce, InsertOutcome } from "../../../operations/tasks/task-store.ts";
-import { looksInTurn, WAIT_MS, within } from "../connection/lock-waits.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { looksInTurn, WAIT_MS, within } from "../statements/lock-waits.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { SendId } from "@unacked/contracts";
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 import { IS_LIMITED, ORDER } from "./claim-terms.ts";
 
 /** What is asked for, a row each. */

@@ -5,8 +5,8 @@ import { type Action, doneToTasks } from "../../../operations/access/audit.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../operations/tasks/task-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { mostlyNull } from "../connection/mostly-null.ts";
 import type { Unawaited } from "../connection/transaction.ts";
+import { mostlyNull } from "../statements/mostly-null.ts";
 import { findThere, sameParams } from "./task-found.ts";
 import {
   BEFORE_AT_ONCE,

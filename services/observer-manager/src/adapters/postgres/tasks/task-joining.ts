@@ -1,4 +1,4 @@
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 import { ORDER, POOL_IS_MINE, SENT, UNHURT } from "./claim-terms.ts";
 import { claimsLately, isLately } from "./claims-lately.ts";
 

@@ -1,6 +1,6 @@
 import { MAX_POSTPONE_MS } from "@unacked/contracts";
 import { bucketInSql } from "../../../domain/tasks/running-times.ts";
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 
 /**
  * What the ledger writes: one statement for all starts, releases or ends of a batch. Each has the send id in its join, so that what is

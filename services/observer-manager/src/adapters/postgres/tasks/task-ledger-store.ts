@@ -9,10 +9,10 @@ import {
   type TaskLedgerStore,
   type UnwantedAttempt,
 } from "../../../operations/tasks/task-store.ts";
-import { mostlyNull } from "../connection/mostly-null.ts";
-import { prepared } from "../connection/prepared.ts";
-import { rethrowRefused } from "../connection/refused.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
+import { mostlyNull } from "../statements/mostly-null.ts";
+import { prepared } from "../statements/prepared.ts";
+import { rethrowRefused } from "../statements/refused.ts";
 import { type CreatingTask, createChildren } from "./task-children.ts";
 import {
   CANCELLED,

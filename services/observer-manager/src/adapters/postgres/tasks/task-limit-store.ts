@@ -4,7 +4,7 @@ import { isUnlimited, NO_LIMITS, type TaskLimits } from "../../../domain/tasks/t
 import { type Action, doneToTaskType } from "../../../operations/access/audit.ts";
 import type { TaskLimitStore } from "../../../operations/tasks/task-type-desk.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { rethrowRefused } from "../connection/refused.ts";
+import { rethrowRefused } from "../statements/refused.ts";
 import { COUNTED } from "./claim-terms.ts";
 import { TASK_SERVICE_LIVES } from "./task-services.ts";
 import { isOfType } from "./task-view.ts";

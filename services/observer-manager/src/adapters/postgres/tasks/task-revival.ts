@@ -1,7 +1,7 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { looksInTurn, WAIT_MS, within } from "../connection/lock-waits.ts";
-import { literals } from "../connection/sql-conditions.ts";
+import { looksInTurn, WAIT_MS, within } from "../statements/lock-waits.ts";
+import { literals } from "../statements/sql-conditions.ts";
 import { counted } from "./task-ledger-statements.ts";
 
 /** What is over so runs again when it is asked for. */

@@ -1,6 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { TaskStandings } from "../../../domain/tasks/figures-overview.ts";
-import { intSum } from "../connection/int-sum.ts";
+import { intSum } from "../statements/int-sum.ts";
 import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /** So many of what waits are counted, of each type in each pool. */

@@ -1,7 +1,7 @@
 import type { TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
-import { prepared } from "../connection/prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 import { claimsLately } from "./claims-lately.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
 import { mayBeServed } from "./unheard-services.ts";

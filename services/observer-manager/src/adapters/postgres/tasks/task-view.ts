@@ -2,7 +2,7 @@ import { isTaskOver, TASK_STATUSES, type TaskView } from "@unacked/contracts";
 import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { type TypeStanding, waitOf } from "../../../domain/tasks/task-limits.ts";
-import { literals } from "../connection/sql-conditions.ts";
+import { literals } from "../statements/sql-conditions.ts";
 
 export interface TaskRow {
   id: string;

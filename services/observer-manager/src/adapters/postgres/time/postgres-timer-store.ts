@@ -8,10 +8,10 @@ import type {
   TimerQuery,
   TimerStore,
 } from "../../../operations/time/timer-store.ts";
-import { againAfterDeadlock } from "../connection/deadlock.ts";
-import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
-import { rethrowRefused } from "../connection/refused.ts";
-import { escapeLike, SqlConditions } from "../connection/sql-conditions.ts";
+import { againAfterDeadlock } from "../statements/deadlock.ts";
+import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
+import { rethrowRefused } from "../statements/refused.ts";
+import { escapeLike, SqlConditions } from "../statements/sql-conditions.ts";
 import { cancelTimers } from "./timer-cancel.ts";
 import { putTimers } from "./timer-put.ts";
 import {

@@ -1,11 +1,11 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/time/timer-store.ts";
-import { MAX_CLAIM_BYTES } from "../connection/claim-bytes.ts";
-import { Looks } from "../connection/looks.ts";
-import { bytesOfAll } from "../connection/page-bytes.ts";
-import { prepared } from "../connection/prepared.ts";
-import { Vacuum } from "../connection/vacuum.ts";
+import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
+import { Looks } from "../statements/looks.ts";
+import { bytesOfAll } from "../statements/page-bytes.ts";
+import { prepared } from "../statements/prepared.ts";
+import { Vacuum } from "../upkeep/vacuum.ts";
 import { FIRING, isOver, keepEnded } from "./timer-view.ts";
 
 /** By PostgreSQL's own clock, which no test shifts. */

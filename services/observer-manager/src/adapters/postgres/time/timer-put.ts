@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import { doneToTimers } from "../../../operations/access/audit.ts";
 import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/time/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { GivenRows } from "../connection/given-rows.ts";
+import { GivenRows } from "../statements/given-rows.ts";
 import { isOver, isWithin, timersOf, withinOf } from "./timer-view.ts";
 
 const GIVEN = new GivenRows<TimerPut>({

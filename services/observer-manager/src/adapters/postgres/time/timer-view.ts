@@ -1,7 +1,7 @@
 import type { TimerId, TimerView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
-import { bytesOfAll, thoseBeyond } from "../connection/page-bytes.ts";
+import { bytesOfAll, thoseBeyond } from "../statements/page-bytes.ts";
 
 export interface TimerRow {
   id: string;

@@ -2,8 +2,8 @@ import type { BrokenFile, ObserverTypeInfo, TypeList, TypeView } from "@unacked/
 import type { DataSource, EntityManager } from "typeorm";
 import type { LiveTypes, TypeDirectory } from "../../../operations/types/type-check.ts";
 import type { LivePool } from "../../../operations/types/unknown-type.ts";
-import { prepared } from "../connection/prepared.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
+import { prepared } from "../statements/prepared.ts";
 import { TASK_SERVICE_LIVES } from "../tasks/task-services.ts";
 
 /** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */

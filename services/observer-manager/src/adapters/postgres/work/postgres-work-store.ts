@@ -20,12 +20,12 @@ import {
 } from "../../../operations/work/work-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { PostgresBooksTransaction } from "../books/postgres-books-store.ts";
-import { type LiveAndEnded, listNewest } from "../connection/live-and-ended.ts";
-import { Looks } from "../connection/looks.ts";
-import { rethrowRefused } from "../connection/refused.ts";
-import { SqlConditions } from "../connection/sql-conditions.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
+import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
+import { Looks } from "../statements/looks.ts";
+import { rethrowRefused } from "../statements/refused.ts";
+import { SqlConditions } from "../statements/sql-conditions.ts";
 import { COLUMNS, toWorkView, type WorkRow, withStep } from "./work-view.ts";
 
 /** Index: works_newest. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { sqlStateOf } from "./database-error.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
 
 const MOST_TIMES = 4;
 const MOST_PAUSE_MS = 50;

@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import { sqlStateOf } from "./database-error.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
 
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;

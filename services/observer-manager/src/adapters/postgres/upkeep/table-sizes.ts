@@ -1,4 +1,4 @@
-import { prepared } from "./prepared.ts";
+import { prepared } from "../statements/prepared.ts";
 
 /** So long a plan may be one for a table that was half as large. */
 const LOOK_MS = 250;

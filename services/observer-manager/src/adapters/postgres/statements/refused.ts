@@ -1,5 +1,5 @@
 import { RefusedByDatabase } from "../../../operations/books/books-store.ts";
-import { sqlStateOf } from "./database-error.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
 
 /**
  * Whether the value is at fault, and is refused each time: class 22 data, 23 constraints, 21 cardinality, 54 a limit of PostgreSQL's (a value too
