@@ -406,6 +406,42 @@ test("A flow that is cancelled whole is told in chunks; what ends meanwhile is w
 test("Of a flow that is cancelled whole what could begin is cancelled first, wherever it stands in it", async () => {
   const { id } = await create([
     ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["first"] })),
+/** As whoever ends them does: of all of it that could begin. */
+const noteEnds = (id: string) =>
+  sql(
+    "INSERT INTO flow_ends (flow_id, ref, task_id, status, ended_at) SELECT flow_id, ref, task_id, 'Completed', now() FROM flow_tasks WHERE flow_id = $1 AND waiting = 0",
+    [id],
+  );
+
+/** Does it while another manager is in the middle of a chunk of these flows. */
+async function whileOthersAreAt(ids: string[], act: () => Promise<void>): Promise<void> {
+  const other = books.dataSource.createQueryRunner();
+  await other.startTransaction();
+  try {
+    await other.query("SELECT FROM flows WHERE id = ANY($1) FOR UPDATE", [ids]);
+    await act();
+  } finally {
+    await other.rollbackTransaction();
+    await other.release();
+  }
+}
+
+test("While others are at wide flows whose ends come first, those of the flows behind them are followed all the same", async () => {
+  const wide = Array.from({ length: 250 }, (_, i) => ({ ref: `w${i}` }));
+  const [first, second] = [await create(wide), await create(wide)];
+  const behind = await create([{ ref: "a" }, { ref: "b", after: ["a"] }]);
+  for (const { id } of [first, second, behind]) await noteEnds(id);
+  await whileOthersAreAt([first.id, second.id], async () => {
+    expect(await store.follow()).toMatchObject({ ends: 1, unlocked: 1 });
+    expect((await stepsOf(behind.id))["b"]?.status).toBe("Ready");
+    expect((await store.follow()).ends).toBe(0);
+  });
+  await whileOthersAreAt([first.id], async () => expect((await store.follow()).ends).toBe(200));
+  await follow();
+  expect(await get(first.id)).toMatchObject({ status: "Completed" });
+  expect(await get(second.id)).toMatchObject({ status: "Completed" });
+});
+
     { ref: "later", startAt: "2100-01-01T00:00:00Z" },
     { ref: "first" },
     { ref: "runs" },

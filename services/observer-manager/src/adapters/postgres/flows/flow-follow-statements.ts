@@ -7,11 +7,14 @@ export const HAS_WORK = `
   SELECT EXISTS (SELECT FROM flow_ends ORDER BY id LIMIT 1)
     OR EXISTS (SELECT FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered)`;
 
-/** The flows of the first ends; others are at the rest. Indexes: flow_ends_pkey, flows_pkey. */
+/** The flows of the first ends, without those of $2; `isLocked`: nobody else is at it. Indexes: flow_ends_pkey, flows_pkey. */
 export const LOCK_FLOWS = `
-  SELECT id, cancel_requested_at IS NOT NULL AS cancelling FROM flows WHERE id = ANY(ARRAY(
-    SELECT DISTINCT flow_id FROM (SELECT flow_id FROM flow_ends ORDER BY id LIMIT $1) first))
-  ORDER BY id FOR UPDATE SKIP LOCKED`;
+  WITH first AS MATERIALIZED (
+    SELECT DISTINCT flow_id AS id FROM (SELECT flow_id FROM flow_ends WHERE flow_id <> ALL($2::uuid[]) ORDER BY id LIMIT $1) ends
+  ), locked AS (
+    SELECT id, cancel_requested_at IS NOT NULL AS cancelling FROM flows WHERE id = ANY(ARRAY(SELECT id FROM first))
+    ORDER BY id FOR UPDATE SKIP LOCKED)
+  SELECT id, l.cancelling IS NOT NULL AS "isLocked", coalesce(l.cancelling, false) AS cancelling FROM first LEFT JOIN locked l USING (id)`;
 
 /**
  * A result that is longer than was said is a failure, where somebody was to be given it. Followed before, and so not again: one that is

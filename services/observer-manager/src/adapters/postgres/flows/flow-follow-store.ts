@@ -18,6 +18,8 @@ import * as sql from "./flow-follow-statements.ts";
 /** What one transaction looks at. */
 const MOST_ENDS = 200;
 const MOST_EDGES = 1_000;
+/** So often it looks behind flows that others are at: each of these others is passed in one look, as a rule. */
+const MOST_LOOKS = 20;
 
 interface EndRow extends EndedStep {
   id: string;
@@ -47,7 +49,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
 
   follow(): Promise<Followed> {
     return this.#dataSource.transaction(async (tx) => {
-      const flows = await tx.query<{ id: FlowId; cancelling: boolean }[]>(sql.LOCK_FLOWS, [MOST_ENDS]);
+      const flows = await lockFlows(tx);
       if (flows.length === 0) return NOTHING;
       const cancelling = new Set(flows.filter((flow) => flow.cancelling).map(({ id }) => id as string));
       const rows = await tx.query<EndRow[]>(sql.ENDS, [flows.map(({ id }) => id), MOST_ENDS]);
@@ -102,6 +104,24 @@ interface LockedTask {
   status: string;
   pool: string;
   sendId: SendId;
+}
+
+interface FoundFlow {
+  id: FlowId;
+  isLocked: boolean;
+  cancelling: boolean;
+}
+
+/** Those of the first ends. Where others are at all of these, as at one that is wide, those of the first ends of other flows. */
+async function lockFlows(tx: EntityManager): Promise<FoundFlow[]> {
+  const ofOthers: FlowId[] = [];
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    const found = await tx.query<FoundFlow[]>(sql.LOCK_FLOWS, [MOST_ENDS, ofOthers]);
+    const locked = found.filter(({ isLocked }) => isLocked);
+    if (locked.length > 0 || found.length === 0) return locked;
+    ofOthers.push(...found.map(({ id }) => id));
+  }
+  return [];
 }
 
 /** Of one task the first counts. */
