@@ -31,8 +31,12 @@ export interface FlowFollowerParts {
 export class FlowFollower {
   readonly #parts: FlowFollowerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
-  /** When they are looked for next, in ms of `performance.now()`, and behind which flow; and when the first of all are again. */
-  #lost: { atMs: number; behind: FlowId | null; roundAtMs: number } = { atMs: LOST_EVERY_MS, behind: null, roundAtMs: 0 };
+  /** By itself: a look that takes long, or fails, holds up nothing. */
+  readonly #looks = new Loop({ round: () => this.#noteLost(), failed: (error) => this.#lookFailed(error) });
+  /** Behind which flow they are looked for next, and when again behind none, in ms of `performance.now()`. */
+  readonly #lost: { behind: FlowId | null; roundAtMs: number } = { behind: null, roundAtMs: 0 };
+  /** Not before, by the same clock: it has failed just then. */
+  #cancelAtMs = 0;
 
   constructor(parts: FlowFollowerParts) {
     this.#parts = parts;
@@ -40,10 +44,11 @@ export class FlowFollower {
 
   start(): void {
     this.#loop.start();
+    this.#looks.start(LOST_EVERY_MS);
   }
 
-  stop(): Promise<void> {
-    return this.#loop.end();
+  async stop(): Promise<void> {
+    await Promise.all([this.#loop.end(), this.#looks.end()]);
   }
 
   /** An end was noted, or a flow is to be cancelled. */
@@ -53,7 +58,6 @@ export class FlowFollower {
 
   async #round(): Promise<number> {
     const isWoken = this.#loop.takeWake();
-    await this.#noteLost();
     if (!isWoken && !(await this.#parts.store.hasWork())) return untilNext(BACKSTOP_MS);
     const isCancelling = await this.#cancel();
     const ends = await this.#follow();
@@ -71,28 +75,37 @@ export class FlowFollower {
     return followed.ends;
   }
 
-  /** @returns whether there may be more of it */
+  /** One that fails is tried again later: ends are followed up meanwhile. @returns whether there may be more of it */
   async #cancel(): Promise<boolean> {
-    const { store, tasksOver, cancelled } = this.#parts;
-    const done = await store.cancelSome(CANCEL_AT_ONCE);
+    const { store, tasksOver, cancelled, log } = this.#parts;
+    if (performance.now() < this.#cancelAtMs) return false;
+    const done = await store.cancelSome(CANCEL_AT_ONCE).catch((error: unknown) => {
+      this.#cancelAtMs = performance.now() + FAILED_PAUSE_MS;
+      log.warn({ err: error }, "tasks of a flow that is cancelled could not be cancelled, trying again");
+      return undefined;
+    });
     if (done === undefined) return false;
     tasksOver(done.over);
     cancelled(done.refuse);
     return true;
   }
 
-  /** What comes after an end waits while it looks: so it looks at some flows at a time, however many run. */
-  async #noteLost(): Promise<void> {
-    const nowMs = performance.now();
-    const { atMs, behind, roundAtMs } = this.#lost;
-    if (nowMs < atMs) return;
-    const againMs = behind === null ? nowMs + LOST_EVERY_MS : roundAtMs;
-    this.#lost = { atMs: nowMs + LOST_APART_MS, behind, roundAtMs: againMs };
+  /** Of some flows at a time, however many run: it is one short statement. */
+  async #noteLost(): Promise<number> {
+    const { behind } = this.#lost;
+    if (behind === null) this.#lost.roundAtMs = performance.now() + LOST_EVERY_MS;
     const { count, last } = await this.#parts.store.noteLost(behind);
-    if (last === null) this.#lost = { atMs: Math.max(againMs, nowMs + LOST_APART_MS), behind: null, roundAtMs: 0 };
-    else this.#lost.behind = last;
-    if (count === 0) return;
-    this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
+    this.#lost.behind = last;
+    if (count > 0) {
+      this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
+      this.wake();
+    }
+    return last === null ? Math.max(LOST_APART_MS, this.#lost.roundAtMs - performance.now()) : LOST_APART_MS;
+  }
+
+  #lookFailed(error: unknown): number {
+    this.#parts.log.warn({ err: error }, "ends that nobody has noted could not be looked for, trying again in a minute");
+    return LOST_EVERY_MS;
   }
 
   #failed(error: unknown): number {
