@@ -351,6 +351,42 @@ test("Of tasks that together have more inputs than 4 MiB a taker has those that 
   expect([...first.keys(), ...second.keys()].sort()).toEqual([...readers].sort());
 });
 
+test("Many short results count with what is around them, and errors with what is told of them, however long these are", async () => {
+  const results = Array.from({ length: 1_000 }, (_, i) => `result-${i}`);
+  const failures = Array.from({ length: 40 }, (_, i) => `failure-${i}`);
+  const readers = (name: string) => Array.from({ length: 30 }, (_, i) => `${name}-${i}`);
+  const { id } = await create([
+    ...[...results, ...failures].map((ref) => ({ ref, onFailure: "continue" as const, maxOutputBytes: 100 })),
+    ...readers("sum").map((ref) => ({ ref, after: results })),
+    ...readers("look").map((ref) => ({ ref, after: failures })),
+  ]);
+  await over(id, "result", { status: "Completed", output: "1" });
+  await over(id, "failure", { status: "Failed", message: "m".repeat(16_000) });
+  await sql("UPDATE tasks SET status = 'Ready' WHERE flow_id = $1", [id]);
+  const expected = [...readers("sum"), ...readers("look")];
+  const takes: string[][] = [];
+  for (let left = expected.length; left > 0; left -= takes.at(-1)?.length || expect.fail("nothing more comes"))
+    takes.push([...(await take()).keys()]);
+  expect(takes.flat().sort()).toEqual(expected.sort());
+  // 4 MiB of a thousand times 200 bytes, of 262,144 characters.
+  for (const some of takes) {
+    const lookers = some.filter((ref) => ref.startsWith("look")).length;
+    expect((some.length - lookers) * 201_000 + lookers * 270_000).toBeLessThan(4_300_000);
+  }
+});
+
+/** Those of the flow that are called so, as followed up long ago. */
+async function over(id: string, name: string, how: { status: string; output?: string; message?: string }): Promise<void> {
+  const [prefix, { status, output = null, message = null }] = [`${name}-%`, how];
+  await sql(
+    `UPDATE flow_tasks SET status = $3, output = $4, ended_at = now(),
+       error = CASE WHEN $5::text IS NOT NULL THEN jsonb_build_object('name', 'Error', 'message', $5::text) END
+     WHERE flow_id = $1 AND ref LIKE $2`,
+    [id, prefix, status, output, message],
+  );
+  await sql("DELETE FROM tasks WHERE flow_id = $1 AND flow_ref LIKE $2", [id, prefix]);
+}
+
 test("Two managers follow at once, and one that dies leaves its chunk to another: each task is unlocked once", async () => {
   const flows = await Promise.all(
     Array.from({ length: 20 }, () => create([{ ref: "a" }, { ref: "b", after: ["a"] }, { ref: "c", after: ["a", "b"] }])),

@@ -19,9 +19,13 @@ const INPUTS = `
 /** Sixteen results of 64 KiB may go to each of thousands of tasks: a claim reads MAX_CLAIM_BYTES of them, and for a taker, of whom many may ask at once, so much is read. */
 export const MAX_TAKE_BYTES = 4_194_304;
 
-/** Indexes: as above. Lengths of what is stored out of line are known without reading it. */
+/** What is around each, its ref and how it ended: ten thousand results of one byte are as much as forty of 64 KiB. */
+const BYTES_AROUND = 200;
+
+/** Indexes: as above. Lengths of results that are stored out of line are known without reading them. */
 const SIZES = `
-  SELECT u.id, coalesce(sum(octet_length(p.output)), 0)::float8 AS bytes
+  SELECT u.id, (coalesce(sum(octet_length(p.output)), 0) + count(*) * ${BYTES_AROUND}
+    + least(coalesce(sum(octet_length(p.error->>'message')), 0), ${MAX_ERROR_CHARS}))::float8 AS bytes
   FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS u (id, flow_id, ref)
   JOIN flow_edges e ON e.flow_id = u.flow_id AND e.ref = u.ref
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
