@@ -406,42 +406,6 @@ test("Two managers follow at once, and one that dies leaves its chunk to another
   expect(runs?.sends).toBe(60);
 });
 
-test("A flow that is cancelled whole is told in chunks; what ends meanwhile is written down, and nothing is unlocked", async () => {
-  const { id } = await create([
-    { ref: "a" },
-    { ref: "b" },
-    ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["a"] })),
-  ]);
-  const due = await take();
-  expect((await manager.call("POST", `/api/v1/flows/${id}/cancel`)).body).toMatchObject({
-    status: "Running",
-    cancelling: true,
-    reason: "cancelled by anonymous",
-  });
-  await complete(due.get("a"));
-  await follow();
-  expect((await store.cancelSome(10))?.over).toHaveLength(9); // and one that runs is told
-  while ((await store.cancelSome(10)) !== undefined);
-  await follow();
-  expect(await get(id)).toMatchObject({ status: "Running", cancelling: true });
-  expect(
-    (await manager.call("POST", `/api/v1/tasks/${due.get("b")?.id}/extend`, { json: { sendId: due.get("b")?.sendId } })).body
-      .code,
-  ).toBe("task-cancelling");
-  await fail(due.get("b"));
-  await follow();
-  expect(await get(id)).toMatchObject({
-    status: "Cancelled",
-    reason: "cancelled by anonymous",
-    tasks: { total: 32, completed: 1, failed: 0, cancelled: 31 },
-  });
-  const again = await manager.call("POST", `/api/v1/flows/${id}/cancel`);
-  expect([again.status, again.body.code]).toEqual([409, "flow-over"]);
-});
-
-test("Of a flow that is cancelled whole what could begin is cancelled first, wherever it stands in it", async () => {
-  const { id } = await create([
-    ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["first"] })),
 /** As whoever ends them does: of all of it that could begin. */
 const noteEnds = (id: string) =>
   sql(
@@ -478,6 +442,42 @@ test("While others are at wide flows whose ends come first, those of the flows b
   expect(await get(second.id)).toMatchObject({ status: "Completed" });
 });
 
+test("A flow that is cancelled whole is told in chunks; what ends meanwhile is written down, and nothing is unlocked", async () => {
+  const { id } = await create([
+    { ref: "a" },
+    { ref: "b" },
+    ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["a"] })),
+  ]);
+  const due = await take();
+  expect((await manager.call("POST", `/api/v1/flows/${id}/cancel`)).body).toMatchObject({
+    status: "Running",
+    cancelling: true,
+    reason: "cancelled by anonymous",
+  });
+  await complete(due.get("a"));
+  await follow();
+  expect((await store.cancelSome(10))?.over).toHaveLength(9); // and one that runs is told
+  while ((await store.cancelSome(10)) !== undefined);
+  await follow();
+  expect(await get(id)).toMatchObject({ status: "Running", cancelling: true });
+  expect(
+    (await manager.call("POST", `/api/v1/tasks/${due.get("b")?.id}/extend`, { json: { sendId: due.get("b")?.sendId } })).body
+      .code,
+  ).toBe("task-cancelling");
+  await fail(due.get("b"));
+  await follow();
+  expect(await get(id)).toMatchObject({
+    status: "Cancelled",
+    reason: "cancelled by anonymous",
+    tasks: { total: 32, completed: 1, failed: 0, cancelled: 31 },
+  });
+  const again = await manager.call("POST", `/api/v1/flows/${id}/cancel`);
+  expect([again.status, again.body.code]).toEqual([409, "flow-over"]);
+});
+
+test("Of a flow that is cancelled whole what could begin is cancelled first, wherever it stands in it", async () => {
+  const { id } = await create([
+    ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["first"] })),
     { ref: "later", startAt: "2100-01-01T00:00:00Z" },
     { ref: "first" },
     { ref: "runs" },
@@ -591,6 +591,22 @@ test("Flows are listed, filtered and paged; their tasks too, in order", async ()
   expect(Object.keys(await stepsOf(first.id, `limit=2&cursor=${tasks.nextCursor}`))).toEqual(["c"]);
   expect((await manager.call("GET", "/api/v1/flows?cursor=nonsense")).status).toBe(400);
   expect((await manager.call("GET", `/api/v1/flows/${randomUUID()}`)).body.code).toBe("flow-not-found");
+});
+
+test("The list of a flow's tasks has no more than the begin of long errors; the task has all of it", async () => {
+  const { id } = await create(Array.from({ length: 1_000 }, (_, i) => ({ ref: `wordy-${i}` })));
+  const message = "m".repeat(16_000);
+  const [task] = await takers.take({ count: 1 });
+  await takers.fail(task ?? expect.fail(), { retryable: false, error: { message } });
+  const list = async () => (await manager.call("GET", `/api/v1/flows/${id}/tasks?limit=1000`)).text;
+  const said = async () =>
+    (JSON.parse(await list()) as FlowTaskPage).items.flatMap(({ lastError }) => (lastError === null ? [] : [lastError]));
+  const begin = { name: "Error", message: message.slice(0, 1_000) };
+  expect(await said()).toEqual([begin]);
+  expect((await taskOf(task?.id ?? "")).lastError?.message).toBe(message);
+  await over(id, "wordy", { status: "Failed", message });
+  expect((await list()).length).toBeLessThan(2_000_000);
+  expect(await said()).toEqual(Array.from({ length: 1_000 }, () => begin));
 });
 
 /** Its task, taken. */

@@ -140,6 +140,9 @@ export const FlowPage = z
   .meta({ id: "FlowPage" });
 export type FlowPage = z.infer<typeof FlowPage>;
 
+/** So much of what an error says a list of tasks shows: a thousand of 16,384 characters are more than a page is worth. */
+export const FLOW_TASK_MESSAGE_CHARS = 1_000;
+
 export const FlowTaskView = z
   .object({
     ref: z.string(),
@@ -161,7 +164,9 @@ export const FlowTaskView = z
     lastError: z
       .object({ name: z.string(), message: z.string() })
       .nullable()
-      .describe("of what is over and has not completed"),
+      .describe(
+        `of what is over and has not completed; ${FLOW_TASK_MESSAGE_CHARS} characters of its message: its task has all of it`,
+      ),
     startedAt: Timestamp.nullable().describe("of its last attempt, while the task is remembered"),
     endedAt: Timestamp.nullable(),
     output: z

@@ -1,4 +1,11 @@
-import type { FlowStatusName, FlowTaskView, FlowView, ON_FAILURE, TaskStatus } from "@unacked/contracts";
+import {
+  FLOW_TASK_MESSAGE_CHARS,
+  type FlowStatusName,
+  type FlowTaskView,
+  type FlowView,
+  type ON_FAILURE,
+  type TaskStatus,
+} from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
@@ -63,7 +70,8 @@ export interface FlowTaskRow {
   until: string | null;
   status: TaskStatus;
   reason: string | null;
-  error: { name: string; message: string } | null;
+  error_name: string | null;
+  error_message: string | null;
   started_at: Date | null;
   ended_at: Date | null;
   output: string | null;
@@ -77,7 +85,8 @@ export const FLOW_TASKS = `
   SELECT f.place, f.ref, f.task_id, f.type, f.pool, f.on_failure, f.max_output_bytes, f.run, greatest(f.waiting, 0) AS waiting,
     t.lane, t.due_at, t.story ->> 'until' AS until,
     ARRAY(SELECT e.after FROM flow_edges e WHERE e.flow_id = f.flow_id AND e.ref = f.ref ORDER BY e.after) AS after,
-    coalesce(f.status, t.status, n.status, 'Cancelled') AS status, coalesce(f.reason, n.reason) AS reason, coalesce(f.error, n.error) AS error,
+    coalesce(f.status, t.status, n.status, 'Cancelled') AS status, coalesce(f.reason, n.reason) AS reason,
+    coalesce(f.error, n.error) ->> 'name' AS error_name, left(coalesce(f.error, n.error) ->> 'message', ${FLOW_TASK_MESSAGE_CHARS}) AS error_message,
     coalesce(t.started_at, e.started_at) AS started_at, coalesce(f.ended_at, n.ended_at) AS ended_at,
     CASE WHEN $4 THEN coalesce(f.output, n.output) END AS output
   FROM flow_tasks f
@@ -88,7 +97,7 @@ export const FLOW_TASKS = `
 
 /** @param standing needed of what is Ready */
 export function toFlowTaskView(row: FlowTaskRow, standing?: TypeStanding): FlowTaskView {
-  const { ref, type, pool, after, run, status, reason, error, output } = row;
+  const { ref, type, pool, after, run, status, reason, error_name: name, error_message: message, output } = row;
   return {
     ref,
     taskId: row.task_id,
@@ -102,7 +111,7 @@ export function toFlowTaskView(row: FlowTaskRow, standing?: TypeStanding): FlowT
     waitsFor: status === "Blocked" ? row.waiting : 0,
     waitReason: waitReasonOf(row, standing),
     reason,
-    lastError: status === "Completed" || error === null ? null : { name: error.name, message: error.message },
+    lastError: status === "Completed" || name === null ? null : { name, message: message ?? "" },
     startedAt: shownTimeOrNull(row.started_at),
     endedAt: shownTimeOrNull(row.ended_at),
     ...(output !== null && { output: fromJsonText(output) }),

@@ -1,3 +1,4 @@
+import { FLOW_TASK_MESSAGE_CHARS } from "@unacked/contracts";
 import { decodeFlowCursor, decodePlaceCursor } from "../../../../operations/cursor.ts";
 import type { FlowTools } from "../../../../operations/flows/flow-tools.ts";
 import {
@@ -92,6 +93,7 @@ const listTasks = (flows: FlowTools) =>
   defineRoute("listFlowTasks")({
     tag: "Flows",
     summary: "The tasks of a flow: how they stand, and what comes after what",
+    description: `With ${FLOW_TASK_MESSAGE_CHARS} characters of an error's message: the task itself has all of it. With \`outputs\` a page has ${MOST_WITH_OUTPUTS} at most.`,
     answers: {
       200: { description: "One page, in the order of the create", examples: { "One is missing": FLOW_TASK_PAGE } },
     },
