@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { PutSchedule, type TaskId } from "@unacked/contracts";
+import { CreateFlow, newFlowId, PutSchedule, type TaskId } from "@unacked/contracts";
 import type { QueryRunner } from "typeorm";
 import { expect, it } from "vitest";
+import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
+import { PostgresFlowStore } from "../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
@@ -13,7 +15,7 @@ import { SOMEBODY, useBooks } from "../support/servers/books.ts";
 
 /* Who is ended, as he and somebody else wait for each other's tasks, does it again: nobody who asked is told. */
 
-const books = useBooks("schedules, tasks, ended_tasks, task_services, audit");
+const books = useBooks("schedules, tasks, ended_tasks, task_services, audit, flows, flow_tasks, flow_edges, flow_ends");
 
 const deadlocks = async (): Promise<number> => {
   const [row] = await books.dataSource.query(
@@ -97,4 +99,41 @@ it("A retry with other params, whose key somebody has who runs many again", asyn
   };
   const store = new PostgresTaskFailureStore(books.dataSource);
   expect(await meanwhile(does, () => store.retryWith(id as TaskId, { a: 2 }, retry))).toEqual({ kind: "key-taken", winner });
+});
+
+/** One task that two come after. @returns the flow, and its tasks' ids by ref */
+async function createFlow() {
+  await new PostgresTaskDays(books.dataSource).makeAhead();
+  const steps = [{ ref: "first" }, { ref: "a", after: ["first"] }, { ref: "b", after: ["first"] }];
+  const { tasks = [] } = CreateFlow.parse({ tasks: steps.map((step) => ({ type: "t", ...step })) });
+  const store = new PostgresFlowStore(books.dataSource);
+  const id = newFlowId();
+  await store.insert({ id, name: undefined, tasks }, newAction("flow.create", SOMEBODY));
+  const rows = await books.dataSource.query<{ ref: string; id: TaskId }[]>(
+    "SELECT flow_ref AS ref, id FROM tasks ORDER BY id",
+  );
+  return { store, id, taskOf: new Map(rows.map((row) => [row.ref, row.id])) };
+}
+
+it("A flow that is cancelled whole, some of its tasks at a time", async () => {
+  const { store, id, taskOf } = await createFlow();
+  await store.cancel(id, newAction("flow.cancel", SOMEBODY));
+  const [lowest, , highest] = [...taskOf.values()];
+  const follower = new PostgresFlowFollowStore(books.dataSource);
+  const done = await meanwhile({ first: lock(highest), second: lock(lowest) }, () => follower.cancelSome(10));
+  expect(done?.over.toSorted()).toEqual([...taskOf.values()].toSorted());
+});
+
+it("An end of a task of a flow that unlocks others", async () => {
+  const { id, taskOf } = await createFlow();
+  await books.dataSource.query(
+    `INSERT INTO flow_ends (flow_id, ref, task_id, status, ended_at)
+     SELECT flow_id, ref, task_id, 'Completed', now() FROM flow_tasks WHERE flow_id = $1 AND ref = 'first'`,
+    [id],
+  );
+  const follower = new PostgresFlowFollowStore(books.dataSource);
+  // In which order it unlocks them is PostgreSQL's choice; the flow it has locked before.
+  const lockFlow = (other: QueryRunner) => other.query("SELECT FROM flows WHERE id = $1 FOR UPDATE", [id]);
+  const does = { first: lock(taskOf.get("b")), second: lockFlow };
+  expect(await meanwhile(does, () => follower.follow())).toMatchObject({ ends: 1, unlocked: 2 });
 });

@@ -9,6 +9,7 @@ import {
   reasonOf,
 } from "../../../domain/flows/flow-progress.ts";
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
+import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
 import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
 import { CANCELLED } from "../tasks/task-ledger-statements.ts";
@@ -48,7 +49,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
   }
 
   follow(): Promise<Followed> {
-    return this.#dataSource.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const flows = await lockFlows(tx);
       if (flows.length === 0) return NOTHING;
       const cancelling = new Set(flows.filter((flow) => flow.cancelling).map(({ id }) => id as string));
@@ -72,7 +73,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
   }
 
   cancelSome(limit: number): ReturnType<FlowFollowStore["cancelSome"]> {
-    return this.#dataSource.transaction(async (tx) => {
+    return this.#write(async (tx) => {
       const [flow] = await tx.query<{ id: FlowId }[]>(sql.LOCK_TO_CANCEL);
       if (flow === undefined) return undefined;
       const left = await tx.query<{ id: TaskId }[]>(sql.TO_CANCEL, [flow.id, limit]);
@@ -96,6 +97,11 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
   async forget(olderThanMs: number, limit: number): Promise<number> {
     const [row] = await this.#dataSource.query<{ count: number }[]>(sql.FORGET, [olderThanMs, limit]);
     return row?.count ?? 0;
+  }
+
+  /** The ledger, or who cancels many, may lock two tasks the other way round. */
+  #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
 }
 
