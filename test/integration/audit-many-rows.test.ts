@@ -1,7 +1,8 @@
 import { type AuditedAction, MAX_AUDIT_COUNT } from "@unacked/contracts";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { listAudit } from "../../services/observer-manager/src/adapters/postgres/access/audit-rows.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { rowsReadBy, statementsOf } from "../support/servers/rows-read.ts";
 
 /* Of a busy month there are tens of millions: a page that counted them all, or looked for what is seldom among them, was never answered. */
 
@@ -31,49 +32,11 @@ test("Entries are counted up to a number, and it is said that there are more", a
 });
 
 test("What is done seldom is found without a look at all the rest, and nothing is counted to the end", async () => {
-  const asked = await statementsOf(async () => {
+  const asked = await statementsOf(books, async () => {
     await list("service.drain");
     await list();
   });
   expect(asked).toHaveLength(4);
   for (const { sql, parameters } of asked)
-    expect(await rowsReadBy(sql, parameters), sql).toBeLessThanOrEqual(MAX_AUDIT_COUNT + 1);
+    expect(await rowsReadBy(books, { sql, parameters }), sql).toBeLessThanOrEqual(MAX_AUDIT_COUNT + 1);
 });
-
-/** What the store asks for that. */
-async function statementsOf(act: () => Promise<void>): Promise<{ sql: string; parameters: unknown[] }[]> {
-  const asked: { sql: string; parameters: unknown[] }[] = [];
-  const { dataSource } = books;
-  const make = dataSource.createQueryRunner.bind(dataSource);
-  const spy = vi.spyOn(dataSource, "createQueryRunner").mockImplementation((mode) => {
-    const runner = make(mode);
-    const query = runner.query.bind(runner) as (sql: string, parameters?: unknown[], ...more: never[]) => Promise<never>;
-    runner.query = (sql: string, parameters?: unknown[], ...more: never[]) => {
-      asked.push({ sql, parameters: parameters ?? [] });
-      return query(sql, parameters, ...more);
-    };
-    return runner;
-  });
-  try {
-    await act();
-  } finally {
-    spy.mockRestore();
-  }
-  return asked;
-}
-
-interface Plan {
-  "Actual Rows": number;
-  "Rows Removed by Filter"?: number;
-  Plans?: Plan[];
-}
-
-/** Of the table itself: what its leaves were read for, also what was thrown away. */
-async function rowsReadBy(sql: string, parameters: unknown[]): Promise<number> {
-  const [row] = await books.dataSource.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);
-  const readBy = (plan: Plan): number =>
-    plan.Plans === undefined
-      ? plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)
-      : plan.Plans.reduce((sum, part) => sum + readBy(part), 0);
-  return readBy(row["QUERY PLAN"][0].Plan);
-}

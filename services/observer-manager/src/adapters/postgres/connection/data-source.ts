@@ -49,6 +49,7 @@ import { WorksProblem0056 } from "../migrations/0056-works-problem.ts";
 import { RunsAskedOnce0057 } from "../migrations/0057-runs-asked-once.ts";
 import { AuditOfDeed0058 } from "../migrations/0058-audit-of-deed.ts";
 import { TimersByEnd0059 } from "../migrations/0059-timers-by-end.ts";
+import { FlowsByStatus0060 } from "../migrations/0060-flows-by-status.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { SIZES, TableSizes } from "../upkeep/table-sizes.ts";
@@ -160,6 +161,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       RunsAskedOnce0057,
       AuditOfDeed0058,
       TimersByEnd0059,
+      FlowsByStatus0060,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

@@ -1,4 +1,4 @@
-import { type FlowId, type FlowView, MAX_FLOW_COUNT } from "@unacked/contracts";
+import { FLOW_STATUSES, type FlowId, type FlowView, MAX_FLOW_COUNT } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToFlow } from "../../../operations/access/audit.ts";
 import type { FlowInsertOutcome, FlowQuery, FlowStore, NewFlow } from "../../../operations/flows/flow-store.ts";
@@ -38,6 +38,8 @@ const FLOWS: LiveAndEnded = {
   overStatuses: [],
   maxCount: MAX_FLOW_COUNT,
 };
+/** Each status apart, the newest of it first. Index: flows_by_status. */
+const OF_STATUSES: LiveAndEnded = { ...FLOWS, live: { ...FLOWS.live, parts: FLOW_STATUSES.map((status) => [status]) } };
 
 export class PostgresFlowStore implements FlowStore {
   readonly #dataSource: DataSource;
@@ -78,7 +80,8 @@ export class PostgresFlowStore implements FlowStore {
   }
 
   async list(query: FlowQuery): ReturnType<FlowStore["list"]> {
-    const { rows, ...page } = await listNewest<FlowRow>(this.#dataSource, FLOWS, query, () => conditionsOf(query));
+    const from = query.statuses === undefined ? FLOWS : OF_STATUSES;
+    const { rows, ...page } = await listNewest<FlowRow>(this.#dataSource, from, query, () => conditionsOf(query));
     return { ...page, items: rows.map(toFlowView) };
   }
 

@@ -29,6 +29,7 @@ export const FlowsTable = new EntitySchema({
   indices: [
     { name: "flows_newest" },
     { name: "flows_of_name" },
+    { name: "flows_by_status" },
     { name: "flows_running" },
     { name: "flows_to_cancel" },
     { name: "flows_by_end" },
