@@ -47,17 +47,20 @@ export const isToken = (token: string): boolean => !/[^\t\u0020-\u007e\u0080-\u0
 /** HTTP to one manager. Every failure to get an answer is a CallError, or the reason of the caller's signal. */
 export class Wire {
   readonly #options: WireOptions;
+  /** Alone, as it was looked at: what stands around it would be refused as it is sent. */
+  readonly #token: string | undefined;
   readonly url: string;
   readonly timeoutMs: number;
 
   /** @throws TypeError where `url` is no address, or `token` none: no try would find a manager there, or be understood by it */
   constructor(options: WireOptions) {
     this.#options = options;
+    this.#token = options.token?.trim();
     this.url = options.url.replace(/\/+$/, ""); // paths begin with one
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (!isAddress(this.url))
       throw new TypeError(`"${options.url}" is no address of a manager: write it as http://127.0.0.1:8080`);
-    if (options.token !== undefined && !isToken(options.token))
+    if (this.#token !== undefined && !isToken(this.#token))
       throw new TypeError("the token is none: it has a line break, or another character that no header may have");
   }
 
@@ -87,7 +90,7 @@ export class Wire {
 
   async #fetch(request: Request, until: JoinedSignal, headers: Record<string, string> = {}): Promise<Response> {
     const { method, path, query, body, ifMatch, prefer } = request;
-    const { token, fetch: fetchBy = fetch } = this.#options;
+    const { fetch: fetchBy = fetch } = this.#options;
     const search = query === undefined || query.size === 0 ? "" : `?${query}`;
     const init: RequestInit = {
       method,
@@ -96,7 +99,7 @@ export class Wire {
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(ifMatch !== undefined && { "if-match": ifMatch }),
         ...(prefer !== undefined && { prefer }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       redirect: "manual", // a followed POST would become a GET

@@ -326,11 +326,18 @@ describe("a manager's address", () => {
   );
 });
 
-test("A token that no header can have is refused at once, and not quoted; the end of its line does no harm", () => {
+test("A token that no header can have is refused at once, and not quoted; white space around it does no harm", async () => {
   for (const token of ["a-secret\nline: ci operator", "a-secret\r\nx", "a-secret\0", "a-secret€"]) {
     const act = () => new Wire({ url: "http://127.0.0.1:9", token });
     expect(act).toThrow(/^the token is none/);
     expect(act).not.toThrow("a-secret");
   }
-  for (const token of ["a-secret\r\n", "", "geheimniß"]) expect(() => new Wire({ url: "", token })).not.toThrow();
+  for (const token of ["", "geheimniß"]) expect(() => new Wire({ url: "", token })).not.toThrow();
+  const { url } = await clientOf(({ headers }, response) =>
+    json(response, { ...observerView(), name: headers.authorization }),
+  );
+  for (const token of ["a-secret\r\n", "\na-secret", "\ufeffa-secret", "a-secret\u2028"]) {
+    const client = new Client({ wire: new Wire({ url, token }), decoder: contractDecoder, retries: 0 });
+    expect(await client.call("getObserver", { path: { ref: "x" } })).toMatchObject({ name: "Bearer a-secret" });
+  }
 });
