@@ -68,6 +68,8 @@ export function failureOf(error: CallError, url: string, about?: string): CliFai
         remedy: "Are manager and command line of one version?",
         cause: error,
       });
+    case "aborted":
+      return new CliFailure("interrupted", message, { cause: error });
     default:
       return kind satisfies never;
   }

@@ -6,9 +6,9 @@ export type AnyProblem = Omit<ProblemDetails, "code"> & { code: string };
 /**
  * refused: the manager says by a problem why not · unreachable: nobody answers at that address · timed-out: nobody answered in
  * time · redirected: the address sends elsewhere · not-unacked: what answers is no manager · misshapen: an answer of another
- * shape than the contracts have.
+ * shape than the contracts have · aborted: the caller's own signal ended a create; other calls reject with its reason.
  */
-export type CallErrorKind = "refused" | "unreachable" | "timed-out" | "redirected" | "not-unacked" | "misshapen";
+export type CallErrorKind = "refused" | "unreachable" | "timed-out" | "redirected" | "not-unacked" | "misshapen" | "aborted";
 
 interface About {
   /** `GET http://…/api/v1/observers`. */
@@ -21,11 +21,18 @@ interface About {
   ids?: readonly string[] | undefined;
 }
 
+interface Creating {
+  ids: readonly string[];
+  request: string;
+  signal: AbortSignal | undefined;
+}
+
 const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
 /** Why a call was not done, or its answer could not be had. */
 export class CallError extends Error {
-  override readonly name = "CallError";
+  /** `CallError`; where it is `aborted`, that of the signal's reason (its `cause`), as `AbortError` or `TimeoutError`. */
+  override readonly name: string;
   readonly kind: CallErrorKind;
   readonly request: string;
   readonly status: number | undefined;
@@ -36,6 +43,7 @@ export class CallError extends Error {
 
   constructor(kind: CallErrorKind, message: string, { request, status, problem, flaws = [], cause, ids = [] }: About) {
     super(message, cause === undefined ? {} : { cause });
+    this.name = kind === "aborted" && cause instanceof Error ? cause.name : "CallError";
     this.kind = kind;
     this.request = request;
     this.status = status;
@@ -60,10 +68,15 @@ export class CallError extends Error {
   static refused(problem: AnyProblem, request: string): CallError {
     return new CallError("refused", problem.detail, { request, status: problem.status, problem });
   }
+
   /** What a create failed with, and the ids that it was made with: the client may have made them. */
-  static ofCreate(error: unknown, ids: readonly string[]): unknown {
+  static ofCreate(error: unknown, { ids, request: asked, signal }: Creating): unknown {
+    if (signal?.aborted && error === signal.reason)
+      return new CallError("aborted", `the caller gave it up: ${textOf(error)}`, { request: asked, cause: error, ids });
     if (!(error instanceof CallError)) return error;
     const { kind, message, request, status, problem, flaws, cause } = error;
     return new CallError(kind, message, { request, status, problem, flaws, cause, ids });
   }
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

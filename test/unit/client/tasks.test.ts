@@ -5,6 +5,7 @@ import {
   CallError,
   Client,
   contractDecoder,
+  flow,
   type OutputOf,
   TaskCancelled,
   TaskFailed,
@@ -121,6 +122,31 @@ test("A create that fails tells the ids it was made with, so that it can be repe
   expect(sent).toHaveLength(1_001);
   const one = await failureOf(client.tasks.create(loose, {}));
   expect(one).toMatchObject({ kind: "unreachable", ids: [((asked[2] as Asked).body as { id: string }).id] });
+});
+
+test("A create that its caller's signal ends tells the ids, too, and is known by the reason's name", async () => {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(new DOMException("enough", "TimeoutError"));
+  const thousand = json({ results: Array.from({ length: 1_000 }, () => ({ status: 201, task: CREATED })) });
+  const { client, asked } = await managerOf(thousand, thousand, leave, () => undefined);
+  const params = Array.from({ length: 2_001 }, () => ({ params: {} }));
+  const many = await failureOf(client.tasks.createMany(loose, params, leaving));
+  const sent = asked.flatMap(({ body }) => (body as { tasks: { id: string }[] }).tasks.map(({ id }) => id));
+  expect(many).toBeInstanceOf(CallError);
+  expect(many).toMatchObject({ name: "TimeoutError", kind: "aborted", cause: leaving.signal.reason, ids: sent });
+  expect(sent).toHaveLength(2_001);
+  const request = `POST ${client.url}/api/v1/tasks`;
+  const one = await failureOf(client.tasks.create(loose, {}, { id: TASK_ID, signal: AbortSignal.timeout(50) }));
+  expect(one).toMatchObject({ name: "TimeoutError", kind: "aborted", ids: [TASK_ID], isPassing: false, request });
+  const flowFailure = await failureOf(client.flows.create(flow([]), { id: "f", signal: AbortSignal.abort() }));
+  expect(flowFailure).toMatchObject({ name: "AbortError", code: "aborted", ids: ["f"] });
+});
+
+test("What cannot be sent is refused before any of the others is", async () => {
+  const { client, asked } = await managerOf(json({ results: [] }));
+  const tasks = [...Array.from({ length: 1_001 }, () => ({ params: {} })), { params: { count: 1n } }];
+  expect(await failureOf(client.tasks.createMany("loose", tasks))).toBeInstanceOf(TypeError);
+  expect(asked).toEqual([]);
 });
 
 test("A signal that many calls and waits were given, as that of an app's end, keeps no trace of them", async () => {

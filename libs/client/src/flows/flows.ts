@@ -1,6 +1,5 @@
 import { type BodyOf, type FlowView, newUuid, type QueryOf } from "@unacked/contracts";
-import { CallError } from "../call-error.ts";
-import type { Calls } from "../tasks/calls.ts";
+import { type Calls, failCreate } from "../tasks/calls.ts";
 import { typeOf } from "../tasks/task-kind.ts";
 import type { FlowPlan, FlowStep } from "./flow.ts";
 import { FlowHandle } from "./flow-handle.ts";
@@ -13,7 +12,10 @@ export class Flows {
     this.#calls = calls;
   }
 
-  /** All of it, or nothing. @param plan what `flow` gave @param options without an `id` the client makes one, so that the call may be repeated */
+  /**
+   * All of it, or nothing. A failure has the flow's id in its `ids`, as that of a task. @param plan what `flow` gave @param options without an
+   * `id` the client makes one, so that the call may be repeated
+   */
   async create<Steps extends readonly FlowStep[]>(
     { name, steps }: FlowPlan<Steps>,
     { id = newUuid(), signal }: { id?: string; signal?: AbortSignal } = {},
@@ -25,9 +27,7 @@ export class Flows {
     }));
     const body = { id, ...(name !== undefined && { name }), tasks };
     const call = this.#calls.call("createFlow", { body: body as BodyOf<"createFlow"> }, signal);
-    const created = await call.catch((error: unknown) => {
-      throw CallError.ofCreate(error, [id]);
-    });
+    const created = await call.catch(failCreate(this.#calls, "createFlow", [id], signal));
     return new FlowHandle(this.#calls, created.id, created.outcome);
   }
 

@@ -1,7 +1,18 @@
-import type { AnswerOf, CallInput, CallName, MinimalCallName, MinimalOf, PagedCallName, QueryOf } from "@unacked/contracts";
+import {
+  type AnswerOf,
+  type CallInput,
+  type CallName,
+  type MinimalCallName,
+  type MinimalOf,
+  type PagedCallName,
+  placeOf,
+  type QueryOf,
+} from "@unacked/contracts";
+import { CallError } from "../call-error.ts";
 
 /** What is asked of the client that these belong to. */
 export interface Calls {
+  readonly url: string;
   readonly timeoutMs: number;
   call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>>;
   /** Answered with receipts alone. */
@@ -19,3 +30,13 @@ export interface Calls {
 
 /** A manager that is asked to wait is to answer well before the wire gives it up. In ms. */
 export const longestWaitMs = ({ timeoutMs }: Pick<Calls, "timeoutMs">): number => Math.max(1_000, timeoutMs * 0.75);
+
+type CreateName = "createTask" | "createTasks" | "createFlow";
+
+/** For `catch`: throws what a create failed with, and the ids that it was to create. */
+export const failCreate =
+  ({ url }: Calls, name: CreateName, ids: readonly string[], signal: AbortSignal | undefined) =>
+  (error: unknown): never => {
+    const { method, path } = placeOf(name);
+    throw CallError.ofCreate(error, { ids, request: `${method} ${url}${path}`, signal });
+  };

@@ -1,7 +1,6 @@
 import { type BodyOf, newUuid, type ProblemDetails, type QueryOf, type TaskView } from "@unacked/contracts";
-import { CallError } from "../call-error.ts";
 import { pause } from "../event-stream.ts";
-import { type Calls, longestWaitMs } from "./calls.ts";
+import { type Calls, failCreate, longestWaitMs } from "./calls.ts";
 import { TakenTask } from "./taken-task.ts";
 import { TaskHandle } from "./task-handle.ts";
 import { type OutputOf, type ParamsOf, type TaskKind, typeOf } from "./task-kind.ts";
@@ -31,20 +30,24 @@ export class Tasks {
     this.#calls = calls;
   }
 
-  /** Accepted means that it ends once in the books. @param kind a definition of `defineTask`, or the name of a type */
+  /**
+   * Accepted means that it ends once in the books. A failure has the task's id in its `ids`, also where `signal` ended it: a CallError of the
+   * kind `aborted`, named as the signal's reason is. @param kind a definition of `defineTask`, or the name of a type
+   */
   async create<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
     params: ParamsOf<Kind>,
     { signal, id: own = newUuid(), ...options }: TaskOptions & { signal?: AbortSignal } = {},
   ): Promise<TaskHandle<OutputOf<Kind>>> {
     const body = { ...options, id: own, type: typeOf(kind), params };
-    const { id, outcome } = await this.#calls.call("createTask", { body }, signal).catch(ofCreate([own]));
+    const failed = failCreate(this.#calls, "createTask", [own], signal);
+    const { id, outcome } = await this.#calls.call("createTask", { body }, signal).catch(failed);
     return new TaskHandle(this.#calls, id, outcome);
   }
 
   /**
-   * Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle: with
-   * the `ids` of its error it can be repeated.
+   * Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle, or
+   * `signal` ends it there: with the `ids` of its error it can be repeated.
    */
   async createMany<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
@@ -53,8 +56,9 @@ export class Tasks {
   ): Promise<TaskCreateResult<Kind>[]> {
     const results: TaskCreateResult<Kind>[] = [];
     const bodies = tasks.map(({ id = newUuid(), ...task }) => ({ ...task, id, type: typeOf(kind) }));
-    const failed = ofCreate(bodies.map(({ id }) => id));
-    for (const chunk of chunksOf(bodies)) {
+    const ids = bodies.map(({ id }) => id);
+    const failed = failCreate(this.#calls, "createTasks", ids, signal);
+    for (const chunk of [...chunksOf(bodies)]) {
       const answer = await this.#calls.callMinimal("createTasks", { body: { tasks: chunk } }, signal).catch(failed);
       for (const result of answer.results)
         results.push(
@@ -100,10 +104,6 @@ export class Tasks {
     }
   }
 }
-
-const ofCreate = (ids: readonly string[]) => (error: unknown) => {
-  throw CallError.ofCreate(error, ids);
-};
 
 const isList = <Item>(one: Item | readonly Item[]): one is readonly Item[] => Array.isArray(one);
 
