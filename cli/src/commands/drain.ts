@@ -94,7 +94,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
     return view.drained;
   };
   try {
-    for await (const news of api.changes(ending.signal)) {
+    for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       const told = news.name === "service" && news.data.id === asked.id ? news.data : undefined;
       if (told?.draining === true && isDone(told)) return last;
       // What is told may have been read just before the drain was asked for: only what is read now says that it was taken back.

@@ -78,7 +78,7 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
     if (asked !== undefined && results.tell(asked, now)) waiting.delete(now.id);
   };
   try {
-    for await (const news of api.changes(ending.signal)) {
+    for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       if (news.name === "service") look(news.data);
       if (news.name === "ready" || news.name === "resync") {
         const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);

@@ -38,7 +38,7 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     if (observer !== undefined) look(observer);
   };
   try {
-    for await (const news of api.changes(ending.signal)) {
+    for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       if (news.name === "observer") look(news.data);
       if (news.name === "ready" || news.name === "resync") {
         await inParallel([...waiting.keys()], lookUp);

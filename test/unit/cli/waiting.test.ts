@@ -122,6 +122,28 @@ it("A wait for observers goes on over a manager that cannot be reached between i
   expect(err.match(/trying again/g)).toHaveLength(1);
 });
 
+it.each([
+  ["create", ["create", PROCESSING.type, PROCESSING.name, "--wait"]],
+  ["drain", ["drain", SERVICE.name, "--wait"]],
+  ["reload", ["reload", SERVICE.name]],
+])(
+  "What %s has begun is waited for, also where the manager is away as its changes are first to be followed",
+  async (_, words) => {
+    const streams = [page(502), page(503), stream];
+    const { code, err } = await unacked(words, (path) => {
+      if (path.endsWith("/batch")) return json({ results: [{ status: 201, observer: CREATED_OBSERVER }] });
+      if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+      if (path.endsWith("/reload")) return json(RELOADING_SERVICE, 202);
+      if (path.includes("/observers/")) return json(PROCESSING);
+      if (path.includes("/services"))
+        return json({ items: [words[0] === "drain" ? DRAINED_SERVICE : RELOADED_SERVICE], total: 1 });
+      return streams.shift();
+    });
+    expect(code).toBe(EXIT_CODES.ok);
+    expect(err.match(/trying again/g)).toHaveLength(1);
+  },
+);
+
 it("A wait for an observer that no worker is free for says so when its time is up", async () => {
   const { code, err } = await unacked(["wait", CREATED_OBSERVER.name, "--for", "Processing", "--timeout", "2s"], (path) => {
     if (path.includes("/observers/")) return json(CREATED_OBSERVER);
