@@ -19,6 +19,10 @@ interface Change {
   name: string;
   summary: string;
   done: string;
+  /** Of more than one call does. */
+  ofMany: string;
+  /** What it was done to matches no more, so that all of them come to an end: of what is run again some may fail again at once. */
+  goesOn: boolean;
   change(session: Session, target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount>;
 }
 
@@ -28,12 +32,16 @@ export function addChangeTasks(program: Command, io: Io): void {
     name: "cancel",
     summary: "cancel tasks, by ids or all that match",
     done: "cancelled, or told to end",
+    ofMany: "Of more than 10,000 that match, 10,000 at a time, until all are done.",
+    goesOn: true,
     change: ({ api }, target, dryRun) => api.cancelTasks(target, dryRun),
   });
   add(program, io, {
     name: "rerun",
     summary: "run tasks again that are Failed or Cancelled, by ids or all that match",
     done: "run again",
+    ofMany: "At most 10,000 at a time: it fails when more match, and done again does the next.",
+    goesOn: false,
     change: ({ api }, target, dryRun) => api.retryTasks(target, dryRun),
   });
 }
@@ -76,25 +84,44 @@ export function addPriority(program: Command, io: Io): void {
     });
 }
 
-function add(program: Command, io: Io, { name, summary, done, change }: Change): void {
+function add(program: Command, io: Io, change: Change): void {
+  const { name, summary, ofMany } = change;
   program
     .command(name)
     .summary(summary)
-    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. At most 10,000 at a time: it says when there are more.`)
+    .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${ofMany}`)
     .argument("[ids...]", "ids of tasks")
     .option("--filter <filter...>", "status=, type=, pool=")
     .option("--all", "every task that may be")
     .option("--dry-run", "say how many, and change nothing")
     .action(async (ids: string[], options: ChangeOptions, self: Command) => {
-      const session = openSession(io, self);
       const dryRun = options.dryRun === true;
-      const { matched, accepted, more } = await change(session, toTarget(ids, options), dryRun);
-      const how = dryRun ? `would be ${done}` : done;
-      io.out(plainLine(`${accepted} of ${matched} tasks: ${how}${more ? "; more match: do it again" : ""}`));
-      const asked = Math.max(matched, new Set(ids).size);
-      if (!dryRun && accepted < asked)
-        throw new CliFailure("failed", `${asked - accepted} of ${asked}: not known, or not ${done}`);
+      const count = await changeAll(openSession(io, self), change, { target: toTarget(ids, options), dryRun });
+      const how = dryRun ? `would be ${change.done}` : change.done;
+      io.out(plainLine(`${count.accepted} of ${count.matched} tasks: ${how}${count.more ? "; more match" : ""}`));
+      if (!dryRun) failUnlessAll(count, Math.max(count.matched, new Set(ids).size), change.done);
     });
+}
+
+/** By one call, or by as many as it takes, and says meanwhile how far it is: whoever ends it knows what was done. */
+async function changeAll(
+  session: Session,
+  { done, goesOn, change }: Change,
+  { target, dryRun }: { target: TaskBulkTarget; dryRun: boolean },
+): Promise<TaskBulkCount> {
+  const all = { matched: 0, accepted: 0 };
+  for (;;) {
+    const { matched, accepted, more } = await change(session, target, dryRun);
+    all.matched += matched;
+    all.accepted += accepted;
+    if (dryRun || !goesOn || !more || accepted === 0) return { ...all, more };
+    session.io.err(plainLine(`${all.accepted} tasks: ${done}; more match`));
+  }
+}
+
+function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number, done: string): void {
+  if (accepted < asked) throw new CliFailure("failed", `${asked - accepted} of ${asked}: not known, or not ${done}`);
+  if (more) throw new CliFailure("failed", "More match than one call does", { remedy: "Do it again for the next." });
 }
 
 function toTarget(ids: string[], { filter, all }: ChangeOptions): TaskBulkTarget {

@@ -165,6 +165,40 @@ describe("of tasks, one that nothing came of is told by the exit code", () => {
   });
 });
 
+describe("of more tasks than one call does", () => {
+  const countOf = (count: number, more: boolean, accepted = count) => ({ body: { matched: count, accepted, more } });
+
+  it("cancel does all that match, call by call, and says meanwhile how many", async () => {
+    const known = { "POST tasks/cancel": [countOf(10_000, true), countOf(10_000, true), countOf(5_000, false)] };
+    expect(await unacked("cancel --filter type=resize", known)).toEqual({
+      code: EXIT_CODES.ok,
+      out: "25000 of 25000 tasks: cancelled, or told to end\n",
+      err: "10000 tasks: cancelled, or told to end; more match\n20000 tasks: cancelled, or told to end; more match\n",
+    });
+  });
+
+  it("cancel ends where a call comes to nothing, and fails", async () => {
+    const known = { "POST tasks/cancel": [countOf(10_000, true), countOf(10_000, true, 0)] };
+    const { code, err } = await unacked("cancel --all", known);
+    expect(asked).toHaveLength(2);
+    expect(code).toBe(EXIT_CODES.failed);
+    expect(err).toContain("10000 of 20000: not known, or not cancelled, or told to end");
+  });
+
+  it("rerun does as many as one call does, as they may be Failed again by the next, and fails", async () => {
+    const known = { "POST tasks/retry": countOf(10_000, true) };
+    const { code, out, err } = await unacked("rerun --all", known);
+    expect([asked.length, code, out]).toEqual([1, EXIT_CODES.failed, "10000 of 10000 tasks: run again; more match\n"]);
+    expect(err).toContain("error: More match than one call does. Do it again");
+  });
+
+  it.each(["cancel", "rerun"])("a dry run of %s says so", async (command) => {
+    const known = { "POST tasks/cancel": countOf(10_000, true), "POST tasks/retry": countOf(10_000, true) };
+    const { code, out } = await unacked(`${command} --all --dry-run`, known);
+    expect([asked.length, code, out]).toEqual([1, EXIT_CODES.ok, expect.stringMatching(/; more match\n$/)]);
+  });
+});
+
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
   expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
