@@ -62,6 +62,45 @@ describe("a task in memory", () => {
     await expect(runTask(double, { params: { of: 1 }, signal })).rejects.toThrow("enough");
   });
 
+  it.each<[string, z.ZodType, unknown, string]>([
+    [
+      "a Date",
+      z.object({ rows: z.array(z.object({ at: z.date() })) }),
+      { rows: [{ at: new Date(0) }] },
+      "/rows/0/at: JSON has no Date",
+    ],
+    ["a Date of a text", z.object({ at: z.coerce.date() }), { at: "1970-01-01" }, "/at: JSON has no Date"],
+    ["a Set", z.object({ seen: z.set(z.string()) }), { seen: new Set(["a"]) }, "/seen: JSON has no Set"],
+    ["a Map", z.map(z.string(), z.int()), new Map([["a", 1]]), "output: JSON has no Map"],
+    ["a number that is none", z.object({ "a/b": z.nan() }), { "a/b": Number.NaN }, "/a~1b: JSON has no NaN"],
+    ["a gap", z.array(z.int().optional()), [1, undefined], "/1: JSON has no undefined"],
+  ])("fails with a result that would be another as JSON: %s", async (_, output, given, place) => {
+    const run = runTask(defineTask({ type: "x", params: z.object({}), output, run: async () => given }));
+    const message = `what the handler returned would be another as JSON, as which it is kept: ${place}`;
+    await expect(run).rejects.toMatchObject({ code: "invalid-output", message });
+  });
+
+  it.each<[string, z.ZodType | undefined, unknown, unknown]>([
+    ["what is undefined", z.object({ a: z.int().optional() }), { a: undefined }, {}],
+    [
+      "what its schema made a text of",
+      z.date().transform((at) => at.toISOString()),
+      new Date(0),
+      "1970-01-01T00:00:00.000Z",
+    ],
+    [
+      "what its schema knows nothing of",
+      z.object({ a: z.unknown() }),
+      { a: new Date(0) },
+      { a: "1970-01-01T00:00:00.000Z" },
+    ],
+    ["whatever it is, without a schema", undefined, { a: new Date(0) }, { a: "1970-01-01T00:00:00.000Z" }],
+    ["nothing", z.undefined(), undefined, null],
+  ])("takes as a result %s", async (_, output, given, kept) => {
+    const task = { type: "x", params: z.object({}), ...(output && { output }), run: async () => given };
+    expect(await runTask(defineTask(task))).toEqual(kept);
+  });
+
   it("rejects when its time is over, or its signal aborts, also where its handler ignores that", async () => {
     const deaf = (timeoutMs: number) =>
       defineTask({ type: "deaf", params: z.object({}), timeoutMs, run: () => new Promise(() => undefined) });

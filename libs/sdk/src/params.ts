@@ -66,6 +66,7 @@ function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {
   }));
 }
 
-function pointerTo(path: readonly PropertyKey[]): string {
+/** A JSON pointer (RFC 6901). */
+export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -7,7 +7,7 @@
  * - `invalid-params`: params do not pass the type's schema
  * - `emit-after-end`: `emit` was called by a run that had ended
  * - `event-not-json`: the value given to `emit` cannot be written as JSON
- * - `invalid-output`: what a task returned is no JSON, does not pass its schema, or is too long
+ * - `invalid-output`: what a task returned is no JSON, does not pass its schema, would be another as JSON (a Date), or is too long
  * - `no-result`: a handler of batches returned nothing for this task
  * - `missing-input`: a task of a flow was not given an input that its type cannot do without
  * - `invalid-creation`: what `ctx.tasks.create` was given is not right, or is too much

@@ -85,7 +85,10 @@ export type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends Input
   readonly description?: string;
   /** Checks the params of a task; its `.describe()` texts and limits are shown where params are filled in. */
   readonly params: S;
-  /** Checks what the handler returns; at most 64 KiB as JSON. Absent: any JSON, or nothing. */
+  /**
+   * Checks what the handler returns; at most 64 KiB as JSON, as which others are given it: where JSON would say another than has passed, as of
+   * a Date, the task fails (`z.date().transform((at) => at.toISOString())` makes a text of one). Absent: any JSON, or nothing.
+   */
   readonly output?: O;
   /**
    * What it is given in a flow, by ref: `{ fetch: fetchTask }`. Then `ctx.inputs.fetch` has the type of that task's `output`, and an

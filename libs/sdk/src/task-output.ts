@@ -1,12 +1,17 @@
-import { issuesText, parseBy } from "./params.ts";
+import { isDeepStrictEqual } from "node:util";
+import { jsonLoss } from "./json-loss.ts";
+import { issuesText, parseBy, pointerTo } from "./params.ts";
 import { SdkError } from "./sdk-error.ts";
 import type { TaskDefinition } from "./task-definition.ts";
 
 const MAX_OUTPUT_BYTES = 65_536;
 
+type Schema = NonNullable<TaskDefinition["output"]>;
+
 /**
  * What a handler returned, as it is kept: checked by the type's schema, as JSON; nothing is `null`. Throws `invalid-output`: to try
- * again would not help.
+ * again would not help. So it does where JSON would say another than the schema has passed, as of a Date or a Set: whoever waits for it, or
+ * has it as an input, would be given that under the type of this.
  */
 export function outputJson(definition: Pick<TaskDefinition, "output" | "type">, value: unknown): string {
   const checked = definition.output === undefined ? value : checkedOutput(definition.output, value);
@@ -14,10 +19,25 @@ export function outputJson(definition: Pick<TaskDefinition, "output" | "type">, 
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_OUTPUT_BYTES)
     throw new SdkError("invalid-output", `a result may have ${MAX_OUTPUT_BYTES} bytes as JSON, and this one has ${bytes}`);
+  if (definition.output !== undefined && checked !== undefined) refuseLoss(definition.output, checked, json);
   return json;
 }
 
-function checkedOutput(output: NonNullable<TaskDefinition["output"]>, value: unknown): unknown {
+/** What the schema knows nothing of (`z.unknown()`) may be whatever JSON makes of it. */
+function refuseLoss(output: Schema, checked: unknown, json: string): void {
+  const loss = jsonLoss(checked);
+  if (loss === undefined) return;
+  const brought: unknown = JSON.parse(json);
+  const again = parseBy(output, brought, "field");
+  if (again.ok && isDeepStrictEqual(again.params, brought)) return;
+  const place = pointerTo(loss.path) || "output";
+  throw new SdkError(
+    "invalid-output",
+    `what the handler returned would be another as JSON, as which it is kept: ${place}: JSON has no ${loss.kind}`,
+  );
+}
+
+function checkedOutput(output: Schema, value: unknown): unknown {
   const parsed = parseBy(output, value, "field");
   if (parsed.ok) return parsed.params;
   const text = issuesText(parsed.issues, "output");
