@@ -2,6 +2,7 @@ import { ChangeObserver, type ObserverView, SPEC_FIELD_NAMES, specTag } from "@u
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { type Assignment, parseAssignment, withAssignments } from "../input/assignments.ts";
+import { parseLabelChange } from "../input/filters.ts";
 import { differencesOf } from "../input/observer-difference.ts";
 import { checkedObserver } from "../input/observer-documents.ts";
 import type { Io } from "../io.ts";
@@ -66,10 +67,16 @@ export async function sendChange(
 
 const assignmentsOf = ({ param = [], label = [], pool, set = [] }: ChangeOptions): Assignment[] => [
   ...param.map((text) => parseAssignment(text, ["params"])),
-  ...label.map((text) => parseAssignment(text, ["labels"])),
+  ...label.map(labelAssignment),
   ...(pool === undefined ? [] : [{ path: ["pool"], value: pool }]),
   ...set.map((text) => parseAssignment(text)),
 ];
+
+/** Its key may have dots, which are no steps of a path. */
+function labelAssignment(text: string): Assignment {
+  const [key, value] = parseLabelChange(text);
+  return { path: ["labels", key], value };
+}
 
 /** Each field that something is set in, whole. */
 function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObserver {

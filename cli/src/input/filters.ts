@@ -169,6 +169,13 @@ function partFlaw(part: "key" | "value", text: string): string | undefined {
 /** `--label team=a`, for what is created. */
 export const parseLabels = (labels: string[]): Record<string, string> => Object.fromEntries(labels.map(parseLabel));
 
+/** Likewise, of what may be there already: `team=` takes it away, and has no value. */
+export function parseLabelChange(text: string): [key: string, value: string] {
+  const key = text.slice(0, -1);
+  const takesAway = text.indexOf("=") === key.length && key !== "__proto__" && partFlaw("key", key) === undefined;
+  return takesAway ? [key, ""] : parseLabel(text);
+}
+
 /** Whether an observer is among those that a filter means: as the manager decides it for a list. */
 export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
   const { status, type, service, pool, labels = {}, q, errorGroup, silent } = filter;

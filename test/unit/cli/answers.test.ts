@@ -214,6 +214,16 @@ it("a change that is refused names the observer as it was typed, and not by its 
   expect(err).toContain("error: observer w1: The body is wrong.\n  /params/everyMs: must be >= 100\n");
 });
 
+it("change sets and takes away labels whose keys have dots", async () => {
+  const observer = observerView({ name: "w1", labels: { "team.a": "x" } });
+  const { code, out } = await unacked("change w1 --label team.a= --label app.io=web", {
+    "GET observers/w1": { body: observer },
+    [`PATCH observers/${observer.id}`]: { body: { ...observer, outcome: "changed", changed: [] } },
+  });
+  const lines = ['  labels.team\\.a: "x" -> nothing', '  labels.app\\.io: nothing -> "web"'];
+  expect({ code, out }).toEqual({ code: 0, out: `observer w1 changed (${observer.status})\n${lines.join("\n")}\n` });
+});
+
 it("apply has a schedule Paused again also over a manager that dies between the two calls, and says where one is not", async () => {
   const { id } = NIGHTLY_VIEW;
   const file = join(folder, "held.json");

@@ -3,7 +3,13 @@ import { CliFailure } from "../../../cli/src/failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../../../cli/src/input/assignments.ts";
 import { parseDocuments } from "../../../cli/src/input/document-text.ts";
 import { parseDuration } from "../../../cli/src/input/duration.ts";
-import { matchesFilter, parseFilters, parseLabels, parseTaskFilters } from "../../../cli/src/input/filters.ts";
+import {
+  matchesFilter,
+  parseFilters,
+  parseLabelChange,
+  parseLabels,
+  parseTaskFilters,
+} from "../../../cli/src/input/filters.ts";
 import { toKind } from "../../../cli/src/input/kinds.ts";
 import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
 import { toObservers } from "../../../cli/src/input/observer-documents.ts";
@@ -129,6 +135,16 @@ describe("filters", () => {
 
   it.each(["team", "team=", "team=a b", "", "team=a,,x=y", "__proto__=x"])("refuse -l %s", (text) => {
     expect(refusalOf(() => parseFilters([], [text]))).toContain("is no label");
+  });
+
+  it("take a label's key as it is, dots and all, and an empty value where it is to be taken away", () => {
+    expect(["app.io=web", "team.a=", "team.a=x.y"].map(parseLabelChange)).toEqual([
+      ["app.io", "web"],
+      ["team.a", ""],
+      ["team.a", "x.y"],
+    ]);
+    for (const text of ["team", "=", "=x", "team=a b", "__proto__=x", "__proto__="])
+      expect(refusalOf(() => parseLabelChange(text))).toContain("is no label");
   });
 
   it.each([
