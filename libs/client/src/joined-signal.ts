@@ -1,5 +1,8 @@
 import { onAbort } from "./on-abort.ts";
 
+/** 24.8 days: a timer of more fires at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
 /**
  * Aborts with whichever of `others` does so first, with its reason, and when its time is up. To be released when it is not needed any more: what
  * AbortSignal.any makes stays in the list of each of its signals for as long as these live (Node 20: some 60 bytes, for each call of an app
@@ -12,11 +15,12 @@ export class JoinedSignal {
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #isTimeUp = false;
 
-  /** @param timeoutMs not given: as long as it takes */
+  /** @param timeoutMs not given, or Infinity: as long as it takes */
   constructor(others: readonly (AbortSignal | undefined)[], timeoutMs?: number) {
     this.#others = others.filter((one) => one !== undefined);
     this.#releases = this.#others.map((other) => onAbort(other, () => this.#follow()));
-    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#endTime(), timeoutMs);
+    if (timeoutMs !== undefined && Number.isFinite(timeoutMs))
+      this.#timer = setTimeout(() => this.#endTime(), Math.min(timeoutMs, LONGEST_TIMER_MS));
     this.#follow();
   }
 

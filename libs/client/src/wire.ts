@@ -6,7 +6,7 @@ export interface WireOptions {
   /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "" in a browser: where the page came from. */
   url: string;
   token?: string | undefined;
-  /** How long an answer may take, and the head of a stream. Default 20 s. */
+  /** How long an answer may take, and the head of a stream; `Infinity`: as long as it takes. Default 20 s. */
   timeoutMs?: number;
   /** Default: the platform's own. */
   fetch?: typeof fetch;

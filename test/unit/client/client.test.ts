@@ -308,6 +308,14 @@ test("a page of its manager's own version takes answers as they are, and problem
   await expect(trusting.call("getObserver", { path: { ref: "x" } })).rejects.toMatchObject({ code: "observer-not-found" });
 });
 
+test.each([Number.POSITIVE_INFINITY, 30 * 86_400_000])("An answer may take as long as is said: %s ms", async (timeoutMs) => {
+  const client = await clientOf((_request, response) => void setTimeout(() => json(response, observerView()), 50), {
+    timeoutMs,
+    retries: 0,
+  });
+  expect((await client.call("getObserver", { path: { ref: "x" } })).name).toBe(observerView().name);
+});
+
 describe("a manager's address", () => {
   test.each([
     ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],

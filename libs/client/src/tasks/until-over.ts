@@ -14,7 +14,6 @@ const DELAYS = { firstMs: 250, maxMs: 5_000 };
 const MAX_WAIT_S = 60;
 /** A manager that has too many who wait answers at once; it is not asked more often than that. */
 const LEAST_ROUND_MS = 1_000;
-const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** What is waited for: a task, or a flow. */
 export interface Awaited<View> {
@@ -39,7 +38,7 @@ export async function untilOver<View>(
     const beganMs = performance.now();
     const leftMs = Math.floor(endMs - beganMs);
     if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
-    const inTime = new JoinedSignal([signal], Number.isFinite(leftMs) ? Math.min(leftMs, LONGEST_TIMER_MS) : undefined);
+    const inTime = new JoinedSignal([signal], leftMs);
     const longestS = Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000));
     // A wait is a second at least, and would be broken off without a word of how it stands.
     const waitS = leftMs < 1_000 && seen === undefined ? 0 : Math.min(MAX_WAIT_S, longestS);
