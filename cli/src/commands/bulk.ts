@@ -96,16 +96,17 @@ export async function changeMany(
   if (target.refs.length === 0) session.io.err("Nothing found.\n");
   const results = new Results(session, { format: options.output, asked: target.refs.length });
   const accepted: Waited[] = [];
-  for (const refs of portionsOf(target.refs)) {
-    const answer = await change.send({ refs }, { dryRun });
-    if (!("results" in answer)) throw new Error("the manager counted what was named");
-    for (const result of answer.results) {
-      const outcome = outcomeOf(result, result.ref);
-      results.tell(outcome, what);
-      if (!(outcome instanceof CliFailure)) accepted.push({ id: outcome.id, name: outcome.name });
+  await results.during(async () => {
+    for (const refs of portionsOf(target.refs)) {
+      const answer = await change.send({ refs }, { dryRun });
+      if (!("results" in answer)) throw new Error("the manager counted what was named");
+      for (const result of answer.results) {
+        const outcome = outcomeOf(result, result.ref);
+        results.tell(outcome, what);
+        if (!(outcome instanceof CliFailure)) accepted.push({ id: outcome.id, name: outcome.name });
+      }
     }
-  }
-  results.end();
+  });
   return accepted;
 }
 

@@ -1,4 +1,4 @@
-import { CreateObserver } from "@unacked/contracts";
+import { CreateObserver, type ObserverView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
@@ -56,11 +56,11 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
   const timeoutMs = parseTimeout(options.timeout);
   const results = new Results(session, { format: options.output, asked: observers.length });
   const created: Waited[] = [];
-  await createAll(session, observers, (outcome) => {
+  const tell = (outcome: ObserverView | CliFailure): void => {
     results.tell(outcome, "created");
     if (!(outcome instanceof CliFailure)) created.push({ id: outcome.id, name: outcome.name });
-  });
-  results.end();
+  };
+  await results.during(() => createAll(session, observers, tell));
   if (options.wait !== true) return;
   const isTold = options.output === "lines";
   await waitForStatus(session, created, {

@@ -19,6 +19,7 @@ export class Results {
   readonly #progress: Progress;
   readonly #printer: ListPrinter<ObserverView>;
   readonly #refused: CliFailure[] = [];
+  #told = 0;
 
   constructor(session: Session, options: { format: ResultFormat; asked: number }) {
     this.#session = session;
@@ -34,7 +35,22 @@ export class Results {
   tell(outcome: ObserverView | CliFailure, what: string, below: string[] = []): void {
     if (outcome instanceof CliFailure) this.#refuse(outcome);
     else this.#accept(outcome, what, below);
+    this.#told += 1;
     this.#progress.step();
+  }
+
+  /**
+   * Does `act`, which tells, and ends. Where it fails in the middle, the list is closed all the same, so that it can be read, and the failure says
+   * of how many nothing is known.
+   */
+  async during(act: () => Promise<void>): Promise<void> {
+    await act().catch((error: unknown) => {
+      this.#progress.clear();
+      if (this.#printer.count > 0) this.#closeList();
+      if (this.#told === 0 || !(error instanceof CliFailure)) throw error;
+      throw error.withRemedy(`${this.#told} of ${this.#asked} are told above; of the others nothing is known.`);
+    });
+    this.end();
   }
 
   #accept(observer: ObserverView, what: string, below: string[]): void {
@@ -53,9 +69,12 @@ export class Results {
 
   end(): void {
     this.#progress.clear();
-    if (this.#asked !== 1 && this.#format !== "lines") this.#session.io.out(this.#printer.end());
+    this.#closeList();
     const [first] = this.#refused;
     if (first === undefined) return;
     throw this.#asked === 1 ? first : new CliFailure("failed", `${this.#refused.length} of ${this.#asked} were refused`);
+  }
+  #closeList(): void {
+    if (this.#asked !== 1 && this.#format !== "lines") this.#session.io.out(this.#printer.end());
   }
 }

@@ -17,10 +17,11 @@ export function addRetry(program: Command, io: Io): void {
     .action(async (ids: string[], options: { output: ResultFormat }, self: Command) => {
       const session = openSession(io, self);
       const results = new Results(session, { format: options.output, asked: ids.length });
-      for (const id of ids) {
-        const outcome = await session.api.retryError(id).catch(asRefusal);
-        results.tell(outcome, "is being restarted");
-      }
-      results.end();
+      await results.during(async () => {
+        for (const id of ids) {
+          const outcome = await session.api.retryError(id).catch(asRefusal);
+          results.tell(outcome, "is being restarted");
+        }
+      });
     });
 }

@@ -199,6 +199,41 @@ describe("of more tasks than one call does", () => {
   });
 });
 
+describe("what is told of many before a later call fails", () => {
+  const failure = /500 of 501 are told above; of the others nothing is known\.\n$/;
+  const some = observerView({ name: "w" });
+  const answer = (status: number) => ({
+    body: { results: Array.from({ length: 500 }, () => ({ status, observer: some })) },
+  });
+
+  it("is a list that can be read, and the failure says so: create", async () => {
+    const file = join(folder, "many.json");
+    writeFileSync(file, JSON.stringify(Array.from({ length: 501 }, (_, i) => ({ name: `w${i}`, type: "ticker" }))));
+    const known = { "POST observers/batch": [answer(201), "dies" as const] };
+    const { code, out, err } = await unacked(`create -f ${file} -o json`, known);
+    expect((JSON.parse(out) as { items: object[] }).items).toHaveLength(500);
+    expect([code, err]).toEqual([EXIT_CODES.unreachable, expect.stringMatching(failure)]);
+  });
+
+  it.each(["stop", "restart", "pause", "resume"])(
+    "is a list that can be read, and the failure says so: %s",
+    async (command) => {
+      const { results } = answer(202).body;
+      const body = { results: results.map((each, i) => ({ ...each, ref: `w${i}` })), accepted: 500, refused: 0 };
+      const names = Array.from({ length: 501 }, (_, i) => `w${i}`).join(" ");
+      const known = { [`POST observers/${command}`]: [{ body }, "dies" as const] };
+      const { code, out, err } = await unacked(`${command} ${names} -o json`, known);
+      expect((JSON.parse(out) as { items: object[] }).items).toHaveLength(500);
+      expect([code, err]).toEqual([EXIT_CODES.unreachable, expect.stringMatching(failure)]);
+    },
+  );
+
+  it("is nothing where the first call fails", async () => {
+    const { code, out } = await unacked("stop w1 w2 -o json", { "POST observers/stop": ["dies"] });
+    expect({ code, out }).toEqual({ code: EXIT_CODES.unreachable, out: "" });
+  });
+});
+
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
   expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
