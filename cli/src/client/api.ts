@@ -34,7 +34,7 @@ import {
   type PutTimerAnswer,
   type QueryOf,
   type RunFigures,
-  type RunView,
+  type RunList,
   type ScheduleTimes,
   type ScheduleView,
   type ServiceView,
@@ -138,8 +138,9 @@ export class UnackedApi {
     return this.#call("putObserver", { path: { ref: name }, body }, `observer ${name}`);
   }
 
-  async listRuns(ref: string): Promise<RunView[]> {
-    return (await this.#call("listRuns", { path: { ref } }, `observer ${ref}`)).items;
+  /** The newest thousand, and how many there are. */
+  listRuns(ref: string): Promise<RunList> {
+    return this.#call("listRuns", { path: { ref } }, `observer ${ref}`);
   }
 
   /** The newest so many. */

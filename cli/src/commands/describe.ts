@@ -52,7 +52,10 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
 async function ofObserver({ api, io, paint }: Session, name: string): Promise<string> {
   const observer = await api.getObserver(name);
   const isAwaited = traitsOf(observer.status).run === "awaited";
-  const [runs, services] = await Promise.all([api.listRuns(observer.id), isAwaited ? api.listServices({ all: false }) : []]);
+  const [{ items: runs }, services] = await Promise.all([
+    api.listRuns(observer.id),
+    isAwaited ? api.listServices({ all: false }) : [],
+  ]);
   return describeObserver({ observer, runs, services }, { paint, nowMs: io.nowMs() });
 }
 

@@ -1,4 +1,4 @@
-import { LIVING_STATUSES, type ObserverView } from "@unacked/contracts";
+import { LIVING_STATUSES, type ObserverView, type RunView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { asRefusal, CliFailure, usageFailure } from "../failure.ts";
 import { toCount } from "../input/count.ts";
@@ -18,6 +18,7 @@ import { ERROR_GROUP_LISTING, ERROR_LISTING } from "../output/error-listings.ts"
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { type Listing } from "../output/listing.ts";
 import { FAILURE_LISTING, OBSERVER_LISTING, RUN_LISTING, runsOf, TYPE_LISTING } from "../output/observer-listings.ts";
+import { plainLine } from "../output/plain-text.ts";
 import { SERVICE_LISTING } from "../output/service-listing.ts";
 import {
   FLOW_LISTING,
@@ -157,15 +158,22 @@ function typeNamed<Type extends { type: string }>(types: Type[], name: string, k
 async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
   if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
   if (names.length === 1)
-    return printPages(session, RUN_LISTING, options, once(await session.api.listRuns(names[0] as string)));
+    return printPages(session, RUN_LISTING, options, once(await runsOfOne(session, names[0] as string)));
   const named = new Map<string, string>();
   const { found, missing } = await eachFound(session, names, async (name) => {
-    const runs = await session.api.listRuns(name);
+    const runs = await runsOfOne(session, name);
     for (const { observerId } of runs) named.set(observerId, name);
     return runs;
   });
   await printPages(session, runsOf(named), options, once(found.flat()));
   failForMissing(missing, names);
+}
+
+/** Those that there are beyond what one call gives are not passed over in silence. */
+async function runsOfOne({ api, io }: Session, name: string): Promise<RunView[]> {
+  const { items, total } = await api.listRuns(name);
+  if (total > items.length) io.err(plainLine(`runs of ${name}: the newest ${items.length} of ${total}`));
+  return items;
 }
 
 async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {

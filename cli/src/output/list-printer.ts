@@ -56,7 +56,7 @@ export class ListPrinter<Row> {
       case "json":
         return (isFirst ? '{\n  "items": [\n' : ",\n") + rows.map((row) => indented(jsonText(row, 2), 4)).join(",\n");
       case "yaml":
-        return (isFirst ? "items:\n" : "") + toText([indented(yamlText(rows).trimEnd(), 2)]);
+        return (isFirst ? "items:\n" : "") + indented(yamlText(rows), 2);
       default:
         return format satisfies never;
     }

@@ -442,6 +442,15 @@ it("get runs shows those of each that is there, beside one that is mistyped", as
   expect([code, err]).toEqual([1, expect.stringMatching(/^error: .*\n(.*\n)*error: 1 of 3 were not found\.\n$/)]);
 });
 
+it("get runs says that there are older ones than it is given", async () => {
+  const older = { body: { items: [runView()], total: 2_345 } };
+  const one = await unacked("get runs a -o json", { "GET observers/a/runs": older });
+  expect(JSON.parse(one.out)).toEqual({ items: [runView()] });
+  expect([one.code, one.err]).toEqual([EXIT_CODES.ok, "runs of a: the newest 1 of 2345\n"]);
+  const all = { "GET observers/a/runs": older, "GET observers/b/runs": { body: { items: [runView()], total: 1 } } };
+  expect((await unacked("get runs a b", all)).err).toBe(one.err);
+});
+
 it("apply takes what another apply has created meanwhile for what it is: there", async () => {
   const file = join(folder, "race.json");
   writeFileSync(file, JSON.stringify({ name: "w1", type: "ticker", params: { everyMs: 1_000 } }));

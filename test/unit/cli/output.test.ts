@@ -169,6 +169,9 @@ describe("a list", () => {
     }
     expect(JSON.parse(printed("json", [[a], [b, c]]))).toEqual({ items: observers });
     expect(parse(printed("yaml", [[a], [b, c]]))).toEqual({ items: observers });
+    const timeline = ["one\n\n", "two \n \n\n"].map((text) => ({ text }));
+    const printer = new ListPrinter({ columns: [], nameOf: () => "" }, { format: "yaml", ...look });
+    expect(parse(timeline.map((row) => printer.rows([row])).join(""))).toEqual({ items: timeline });
     expect(printed("name", [observers])).toBe("a\nb\nc\n");
   });
 
