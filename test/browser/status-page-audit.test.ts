@@ -71,6 +71,11 @@ describe("the page of the audit trail", () => {
     expect(page.url()).toContain("action=observer.create&observer=one-1");
     await page.reload();
     await expect.poll(what, POLL).toEqual(["observer.create"]);
+    await page.getByLabel("Who", { exact: true }).pressSequentially("the night shift");
+    await page.getByText("Nothing is like that").waitFor();
+    expect(await page.getByLabel("Who", { exact: true }).inputValue()).toBe("the night shift");
+    await page.getByLabel("Who", { exact: true }).fill("");
+    await expect.poll(what, POLL).toEqual(["observer.create"]);
     await page.getByRole("table").getByRole("link", { name: "one-1" }).click();
     await page.getByRole("heading", { name: "one-1" }).waitFor();
   });

@@ -76,6 +76,14 @@ test("flows come and end while one looks, with how far they are and why they fai
   expect(new URL(page.url()).search).toBe("?status=Failed");
 });
 
+test("a name is typed key by key, with the space in it", async () => {
+  await create("nightly import", [step("only", [])]);
+  await open("/flows");
+  await page.getByLabel("Name").pressSequentially("nightly import");
+  await page.getByText("1 of 1", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "nightly import" }).waitFor();
+});
+
 test("its picture shows each state, and leads to the task by the keyboard", async () => {
   await open(`/flows/${flows.failed}`);
   await picture().getByRole("link", { name: "parse-b, work: Failed" }).waitFor();

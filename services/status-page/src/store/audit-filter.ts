@@ -1,6 +1,6 @@
 import { AUDITED_ACTIONS, type AuditEntry, type QueryOf } from "@unacked/contracts";
 
-/** What the audit trail is narrowed to; it stands in the page's address. */
+/** What the audit trail is narrowed to; it stands in the page's address, as it was typed: a name may go on after a space. */
 export interface AuditFilter {
   action: AuditEntry["action"] | "";
   /** A name. */
@@ -11,7 +11,7 @@ export interface AuditFilter {
 
 export function auditFilterOf(search: string): AuditFilter {
   const given = new URLSearchParams(search);
-  const text = (name: string) => given.get(name)?.trim() ?? "";
+  const text = (name: string) => given.get(name) ?? "";
   const action = AUDITED_ACTIONS.find((one) => one === given.get("action")) ?? "";
   return { action, actor: text("actor"), observer: text("observer") };
 }
@@ -26,6 +26,6 @@ export const isNarrowed = ({ action, actor, observer }: AuditFilter): boolean =>
 export const queryOf = ({ action, actor, observer }: AuditFilter, limit: number): QueryOf<"listAudit"> => ({
   limit,
   ...(action !== "" && { action }),
-  ...(actor !== "" && { actor }),
-  ...(observer !== "" && { observer }),
+  ...(actor.trim() !== "" && { actor: actor.trim() }),
+  ...(observer.trim() !== "" && { observer: observer.trim() }),
 });

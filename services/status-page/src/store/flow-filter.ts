@@ -1,7 +1,7 @@
 import type { FlowStatusName, QueryOf } from "@unacked/contracts";
 import { FLOW_SHOWN } from "./flow-looks.ts";
 
-/** What the list of flows is narrowed to; it stands in the page's address. */
+/** What the list of flows is narrowed to; it stands in the page's address, as it was typed: a name may go on after a space. */
 export interface FlowFilter {
   status: FlowStatusName | "";
   name: string;
@@ -10,7 +10,7 @@ export interface FlowFilter {
 export function flowFilterOf(search: string): FlowFilter {
   const given = new URLSearchParams(search);
   const status = FLOW_SHOWN.find((one) => one === given.get("status")) ?? "";
-  return { status, name: given.get("name")?.trim() ?? "" };
+  return { status, name: given.get("name") ?? "" };
 }
 
 export function addressOfFlows(filter: FlowFilter): string {
@@ -21,5 +21,5 @@ export function addressOfFlows(filter: FlowFilter): string {
 export const queryOf = ({ status, name }: FlowFilter, limit: number): QueryOf<"listFlows"> => ({
   limit,
   ...(status !== "" && { status: [status] }),
-  ...(name !== "" && { name }),
+  ...(name.trim() !== "" && { name: name.trim() }),
 });

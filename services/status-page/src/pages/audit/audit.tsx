@@ -67,7 +67,7 @@ function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (chang
         value={filter.actor}
         autoComplete="off"
         spellCheck={false}
-        onChange={(event) => onChange({ actor: event.currentTarget.value.trim() })}
+        onChange={(event) => onChange({ actor: event.currentTarget.value })}
       />
       <TextInput
         label="Observer"
@@ -75,7 +75,7 @@ function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (chang
         value={filter.observer}
         autoComplete="off"
         spellCheck={false}
-        onChange={(event) => onChange({ observer: event.currentTarget.value.trim() })}
+        onChange={(event) => onChange({ observer: event.currentTarget.value })}
       />
     </search>
   );

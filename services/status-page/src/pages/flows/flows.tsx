@@ -68,7 +68,7 @@ function FilterBar({ filter, onChange }: { filter: FlowFilter; onChange: (change
         value={filter.name}
         autoComplete="off"
         spellCheck={false}
-        onChange={(event) => onChange({ name: event.currentTarget.value.trim() })}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
     </search>
   );

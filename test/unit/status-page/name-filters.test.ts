@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import * as audit from "../../../services/status-page/src/store/audit-filter.ts";
+import * as flows from "../../../services/status-page/src/store/flow-filter.ts";
+
+test("a name with a space can be typed: it stands as it is typed, and is asked for without the spaces around it", () => {
+  const flow = flows.flowFilterOf("?name=nightly+");
+  expect(flow.name).toBe("nightly ");
+  expect(flows.addressOfFlows({ ...flow, name: `${flow.name}import` })).toBe("/flows?name=nightly+import");
+  expect(flows.queryOf(flow, 1)).toEqual({ limit: 1, name: "nightly" });
+  expect(flows.queryOf({ ...flow, name: " " }, 1)).toEqual({ limit: 1 });
+  const entries = audit.auditFilterOf("?actor=night+&observer=+");
+  expect(entries).toMatchObject({ actor: "night ", observer: " " });
+  expect(audit.queryOf(entries, 1)).toEqual({ limit: 1, actor: "night" });
+});
