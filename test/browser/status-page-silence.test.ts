@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
+import { untilItMayChange } from "../support/system/changes.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 let system: System;
@@ -105,6 +106,17 @@ describe("silence and history on the page", () => {
       .first()
       .waitFor();
     expect(await timeline.textContent()).toContain("Error: thrown on request");
+  });
+
+  test.runIf(isTurnOf(1))("the open page of one whose time has come says so when no worker is free", async () => {
+    await untilItMayChange(system); // no manager starts anything at a time before it knows that all can
+    const inTime = { pool: "nobody", startAt: new Date(Date.now() + 8_000).toISOString() };
+    const { status, body } = await system.create("in-time", {}, inTime);
+    expect(status, JSON.stringify(body)).toBe(201);
+    await page.goto(`${system.url}/observers/in-time`);
+    await page.getByText("Scheduled").first().waitFor();
+    await page.getByText("a free worker: its time has come, and there is none").waitFor();
+    await system.remove("in-time");
   });
 
   test.runIf(isTurnOf(1))(

@@ -26,6 +26,7 @@ export class ObserverIndex {
     return this.#rows.size;
   }
 
+  /** Another object whenever something was told of it. */
   get(id: string): ObserverRow | undefined {
     return this.#rows.get(id);
   }

@@ -12,7 +12,7 @@ import { EditCheckpoint } from "./edit-checkpoint.tsx";
 import css from "./observer.module.css";
 
 /** What its next run starts with, where a run has saved that. It is read when the observer changes: runs may save each second. */
-export function Checkpoint({ observer, version }: { observer: ObserverView; version: string }) {
+export function Checkpoint({ observer, version }: { observer: ObserverView; version: unknown }) {
   const asked = observer.fencingToken === null ? null : { path: { ref: observer.id } };
   const { data, failure, reload } = useAnswer("getCheckpoint", asked, version);
   if (data === null && failure !== null) return <Failure what="Its checkpoint" failure={failure} onRetry={reload} />;

@@ -24,9 +24,8 @@ export default function Observer({ reference }: { reference: string }) {
   useSignal(observers.changed);
   const { id, failure: unnamed, reload: askAgain } = useObserverId(reference);
   const asked = id === undefined ? null : { path: { ref: id } };
-  const row = observers.index.get(id ?? "");
-  // A deleted one leaves the index: that, too, is a change.
-  const version = `${row?.modifiedAt} ${row?.silentSince} ${row?.status} ${row?.runNumber}`;
+  // Each event brings a new row, also of what the row does not say: that its time to start has come, and no worker is free. A deleted one leaves.
+  const version = observers.index.get(id ?? "");
   const { data: observer, failure: unread, reload: readAgain } = useAnswer("getObserver", asked, version);
   const { data: runs, failure: runsFailure, reload: reloadRuns } = useAnswer("listRuns", asked, version);
   const [failure, reload] = id === undefined ? [unnamed, askAgain] : [unread, readAgain];

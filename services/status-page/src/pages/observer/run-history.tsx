@@ -24,7 +24,7 @@ interface Props {
   runs: RunView[];
   total: number;
   /** Changes when something may have happened. */
-  version: string;
+  version: unknown;
 }
 
 /** Its runs, newest first: on which service, from when to when, why each ended. */

@@ -12,10 +12,10 @@ const SHOWN_AT_FIRST = 30;
 const AT_MOST = 1_000;
 
 /** What happened to it, newest first: by whom, where, why. Read again whenever it has changed. */
-export function Timeline({ id, version }: { id: string; version: string }) {
+export function Timeline({ id, version }: { id: string; version: unknown }) {
   const [limit, setLimit] = useState(SHOWN_AT_FIRST);
   const asked = { path: { ref: id }, query: { limit } };
-  const { data, failure, reload } = useAnswer("getTimeline", asked, `${version} ${limit}`);
+  const { data, failure, reload } = useAnswer("getTimeline", asked, version);
   return (
     <section aria-labelledby="timeline-title">
       <h2 id="timeline-title" className={css.title}>
