@@ -248,6 +248,26 @@ describe("the list of observers", () => {
     await untilLive(page);
   });
 
+  test("the row in its place takes over for the keys when the active one leaves the list", async () => {
+    const [, second] = await system.createMany("leaves", 3);
+    await page.getByRole("searchbox", { name: "Name" }).fill("leaves");
+    await page.getByText("3 shown").waitFor();
+    await page.getByRole("grid", { name: "Observers" }).focus();
+    for (const key of ["Home", "ArrowDown"]) await page.keyboard.press(key);
+    await system.remove("leaves-1");
+    await page.getByText("2 shown").waitFor();
+    await page.keyboard.press("Space");
+    await page.getByText("1 observer chosen").waitFor();
+    expect(await page.getByRole("row", { selected: true }).getByRole("link").allTextContents()).toEqual(["leaves-0"]);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "leaves-2" }).waitFor();
+    expect(await system.get(second?.id ?? "")).toMatchObject({ status: "Deleted" });
+    for (const name of ["leaves-0", "leaves-2"]) await system.remove(name);
+    await page.goto(`${system.url}/observers`);
+    await untilLive(page);
+  });
+
   test("by the keyboard alone: search, choose a range, stop it, open one", async () => {
     const keys = (await system.createMany("keys", 3)).map((one) => one.id);
     await page.getByRole("heading", { name: "Observers" }).click();

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useLayoutEffect, useRef } from "react";
 import type { OrderedView } from "../../live/ordered-view.ts";
 import { useLive } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
@@ -14,6 +14,7 @@ import { KeyHints } from "./key-hints.tsx";
 import css from "./observer-table.module.css";
 import { ObserverTableRow } from "./observer-table-row.tsx";
 import { TableHead } from "./table-head.tsx";
+import { useActiveRow } from "./use-active-row.ts";
 import { useAnchor } from "./use-anchor.ts";
 import { useEvent } from "./use-event.ts";
 import { useRowHeight } from "./use-row-height.ts";
@@ -45,14 +46,12 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
   });
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   useAnchor({ scroller, view, rowHeight });
-  const [activeId, setActiveId] = useState<string | null>(null);
-  const activeRow = activeId === null ? undefined : observers.index.get(activeId);
-  const activeIndex = activeRow === undefined ? -1 : rows.indexOf(activeRow);
+  const { index: activeIndex, id: activeId, activate } = useActiveRow(view);
 
   const moveTo = (index: number): string | undefined => {
     const id = rows.idAt(Math.max(0, Math.min(rows.length - 1, index)));
     if (id === undefined) return undefined;
-    setActiveId(id);
+    activate(id);
     virtualizer.scrollToIndex(Math.max(0, Math.min(rows.length - 1, index)));
     return id;
   };
@@ -64,21 +63,20 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
     if (action === null) return;
     event.preventDefault();
     if (action.kind === "move") {
-      const from = rows.idAt(activeIndex);
       const id = moveTo(action.to);
       if (action.extends && id !== undefined) {
-        const anchor = selection.anchor ?? from ?? id;
+        const anchor = selection.anchor ?? activeId ?? id;
         onSelect(extendedTo({ ...selection, anchor }, id, rows.ids()));
       }
     }
-    if (action.kind === "toggle" && activeId !== null) onSelect(toggled(selection, activeId));
-    if (action.kind === "open" && activeRow !== undefined) navigate(addressOfObserver(activeRow.id));
+    if (action.kind === "toggle" && activeId !== undefined) onSelect(toggled(selection, activeId));
+    if (action.kind === "open" && activeId !== undefined) navigate(addressOfObserver(activeId));
     if (action.kind === "all") onSelect(allOf(rows.ids()));
     if (action.kind === "none") onSelect(NOTHING_CHOSEN);
   };
 
   const choose = useEvent((id: string, withRange: boolean) => {
-    setActiveId(id);
+    activate(id);
     onSelect(withRange ? extendedTo(selection, id, rows.ids()) : toggled(selection, id));
   });
 
@@ -91,10 +89,10 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
         aria-label="Observers"
         aria-rowcount={rows.length + 1}
         aria-multiselectable="true"
-        aria-activedescendant={activeIndex >= 0 ? `row-${activeId}` : undefined}
+        aria-activedescendant={activeId === undefined ? undefined : `row-${activeId}`}
         tabIndex={0}
         onKeyDown={onKeyDown}
-        onFocus={(event) => event.target === event.currentTarget && activeIndex < 0 && setActiveId(rows.idAt(0) ?? null)}
+        onFocus={(event) => event.target === event.currentTarget && activeIndex < 0 && activate(rows.idAt(0))}
       >
         <TableHead
           filter={filter}
