@@ -139,8 +139,11 @@ test.runIf(isTurnOf(1))(
     await page.goto(`${system.url}/tasks?type=archive`);
     await page.getByText("100 of 10,000").waitFor();
     for (const count of ["300", "900", "1,000"]) {
-      await page.getByRole("button", { name: "Show more" }).click();
+      await page.getByRole("button", { name: "Show more" }).press("Enter");
+      const top = await page.evaluate<number>("window.scrollY");
       await page.getByText(`${count} of 10,000`).waitFor();
+      expect(await page.evaluate<number>("window.scrollY"), "where the reader is").toBeGreaterThanOrEqual(top);
+      expect(await page.evaluate("document.activeElement.textContent")).toMatch(/^(Show more|Older ones)$/);
     }
     const list = page.getByRole("region", { name: "Tasks", exact: true });
     const seen = new Set<string>();

@@ -3,21 +3,29 @@ import { useCallback, useEffect, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
 import { Question } from "./question.ts";
 import { useLive, useSignal } from "./use-live.ts";
+import { useToldOld } from "./use-told-old.ts";
 
 export interface Answered<T> {
   /** What came last; kept when a later call fails. */
   data: T | null;
   failure: CallError | null;
   reload(): void;
+  /** What `data` answers, as a key. */
+  question: string | null;
+  /** `data` is another page of the same list, or less of it: what is asked for is on its way. */
+  isTurning: boolean;
 }
 
-const AGAIN_MS = 2_000;
+/** What has failed is asked again so long afterwards, or as much later as the manager wants. */
+export const againInMs = (failure: CallError | null): number => Math.max(2_000, (failure?.retryAfterS ?? 0) * 1_000);
+
 const NOTHING = { data: null, readAtMs: 0, failure: null };
 
 /**
  * A call, once, and again when its input or `version` change or the lost manager is back; one at a time. Null asks for nothing. An
- * answer to an older question is dropped. While calls for the same go on, what came before stays: nothing flickers. What failed and may
- * pass is asked again, as no change need come for long, and what came before would be taken for the present: until then the page says that it is old.
+ * answer to an older question is dropped. While calls for the same go on, what came before stays: nothing flickers. So it does while
+ * another page of the same list, or more of it, is on its way: nobody loses their place. What failed and may pass is asked again, as no
+ * change need come for long, and what came before would be taken for the present: until then the page says that it is old.
  */
 export function useAnswer<Name extends CallName>(
   name: Name,
@@ -37,7 +45,7 @@ export function useAnswer<Name extends CallName>(
   const [asking] = useState(() => new Question());
   const live = useLive();
   useSignal(live.linkChanged);
-  const { returns, unread } = live;
+  const { returns } = live;
   useEffect(() => {
     let again: ReturnType<typeof setTimeout> | undefined;
     let isLeft = false;
@@ -55,8 +63,7 @@ export function useAnswer<Name extends CallName>(
         (error: unknown) => {
           const failure = error instanceof CallError ? error : null;
           settle(null, failure);
-          if (failure?.isPassing && !isLeft)
-            again = setTimeout(reload, Math.max(AGAIN_MS, (failure.retryAfterS ?? 0) * 1_000));
+          if (failure?.isPassing && !isLeft) again = setTimeout(reload, againInMs(failure));
         },
       );
     });
@@ -65,15 +72,16 @@ export function useAnswer<Name extends CallName>(
       clearTimeout(again);
     };
   }, [asking, question, version, asked, returns, reload]);
-  const isCurrent = state.question === question;
-  const { readAtMs, failure } = state;
-  const isOld = isCurrent && state.data !== null && failure !== null && !isGone(failure);
-  useEffect(() => {
-    unread.note(asking, isOld ? { failure, readAtMs } : null);
-    return () => unread.note(asking, null);
-  }, [unread, asking, isOld, failure, readAtMs]);
-  return { data: isCurrent ? state.data : null, failure: isCurrent ? state.failure : null, reload };
+  const isCurrent = listOf(state.question) === listOf(question);
+  const isTurning = isCurrent && state.data !== null && state.question !== question;
+  const { data, failure } = isCurrent ? state : NOTHING;
+  useToldOld(asking, { data, failure, readAtMs: state.readAtMs });
+  return { data, failure, reload, question: state.question, isTurning };
 }
 
-/** What was there and is no more is told by the page that shows it. */
-const isGone = ({ code }: CallError): boolean => code.endsWith("-not-found");
+/** A question without what says which part of a list it is about, and how much of it. */
+function listOf(question: string | null): string | null {
+  if (question === null) return null;
+  const [name, { query, ...rest }] = JSON.parse(question) as [string, { query?: object }];
+  return JSON.stringify([name, rest, { ...query, limit: undefined, cursor: undefined }]);
+}

@@ -1,5 +1,5 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
+import { MoreButton } from "./more-button.tsx";
 import css from "./pager.module.css";
 
 /** Where somebody is in a list that is read page by page, the newest first. */
@@ -36,13 +36,15 @@ interface Props {
   nextCursor: string | null;
   /** Instead of older ones: more on this page, as long as that can hold more. */
   onMore?: (() => void) | undefined;
+  /** What was asked for last is on its way. */
+  isTurning: boolean;
 }
 
-export function Pager({ pages, nextCursor, onMore }: Props) {
+export function Pager({ pages, nextCursor, onMore, isTurning }: Props) {
   const button = (text: string, onClick: () => void) => (
-    <Button variant="default" size="compact-md" onClick={onClick}>
+    <MoreButton isLoading={isTurning} onClick={onClick}>
       {text}
-    </Button>
+    </MoreButton>
   );
   return (
     <div className={css.pages}>

@@ -26,7 +26,8 @@ export default function Audit() {
   const pages = usePages(search);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, PAGE), ...pages.query };
-  const { data, failure, reload } = useAnswer("listAudit", { query }, nowMs);
+  const answer = useAnswer("listAudit", { query }, nowMs);
+  const { data, failure, reload } = answer;
   const narrow = (change: Partial<AuditFilter>) => {
     navigate(addressOfAudit({ ...filter, ...change }), { replace: true });
   };
@@ -37,7 +38,7 @@ export default function Audit() {
       {data === null && <Unanswered what="The audit trail" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <Blank title={isNarrowed(filter) ? "Nothing is like that" : "Nobody has changed anything yet"}>
               <p>What is older than the retention is forgotten.</p>
@@ -45,7 +46,7 @@ export default function Audit() {
           ) : (
             <AuditTable entries={data.items} />
           )}
-          <Pager pages={pages} nextCursor={data.nextCursor} />
+          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
         </>
       )}
     </>

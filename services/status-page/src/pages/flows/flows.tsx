@@ -1,9 +1,10 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfFlows, type FlowFilter, flowFilterOf, queryOf } from "../../store/flow-filter.ts";
@@ -21,7 +22,8 @@ export default function Flows() {
   const filter = flowFilterOf(useSearch());
   const [limit, setLimit] = useState(PAGE);
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data, failure, reload } = useAnswer("listFlows", { query: queryOf(filter, limit) }, nowMs);
+  const answer = useAnswer("listFlows", { query: queryOf(filter, limit) }, nowMs);
+  const { data, failure, reload } = answer;
   const narrow = (change: Partial<FlowFilter>) => {
     setLimit(PAGE);
     navigate(addressOfFlows({ ...filter, ...change }), { replace: true });
@@ -33,16 +35,16 @@ export default function Flows() {
       {data === null && <Unanswered what="The flows" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={data.items.length} of={data} />
+          <FoundCount shown={data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None isNarrowed={filter.status !== "" || filter.name !== ""} />
           ) : (
             <FlowTable flows={data.items} nowMs={nowMs} />
           )}
-          {data.nextCursor !== null && limit < MOST && (
-            <Button mt="xs" variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+          {data.nextCursor !== null && (limit < MOST || answer.isTurning) && (
+            <MoreButton mt="xs" isLoading={answer.isTurning} onClick={() => setLimit(Math.min(MOST, limit * 3))}>
               Show more
-            </Button>
+            </MoreButton>
           )}
         </>
       )}

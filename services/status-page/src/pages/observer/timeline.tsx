@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import type { TimelineEntry } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { StepMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -15,7 +15,7 @@ const AT_MOST = 1_000;
 export function Timeline({ id, version }: { id: string; version: unknown }) {
   const [limit, setLimit] = useState(SHOWN_AT_FIRST);
   const asked = { path: { ref: id }, query: { limit } };
-  const { data, failure, reload } = useAnswer("getTimeline", asked, version);
+  const { data, failure, reload, isTurning } = useAnswer("getTimeline", asked, version);
   return (
     <section aria-labelledby="timeline-title">
       <h2 id="timeline-title" className={css.title}>
@@ -41,11 +41,11 @@ export function Timeline({ id, version }: { id: string; version: unknown }) {
               ))}
             </tbody>
           </table>
-          {data.nextCursor !== null && limit < AT_MOST && (
+          {data.nextCursor !== null && (limit < AT_MOST || isTurning) && (
             <p className={css.more}>
-              <Button size="compact-sm" variant="default" onClick={() => setLimit(AT_MOST)}>
+              <MoreButton size="compact-sm" isLoading={isTurning} onClick={() => setLimit(AT_MOST)}>
                 Show what was before
-              </Button>
+              </MoreButton>
             </p>
           )}
         </section>

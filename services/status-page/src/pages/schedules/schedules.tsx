@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { NativeSelect, TextInput } from "@mantine/core";
 import type { ScheduleStatusName } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
@@ -6,6 +6,7 @@ import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
@@ -36,7 +37,8 @@ export default function Schedules() {
   const [isNew, setNew] = useState(false);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { limit, ...(status !== "" && { status: [status] }), ...(q !== "" && { q }) };
-  const { data, failure, reload } = useAnswer("listSchedules", { query }, nowMs);
+  const answer = useAnswer("listSchedules", { query }, nowMs);
+  const { data, failure, reload } = answer;
   const narrow = (change: Partial<Filter>) => {
     setLimit(PAGE);
     const given = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== "");
@@ -73,16 +75,16 @@ export default function Schedules() {
       {data === null && <Unanswered what="The schedules" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={data.items.length} of={data} />
+          <FoundCount shown={data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None isNarrowed={status !== "" || q !== ""} />
           ) : (
             <ScheduleTable schedules={data.items} nowMs={nowMs} />
           )}
-          {data.nextCursor !== null && limit < MOST && (
-            <Button mt="xs" variant="default" size="compact-md" onClick={() => setLimit(Math.min(MOST, limit * 3))}>
+          {data.nextCursor !== null && (limit < MOST || answer.isTurning) && (
+            <MoreButton mt="xs" isLoading={answer.isTurning} onClick={() => setLimit(Math.min(MOST, limit * 3))}>
               Show more
-            </Button>
+            </MoreButton>
           )}
         </>
       )}

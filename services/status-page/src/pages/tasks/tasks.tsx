@@ -26,7 +26,8 @@ export default function Tasks() {
   const pages = usePages(search);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, limit), ...pages.query };
-  const { data, failure, reload } = useAnswer("listTasks", { query }, nowMs);
+  const answer = useAnswer("listTasks", { query }, nowMs);
+  const { data, failure, reload } = answer;
   const narrow = (change: Partial<TaskFilter>) => {
     setLimit(PAGE);
     navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
@@ -41,12 +42,13 @@ export default function Tasks() {
       {data === null && <Unanswered what="The tasks" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * limit + data.items.length} of={data} />
+          <FoundCount shown={pages.before * limit + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
           <Pager
             pages={pages}
             nextCursor={data.nextCursor}
             onMore={limit < MOST ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
+            isTurning={answer.isTurning}
           />
         </>
       )}

@@ -30,7 +30,8 @@ export default function Timers() {
   const [asked, setAsked] = useState<TimerView | null>(null);
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const query = { ...queryOf(filter, PAGE), ...pages.query };
-  const { data, failure, reload } = useAnswer("listTimers", { query }, nowMs);
+  const answer = useAnswer("listTimers", { query }, nowMs);
+  const { data, failure, reload } = answer;
   const narrow = (change: Partial<TimerFilter>) => {
     navigate(addressOfTimers({ ...filter, ...change }), { replace: true });
   };
@@ -46,13 +47,13 @@ export default function Timers() {
       {data === null && <Unanswered what="The timers" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None filter={filter} />
           ) : (
             <TimerTable timers={data.items} nowMs={nowMs} onCancel={setAsked} />
           )}
-          <Pager pages={pages} nextCursor={data.nextCursor} />
+          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
         </>
       )}
       {isCreating && (

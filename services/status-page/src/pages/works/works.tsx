@@ -22,7 +22,8 @@ const PAGE = 50;
 export default function Works() {
   const pages = usePages("works");
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const { data, failure, reload } = useAnswer("listWork", { query: { limit: PAGE, ...pages.query } }, nowMs);
+  const answer = useAnswer("listWork", { query: { limit: PAGE, ...pages.query } }, nowMs);
+  const { data, failure, reload } = answer;
   return (
     <>
       <h1>Bulk work</h1>
@@ -37,7 +38,7 @@ export default function Works() {
       )}
       {data !== null && data.items.length > 0 && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} />
+          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
           {/* Focusable, as a wide one scrolls. */}
           <section className={`panel ${table.panel}`} tabIndex={0} aria-label="Bulk work">
             <table className={`${table.table} ${table.lined} ${css.table} figures`}>
@@ -67,7 +68,7 @@ export default function Works() {
               </tbody>
             </table>
           </section>
-          <Pager pages={pages} nextCursor={data.nextCursor} />
+          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
         </>
       )}
     </>
