@@ -141,6 +141,29 @@ describe("many tabs of one browser", () => {
     240_000,
   );
 
+  test.runIf(isTurnOf(0))(
+    "ask for nothing again and again while nobody can see them",
+    async () => {
+      await system.startService("beta", { workers: 1 });
+      const { page: first } = await openPage(browser, `${system.url}/errors`);
+      const tabs = [first, ...(await openTabs(first.context(), ["/services", "/errors", "/services"]))];
+      const asked = tabs.map(() => 0);
+      for (const [place, tab] of tabs.entries()) {
+        const isErrors = new URL(tab.url()).pathname === "/errors";
+        const what = isErrors ? "/errors/groups" : "/balance";
+        await (isErrors ? tab.getByText("None was put aside") : tab.getByText("Balance of pool default")).waitFor();
+        tab.on("request", (request) => {
+          if (request.url().includes(what)) asked[place] = (asked[place] ?? 0) + 1;
+        });
+      }
+      for (const tab of tabs.slice(0, 2)) await setHidden(tab, true);
+      asked.fill(0);
+      await expect.poll(() => Math.min(...asked.slice(2)), POLL).toBeGreaterThan(1);
+      expect(asked.slice(0, 2)).toEqual([0, 0]);
+    },
+    240_000,
+  );
+
   test.each(
     inTurn([
       ["has no SharedWorker", "delete window.SharedWorker"],

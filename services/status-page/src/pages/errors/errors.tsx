@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
-import { useNow } from "../../live/use-now.ts";
+import { useShownNow } from "../../live/use-now.ts";
 import { Blank, Pending } from "../../parts/blank.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { sayMany } from "../../parts/say.ts";
@@ -74,7 +74,7 @@ export default function Errors() {
 function useTrouble(): string {
   const { stats } = useLive();
   useSignal(stats.changed);
-  const nowMs = useNow(LOOK_EVERY_MS);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
   const byStatus = stats.stats?.observers.byStatus;
   return `${byStatus?.Failed} ${byStatus?.Retrying} ${nowMs}`;
 }

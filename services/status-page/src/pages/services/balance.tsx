@@ -1,7 +1,7 @@
 import type { BalanceView } from "@unacked/contracts";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useLive, useSignal } from "../../live/use-live.ts";
-import { useNow } from "../../live/use-now.ts";
+import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { AgeOf } from "../../parts/age-of.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -27,7 +27,7 @@ export function Balance() {
 }
 
 function OfPool({ pool }: { pool: string }) {
-  const nowMs = useNow(LOOK_EVERY_MS);
+  const nowMs = useShownNow(LOOK_EVERY_MS);
   const { data, failure, reload } = useAnswer("getBalance", { path: { pool } }, Math.floor(nowMs / LOOK_EVERY_MS));
   if (data === null)
     return failure === null ? null : <Failure what={`The balance of pool ${pool}`} failure={failure} onRetry={reload} />;
