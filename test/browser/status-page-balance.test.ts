@@ -44,6 +44,14 @@ describe.runIf(isTurnOf(0))("the balance of a pool", () => {
       .getByText(/moved 8 and ended even/)
       .waitFor();
     expect(await row("beta").getByRole("cell").allTextContents()).toEqual(["40", "8", "8", "", "8"]);
+    // How long ago that was counts on, and nothing of it is read out.
+    const last = () =>
+      balance()
+        .getByText(/ended even/)
+        .textContent();
+    const [said, ago] = [await page.getByRole("status").allTextContents(), await last()];
+    await expect.poll(last, POLL).not.toBe(ago);
+    expect(await page.getByRole("status").allTextContents()).toEqual(said);
   });
 
   test("a cordoned service keeps its own, and can be uncordoned", async () => {

@@ -75,9 +75,10 @@ function UnderWay({ view: { moves, uneven, waits, mode, rebalance: last } }: { v
   const isUnderWay = last !== null && last.endedAt === null;
   const auto = mode === "auto" ? " Managers do it by themselves, once it has been calm for a minute." : "";
   return (
-    <div className={css.words} role="status">
+    <div className={css.words}>
       {isUnderWay && <Progress parts={[{ tone: "good", part: last.planned === 0 ? 1 : last.moved / last.planned }]} />}
-      <p>
+      {/* Without what counts on: a screen reader would read it out each second. */}
+      <p role="status">
         {isUnderWay
           ? `${last.moved} of ${last.planned} moved; begun by ${last.by}: ${last.why}.${last.waits === null ? "" : ` It waits: ${last.waits}.`}`
           : `${evenText(moves, uneven)}${waits === null ? "" : ` (${waits})`}${moves > 0 ? auto : ""}`}
