@@ -1,6 +1,7 @@
 import type { ObserverStatus } from "@unacked/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DeletedObservers } from "../../../services/status-page/src/live/deleted-observers.ts";
+import type { ObserverRow } from "../../../services/status-page/src/store/observer-row.ts";
 
 /** The manager's list of the deleted ones, as it is when it is asked; null: it is away. */
 function managerWith(list: { names: string[] | null }): void {
@@ -41,7 +42,8 @@ const aWhile = () => vi.advanceTimersByTimeAsync(3_000);
 
 function wanted() {
   const taken: string[][] = [];
-  const deleted = new DeletedObservers((rows) => void taken.push(rows.map(({ name }) => name)));
+  const take = (rows: ObserverRow[]) => void taken.push(rows.map(({ name }) => name));
+  const deleted = new DeletedObservers({ begin: () => undefined, take });
   deleted.want();
   return { deleted, taken };
 }
@@ -60,7 +62,7 @@ test("The deleted ones are asked for until they have been read, and are not said
 test("They are read again where some may have been deleted unheard, but not before somebody wants them", async () => {
   const list = { names: ["a"] };
   managerWith(list);
-  const unwanted = new DeletedObservers(() => expect.fail("nobody wants them"));
+  const unwanted = new DeletedObservers({ begin: () => undefined, take: () => expect.fail("nobody wants them") });
   unwanted.reload();
   const { deleted, taken } = wanted();
   await aWhile();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ObserverIndex } from "../../../services/status-page/src/store/observer-index.ts";
+import { MOST_DELETED, ObserverIndex } from "../../../services/status-page/src/store/observer-index.ts";
 import { rowWith } from "../../support/browser/observer-rows.ts";
 
 describe("the page's index of observers", () => {
@@ -56,5 +56,34 @@ describe("the page's index of observers", () => {
     index.beginLoad();
     index.endLoad();
     expect(index.countOf("Deleted")).toBe(1);
+  });
+
+  it("keeps so many deleted ones, those that were deleted last, however long the page is open", () => {
+    const index = new ObserverIndex();
+    index.keepDeleted();
+    const rows = Array.from({ length: MOST_DELETED }, () => rowWith({ status: "Deleted" }));
+    index.beginDeleted();
+    index.takeDeleted(rows.toReversed());
+    const [late, oldest] = [rowWith({ status: "Deleted", createdAt: "2020-01-01T00:00:00.000Z" }), rows[0]];
+    expect(index.takeEvents([late])).toEqual([
+      { before: undefined, after: late },
+      { before: oldest, after: undefined },
+    ]);
+    expect([index.countOf("Deleted"), index.get(late.id)]).toEqual([MOST_DELETED, late]);
+  });
+
+  it("drops, when the deleted ones are read again, those that neither their list nor an event named meanwhile", () => {
+    const index = new ObserverIndex();
+    index.keepDeleted();
+    const isDeleted = { status: "Deleted" } as const;
+    const [living, forgotten, listed, told] = [rowWith(), rowWith(isDeleted), rowWith(isDeleted), rowWith(isDeleted)];
+    index.takeEvents([living, forgotten, listed]);
+    index.beginDeleted();
+    index.takeEvents([told]);
+    expect(index.takeDeleted([listed])).toEqual([
+      { before: forgotten, after: undefined },
+      { before: listed, after: listed },
+    ]);
+    expect([...index.rows()]).toEqual([living, listed, told]);
   });
 });

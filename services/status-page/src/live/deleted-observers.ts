@@ -1,21 +1,23 @@
+import { MOST_DELETED } from "../store/observer-index.ts";
 import type { ObserverRow } from "../store/observer-row.ts";
 import { loadNewest } from "../wire/load-observers.ts";
 import { untilDone } from "./until-done.ts";
 
-/** Deleted ones pile up for as long as the manager keeps them; more than this nobody scrolls through. */
-const MAX_DELETED = 5_000;
+/** Where they are kept. */
+interface Deleted {
+  /** From now on their list is read. */
+  begin(): void;
+  take(rows: ObserverRow[]): void;
+}
 
-/**
- * The newest of the deleted observers, once somebody wants them. Nobody comes back from being deleted: what their list says of one is never
- * older than what is known.
- */
+/** The newest of the deleted observers, once somebody wants them. */
 export class DeletedObservers {
   phase: "unwanted" | "reading" | "read" = "unwanted";
-  readonly #take: (rows: ObserverRow[]) => void;
+  readonly #kept: Deleted;
   #load: AbortController | undefined;
 
-  constructor(take: (rows: ObserverRow[]) => void) {
-    this.#take = take;
+  constructor(kept: Deleted) {
+    this.#kept = kept;
   }
 
   want(): void {
@@ -37,10 +39,11 @@ export class DeletedObservers {
     this.#load = load;
     this.phase = "reading";
     void untilDone(load.signal, async () => {
-      const rows = await loadNewest(["Deleted"], MAX_DELETED, load.signal);
+      this.#kept.begin();
+      const rows = await loadNewest(["Deleted"], MOST_DELETED, load.signal);
       load.signal.throwIfAborted();
       this.phase = "read";
-      this.#take(rows);
+      this.#kept.take(rows);
     });
   }
 }

@@ -20,7 +20,10 @@ const SEEN_EVERY_MS = 1_000;
 export class LiveObservers {
   readonly index = new ObserverIndex();
   readonly changed = new Signal();
-  readonly deleted = new DeletedObservers((rows) => this.#publish(this.index.takePage(rows)));
+  readonly deleted = new DeletedObservers({
+    begin: () => this.index.beginDeleted(),
+    take: (rows) => this.#publish(this.index.takeDeleted(rows)),
+  });
   loading: Loading = { phase: "reading", read: 0, total: null };
   /** The list is being read, for the first time or again: until it is whole, it need not be the present. */
   isBehind = true;

@@ -7,10 +7,14 @@ export interface RowChange {
   after: ObserverRow | undefined;
 }
 
+/** Deleted ones pile up for as long as the manager keeps them, and a tab stays open for days; more than this nobody scrolls through. */
+export const MOST_DELETED = 5_000;
+
 /**
  * All observers that the page knows, by id. Comes in: rows from events and from list pages, in any order between them.
  * Guarantees: what an event said while a list was being read is not overwritten by the list, which may be older; when the list
- * has been read to its end, nothing is left that neither it nor an event named. Deleted ones are kept only when asked for.
+ * has been read to its end, nothing is left that neither it nor an event named. Deleted ones are kept only when asked for, and of
+ * them only so many, those of which it was told last.
  */
 export class ObserverIndex {
   readonly #rows = new Map<string, ObserverRow>();
@@ -18,6 +22,10 @@ export class ObserverIndex {
   readonly #byService = new Map<string, number>();
   #silent = 0;
   #keepsDeleted = false;
+  /** Those that are kept; first those of which it was told longest ago. */
+  readonly #deleted = new Set<string>();
+  /** Those that an event named since the list of them is being read; null when it is not. */
+  #deletedMeanwhile: Set<string> | null = null;
   /** Ids named by an event since the running load began; null when none runs. */
   #toldByEvents: Set<string> | null = null;
   #listed = new Set<string>();
@@ -70,9 +78,10 @@ export class ObserverIndex {
     const changes: RowChange[] = [];
     for (const row of rows) {
       this.#toldByEvents?.add(row.id);
+      if (row.status === "Deleted") this.#deletedMeanwhile?.add(row.id);
       changes.push(row.status === "Deleted" && !this.#keepsDeleted ? this.#drop(row.id) : this.#put(row));
     }
-    return changes.filter(({ before, after }) => before !== after);
+    return [...changes, ...this.#dropOldest()].filter(({ before, after }) => before !== after);
   }
 
   takePage(rows: Iterable<ObserverRow>): RowChange[] {
@@ -95,9 +104,40 @@ export class ObserverIndex {
     return vanished.map(({ id }) => this.#drop(id));
   }
 
+  beginDeleted(): void {
+    this.#deletedMeanwhile = new Set();
+  }
+
+  /**
+   * Nobody comes back from being deleted: what their list says of one is never older than what is known. Those that neither it nor an
+   * event named are not kept any more, here or by the manager.
+   * @param rows the newest first
+   */
+  takeDeleted(rows: readonly ObserverRow[]): RowChange[] {
+    const meanwhile = this.#deletedMeanwhile ?? new Set<string>();
+    this.#deletedMeanwhile = null;
+    const named = new Set(rows.map(({ id }) => id));
+    const vanished = [...this.#deleted].filter((id) => !named.has(id) && !meanwhile.has(id)).map((id) => this.#drop(id));
+    const listed = rows.filter(({ id }) => !meanwhile.has(id)).toReversed();
+    const put = listed.map((row) => this.#put(row));
+    for (const id of meanwhile) if (this.#deleted.delete(id)) this.#deleted.add(id); // they are the newest
+    return [...vanished, ...put, ...this.#dropOldest()];
+  }
+
+  #dropOldest(): RowChange[] {
+    const changes: RowChange[] = [];
+    for (const id of this.#deleted) {
+      if (this.#deleted.size <= MOST_DELETED) break;
+      changes.push(this.#drop(id));
+    }
+    return changes;
+  }
+
   #put(row: ObserverRow): RowChange {
     const before = this.#rows.get(row.id);
     this.#rows.set(row.id, row);
+    this.#deleted.delete(row.id);
+    if (row.status === "Deleted") this.#deleted.add(row.id);
     this.#count(before, -1);
     this.#count(row, 1);
     return { before, after: row };
@@ -106,6 +146,7 @@ export class ObserverIndex {
   #drop(id: string): RowChange {
     const before = this.#rows.get(id);
     this.#rows.delete(id);
+    this.#deleted.delete(id);
     this.#count(before, -1);
     return { before, after: undefined };
   }
