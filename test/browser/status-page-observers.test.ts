@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
+import { holdUp } from "../support/browser/held-call.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
@@ -94,7 +95,12 @@ describe("the list of observers", () => {
       .waitFor();
     expect(await form.getByLabel("Name").inputValue()).toBe("patient");
     await form.getByLabel("Pool").fill("default");
+    const asked = await holdUp(page, "POST", /\/api\/v1\/observers(\?|$)/);
     await form.getByRole("button", { name: "Create" }).click();
+    await asked.untilHeld;
+    await page.keyboard.press("Escape"); // nobody leaves it before it is known what became of the call
+    expect(await form.getByRole("button", { name: "Back" }).isDisabled()).toBe(true);
+    asked.letGo();
     await expect.poll(() => textOf("patient"), POLL).toContain("Processing");
     await system.remove("patient"); // it has no file for its acts
   });

@@ -2,6 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, openPage, untilLive, WIDE } from "../support/browser/browser.ts";
+import { holdUp } from "../support/browser/held-call.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -134,7 +135,18 @@ test.runIf(isTurnOf(2))("a backfill says first what it would start, and by which
   const day = (days: number) => new Date(nowMs - days * 86_400_000).toISOString().slice(0, 10);
   await dialog.getByLabel("From").fill(`${day(4)}T00:00`);
   await dialog.getByLabel("To").fill(`${day(1)}T00:00`);
+  // What is said of a window that has been changed meanwhile is not taken for the new one.
+  const asked = await holdUp(page, "POST", /\/backfill/);
   await dialog.getByRole("button", { name: "What would it start?" }).click();
+  await asked.untilHeld;
+  await dialog.getByLabel("From").fill(`${day(9)}T00:00`);
+  await page.keyboard.press("Escape");
+  expect(await dialog.getByRole("button", { name: "Back" }).isDisabled()).toBe(true);
+  asked.letGo();
+  await dialog.locator("button:enabled", { hasText: "What would it start?" }).waitFor();
+  expect(await dialog.getByText(/By 30 7/).count()).toBe(0);
+  expect(await dialog.getByRole("button", { name: "Start it" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("From").fill(`${day(4)}T00:00`);
   await dialog.getByText(/By 30 7 \* \* \* \(Europe\/Berlin\): 3 times/).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Start it" }).click();
@@ -147,7 +159,14 @@ test.runIf(isTurnOf(2))("a backfill says first what it would start, and by which
 test("it is deleted", async () => {
   await open("/schedules/each-second");
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete it" }).click();
+  const dialog = page.getByRole("dialog");
+  const asked = await holdUp(page, "DELETE", /\/api\/v1\/schedules\/each-second$/);
+  await dialog.getByRole("button", { name: "Delete it" }).click();
+  await asked.untilHeld;
+  // Nobody leaves it before it is known what became of the call.
+  await page.keyboard.press("Escape");
+  expect(await dialog.getByRole("button", { name: "Back" }).isDisabled()).toBe(true);
+  asked.letGo();
   await row("market").waitFor();
   expect(await row("each-second").count()).toBe(0);
 });

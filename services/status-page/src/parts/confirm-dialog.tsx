@@ -14,7 +14,10 @@ interface Props {
   children: ReactNode;
 }
 
-/** Asks before something that cannot be taken back. The way out is focused first. */
+/**
+ * Asks before something that cannot be taken back. The way out is focused first. While its call is under way, which ends by itself, nobody
+ * leaves it: they would not be told what became of that.
+ */
 export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, children }: Props) {
   useFocusBack();
   const [isBusy, setBusy] = useState(false);
@@ -27,7 +30,7 @@ export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, ch
       .finally(() => setBusy(false));
   };
   return (
-    <Modal opened onClose={onClose} title={title} withCloseButton={false} size="md">
+    <Modal opened onClose={() => !isBusy && onClose()} title={title} withCloseButton={false} size="md">
       <div className={css.text}>{children}</div>
       <div className={css.foot}>
         {refusal !== null && (
@@ -36,7 +39,7 @@ export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, ch
           </p>
         )}
         <div className={css.buttons}>
-          <Button variant="default" data-autofocus onClick={onClose}>
+          <Button variant="default" data-autofocus disabled={isBusy} onClick={onClose}>
             Back
           </Button>
           <Button color={isDangerous ? "red" : undefined} loading={isBusy} onClick={confirm}>

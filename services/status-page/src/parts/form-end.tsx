@@ -22,7 +22,7 @@ export function FormEnd({ rest, isBusy, onClose, children }: EndProps) {
         </div>
       )}
       <div className={css.buttons}>
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" disabled={isBusy} onClick={onClose}>
           Back
         </Button>
         <Button type="submit" loading={isBusy}>

@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import type { ObserverView } from "@unacked/contracts";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFirst } from "../../live/use-first.ts";
 import { Unanswered } from "../../parts/unanswered.tsx";
@@ -17,19 +17,21 @@ interface Props {
 export function EditDialog({ observer, onClose, onDone }: Props) {
   useFocusBack();
   const [opened] = useState(observer);
+  const [isBusy, setBusy] = useState(false);
+  const leave = () => !isBusy && onClose();
   return (
-    <Modal opened onClose={onClose} title={`Edit ${opened.name}`} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
-      <WithType observer={opened} onClose={onClose} onDone={onDone} />
+    <Modal opened onClose={leave} title={`Edit ${opened.name}`} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+      <WithType observer={opened} isBusy={isBusy} onBusy={setBusy} onClose={onClose} onDone={onDone} />
     </Modal>
   );
 }
 
 /** Of its pool, where that has the type; without a service that knows it, its params are edited as JSON. */
-function WithType({ observer, onClose, onDone }: Props) {
+function WithType({ observer, ...form }: Omit<ComponentProps<typeof EditForm>, "info">) {
   const { data: latest, failure, reload } = useAnswer("listTypes", {});
   const data = useFirst(latest);
   if (data === null) return <Unanswered what="The observer types" height="22rem" failure={failure} onRetry={reload} />;
   const known = data.items.filter(({ type }) => type === observer.type);
   const info = known.find(({ pools }) => pools.includes(observer.pool)) ?? known[0];
-  return <EditForm observer={observer} info={info} onClose={onClose} onDone={onDone} />;
+  return <EditForm observer={observer} info={info} {...form} />;
 }

@@ -24,18 +24,20 @@ interface Props {
   observer: ObserverView;
   /** Undefined: no service knows its type. */
   info: ObserverTypeInfo | undefined;
+  /** Its call is under way: nobody leaves it then, as they would not be told what became of that. */
+  isBusy: boolean;
+  onBusy: (isBusy: boolean) => void;
   onClose: () => void;
   onDone: () => void;
 }
 
 /** All that can be changed of an observer, as it is. What is wrong is said at its field, by this page or by the manager. */
-export function EditForm({ observer, info, onClose, onDone }: Props) {
+export function EditForm({ observer, info, isBusy, onBusy, onClose, onDone }: Props) {
   const edit = useMemo(() => editOf(info?.paramsSchema ?? {}, observer.params), [info, observer]);
   const [values, setValues] = useState<FieldValues>(edit.start);
   const [texts, setTexts] = useState(() => specTexts(observer));
   const [silence, setSilence] = useState(() => typedSilence(observer));
   const [mayWait, setMayWait] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const { form, errors, rest, show } = useFormFlaws();
   const { say } = useNotices();
 
@@ -46,7 +48,7 @@ export function EditForm({ observer, info, onClose, onDone }: Props) {
     const { silence: wanted, errors: wrongSilence } = silenceOf(silence);
     const wrong = { ...wrongParams, ...wrongSpec, ...wrongSilence };
     if (Object.keys(wrong).length > 0) return show({ errors: wrong, rest: [] });
-    setBusy(true);
+    onBusy(true);
     try {
       const answer = await call("changeObserver", {
         path: { ref: observer.id },
@@ -66,7 +68,7 @@ export function EditForm({ observer, info, onClose, onDone }: Props) {
       const pointers = [...edit.fields.map(({ pointer }) => pointer), "/params", ...SPEC_POINTERS, ...SILENCE_POINTERS];
       show(refusalOf(error, pointers));
     }
-    setBusy(false);
+    onBusy(false);
   };
 
   return (

@@ -13,8 +13,16 @@ import { useNotices } from "../../shell/notices.tsx";
 import { CallError, call } from "../../wire/call.ts";
 import { ADVANCED_POINTERS, AdvancedFields } from "./advanced-fields.tsx";
 
+interface Props {
+  types: TypeView[];
+  /** Its call is under way: nobody leaves it then, as they would not be told what became of that. */
+  isBusy: boolean;
+  onBusy: (isBusy: boolean) => void;
+  onClose: () => void;
+}
+
 /** A form made from the type's JSON Schema. What is wrong is said at its field, by this page or by the manager. */
-export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () => void }) {
+export function CreateForm({ types, isBusy, onBusy, onClose }: Props) {
   const names = [...new Set(types.map((each) => each.type))];
   const [type, setType] = useState(names[0] ?? "");
   const info = types.find((each) => each.type === type);
@@ -25,7 +33,6 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
   const [silence, setSilence] = useState(NO_SILENCE);
   const [startAt, setStartAt] = useState("");
   const [mayWait, setMayWait] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const { form, errors, rest, show, forget } = useFormFlaws();
   const { say } = useNotices();
 
@@ -44,7 +51,7 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
     const { errors: wrongSilence, ...wanted } = silenceOf(silence);
     const wrong = { ...(name === "" && { "/name": "is required" }), ...wrongParams, ...wrongSpec, ...wrongSilence };
     if (Object.keys(wrong).length > 0) return show({ errors: wrong, rest: [] });
-    setBusy(true);
+    onBusy(true);
     try {
       const body = {
         ...spec,
@@ -62,7 +69,7 @@ export function CreateForm({ types, onClose }: { types: TypeView[]; onClose: () 
     } catch (error) {
       show(refusalOf(error, [...OWN_POINTERS, ...fields.map(({ pointer }) => pointer)]));
     }
-    setBusy(false);
+    onBusy(false);
   };
 
   return (

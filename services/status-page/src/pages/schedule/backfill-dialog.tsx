@@ -16,17 +16,18 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
   useFocusBack();
   const [from, setFrom] = useState("");
   const [to, setTo] = useState("");
-  const [answer, setAnswer] = useState<BackfillAnswer | null>(null);
+  /** What it would start, and in which window: that may be another one by now. */
+  const [seen, setSeen] = useState<{ from: string; to: string; answer: BackfillAnswer } | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const [busy, setBusy] = useState<"asking" | "starting" | null>(null);
   const { say } = useNotices();
   const ask = async (dryRun: boolean) => {
-    setBusy(true);
+    setBusy(dryRun ? "asking" : "starting");
     setRefusal(null);
     try {
       const body = { from: isoOf(from), to: isoOf(to), dryRun };
       const said = await call("backfillSchedule", { path: { scheduleId: schedule.id }, body });
-      if (dryRun) setAnswer(said);
+      if (dryRun) setSeen({ from, to, answer: said });
       else {
         say("done", `Backfill: ${sayAnswer(said)}.`);
         onClose(true);
@@ -34,23 +35,18 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
     } catch (error) {
       setRefusal(sayFailure(error));
     } finally {
-      setBusy(false);
+      setBusy(null);
     }
   };
   const given = (value: string, set: (value: string) => void, label: string) => (
-    <TextInput
-      type="datetime-local"
-      label={label}
-      value={value}
-      onChange={(event) => {
-        set(event.currentTarget.value);
-        setAnswer(null);
-      }}
-    />
+    <TextInput type="datetime-local" label={label} value={value} onChange={(event) => set(event.currentTarget.value)} />
   );
   const isGiven = from !== "" && to !== "";
+  const answer = seen?.from === from && seen.to === to ? seen.answer : null;
+  // Not while a call is under way: nobody would be told what became of it.
+  const leave = () => busy === null && onClose(false);
   return (
-    <Modal opened onClose={() => onClose(false)} title={`Backfill ${schedule.id}`} withCloseButton={false} size="md">
+    <Modal opened onClose={leave} title={`Backfill ${schedule.id}`} withCloseButton={false} size="md">
       <div className={css.form}>
         <p>Starts what was due in a window of the past, as the schedule is now.</p>
         {given(from, setFrom, "From, by your clock")}
@@ -68,13 +64,22 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
           </p>
         )}
         <div className={css.buttons}>
-          <Button variant="default" data-autofocus onClick={() => onClose(false)}>
+          <Button variant="default" data-autofocus disabled={busy !== null} onClick={leave}>
             Back
           </Button>
-          <Button variant="default" disabled={!isGiven} loading={isBusy && answer === null} onClick={() => void ask(true)}>
+          <Button
+            variant="default"
+            disabled={!isGiven || busy === "starting"}
+            loading={busy === "asking"}
+            onClick={() => void ask(true)}
+          >
             What would it start?
           </Button>
-          <Button disabled={answer === null} loading={isBusy && answer !== null} onClick={() => void ask(false)}>
+          <Button
+            disabled={answer === null || busy === "asking"}
+            loading={busy === "starting"}
+            onClick={() => void ask(false)}
+          >
             Start it
           </Button>
         </div>
