@@ -1,3 +1,4 @@
+import type { CreatedFlow } from "@unacked/contracts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
@@ -50,5 +51,18 @@ test.runIf(isTurnOf(2))("what is still shown, and could not be read again, is no
   await banner.getByText("Some of what is shown could not be read again.").waitFor();
   expect(await banner.textContent()).toMatch(/it took too long\..* It is as it was at /);
   await page.getByRole("link", { name: "Services" }).click(); // nothing of it is shown there
+  await banner.waitFor({ state: "detached" });
+});
+
+test.runIf(isTurnOf(2))("nor are the tasks of a flow that runs", async () => {
+  const flow = { tasks: [{ ref: "only", type: "report" }] };
+  const { status, body } = await system.call<CreatedFlow>("POST", "/api/v1/flows", flow);
+  expect(status, JSON.stringify(body)).toBe(201);
+  await page.goto(`${system.url}/flows/${body.id}`);
+  await page.getByRole("group", { name: "The flow as a picture" }).waitFor();
+  await breaks(/\/flows\/[^/]+\/tasks/);
+  const banner = page.locator("[data-banner]");
+  await banner.getByText("Some of what is shown could not be read again.").waitFor();
+  await page.unrouteAll();
   await banner.waitFor({ state: "detached" });
 });

@@ -1,10 +1,11 @@
 import type { FlowTaskView } from "@unacked/contracts";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { CallError, call } from "../wire/call.ts";
 import { OneReading } from "./one-reading.ts";
+import { againInMs } from "./use-answer.ts";
+import { useToldOld } from "./use-told-old.ts";
 
 const PAGE = 1_000;
-const AGAIN_MS = 2_000;
 
 interface ReadTasks {
   tasks: FlowTaskView[] | null;
@@ -14,26 +15,28 @@ interface ReadTasks {
 
 /**
  * All tasks of a flow, page by page, and again with each new `version`, or where that has failed: what is over has no new version, and
- * would be shown for ever as it was before. One reading at a time. What came before stays until the next is whole. Of ten thousand these
- * are ten calls.
+ * would be shown for ever as it was before. One reading at a time. What came before stays until the next is whole, and where that does
+ * not come the page says that it is old. Of ten thousand these are ten calls.
  */
 export function useFlowTasks(flowId: string, version: unknown): ReadTasks {
-  const [state, setState] = useState<{ tasks: FlowTaskView[] | null; failure: CallError | null }>({
+  const [state, setState] = useState<Pick<ReadTasks, "tasks" | "failure"> & { readAtMs: number }>({
     tasks: null,
+    readAtMs: 0,
     failure: null,
   });
   const [asked, setAsked] = useState(0);
   const reload = useCallback(() => setAsked((count) => count + 1), []);
-  const reading = useRef(new OneReading());
+  const [reading] = useState(() => new OneReading());
   useEffect(() => {
     let again: ReturnType<typeof setTimeout> | undefined;
     let isLeft = false;
-    reading.current.ask(() =>
+    reading.ask(() =>
       readAll(flowId).then(
-        (tasks) => setState({ tasks, failure: null }),
+        (tasks) => setState({ tasks, readAtMs: Date.now(), failure: null }),
         (error: unknown) => {
-          setState(({ tasks }) => ({ tasks, failure: error instanceof CallError ? error : null }));
-          if (!isLeft) again = setTimeout(reload, AGAIN_MS);
+          const failure = error instanceof CallError ? error : null;
+          setState((before) => ({ ...before, failure }));
+          if (!isLeft) again = setTimeout(reload, againInMs(failure));
         },
       ),
     );
@@ -41,8 +44,10 @@ export function useFlowTasks(flowId: string, version: unknown): ReadTasks {
       isLeft = true;
       clearTimeout(again);
     };
-  }, [flowId, version, asked, reload]);
-  return { ...state, reload };
+  }, [reading, flowId, version, asked, reload]);
+  const { tasks, readAtMs, failure } = state;
+  useToldOld(reading, { data: tasks, readAtMs, failure });
+  return { tasks, failure, reload };
 }
 
 async function readAll(flowId: string): Promise<FlowTaskView[]> {
