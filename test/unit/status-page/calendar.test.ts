@@ -55,5 +55,6 @@ describe("the calendar of a schedule", () => {
       "2026-11-21",
       "2026-11-21",
     ]);
+    expect(dateIn("Mars/Olympus", ms)).toBeUndefined();
   });
 });

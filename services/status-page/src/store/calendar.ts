@@ -69,9 +69,14 @@ function fillSpans(
 /** An instant after all of it, in whichever zone. */
 export const endOfCalendar = (today: string): string => `${next(today, CALENDAR_DAYS + 1)}T00:00:00Z`;
 
-/** Today by the clock of a zone. */
-export const dateIn = (timeZone: string, ms: number): string =>
-  new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
+/** Today by the clock of a zone; undefined where the browser does not know that, as its list may be older than the manager's. */
+export function dateIn(timeZone: string, ms: number): string | undefined {
+  try {
+    return new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
+  } catch {
+    return undefined; // RangeError, by ECMA-402
+  }
+}
 
 /** A day in words: `2 times`, `running 09:30–16:00`. */
 export function sayDay({ ticks, spans }: CalendarDay): string {

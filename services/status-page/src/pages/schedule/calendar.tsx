@@ -19,7 +19,9 @@ const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric
 /** What will run in the next two weeks: a line a day, by the clock of the schedule's zone. */
 export function Calendar({ schedule, nowMs }: { schedule: ScheduleView; nowMs: number }) {
   const { id, version, status, timeZone, wantedNow } = schedule;
-  const today = dateIn(timeZone, nowMs);
+  // The times themselves are told by the manager, by the clock of the zone.
+  const known = dateIn(timeZone, nowMs);
+  const today = known ?? new Date(nowMs).toISOString().slice(0, 10);
   const input = { path: { scheduleId: id }, query: { n: MOST, to: endOfCalendar(today) } };
   // Asked again when it has changed, and each minute, as times go by.
   const minute = Math.floor(nowMs / 60_000);
@@ -35,6 +37,7 @@ export function Calendar({ schedule, nowMs }: { schedule: ScheduleView; nowMs: n
       <h2 id="calendar">What will run</h2>
       <p className={css.note}>
         By the clock of {timeZone}.
+        {known === undefined && " This browser does not know the zone: the first day is that of UTC."}
         {lastDate !== undefined && ` It is due so often that only the next ${sayCount(MOST)} times are drawn.`}
       </p>
       {/* Focusable, as a wide one scrolls. */}
