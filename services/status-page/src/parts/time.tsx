@@ -1,4 +1,5 @@
 import { useShownNow } from "../live/use-now.ts";
+import { useToday } from "../live/use-today.ts";
 import { sayAgo, sayAway } from "./say.ts";
 import css from "./time.module.css";
 
@@ -20,10 +21,11 @@ interface Props {
 
 /** Local time, with the date unless it is today's, and its age; the exact time in UTC when pointed at. */
 export function Time({ at, isExact = false, isBare = false, mayCome = false }: Props) {
+  const today = useToday();
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <>–</>;
   const iso = date.toISOString();
-  const isToday = date.toDateString() === new Date().toDateString();
+  const isToday = date.toDateString() === today;
   const [sameDay, otherDay] = isExact ? [SAME_DAY_EXACT, OTHER_DAY_EXACT] : [SAME_DAY, OTHER_DAY];
   return (
     <>
