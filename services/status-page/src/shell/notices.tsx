@@ -1,12 +1,7 @@
 import { CloseButton } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from "react";
+import { type Notice, withNotice } from "../store/notice-board.ts";
 import css from "./notices.module.css";
-
-interface Notice {
-  id: number;
-  tone: "done" | "refused";
-  text: string;
-}
 
 interface Board {
   notices: Notice[];
@@ -16,7 +11,6 @@ interface Board {
 
 const BoardContext = createContext<Board | null>(null);
 const DONE_STAYS_MS = 6_000;
-const MOST = 4;
 let lastId = 0;
 
 /** What became of what somebody did. What went well goes away by itself, what did not stays until it is dismissed. */
@@ -26,7 +20,7 @@ export function Notices({ children }: { children: ReactNode }) {
   const say = useCallback(
     (tone: Notice["tone"], text: string) => {
       const id = ++lastId;
-      setNotices((all) => [...all, { id, tone, text }].slice(-MOST));
+      setNotices((all) => withNotice(all, { id, tone, text }));
       if (tone === "done") setTimeout(() => dismiss(id), DONE_STAYS_MS);
     },
     [dismiss],
