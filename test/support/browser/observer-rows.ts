@@ -23,6 +23,7 @@ export function rowWith(change: Partial<ObserverRow> = {}): ObserverRow {
     errorGroup: null,
     createdAt: new Date(1_700_000_000_000 + made).toISOString(),
     modifiedAt: new Date(1_700_000_000_000 + made).toISOString(),
+    readAtMs: 1_700_000_000_000 + made,
     ...change,
   };
 }

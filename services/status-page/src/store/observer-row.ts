@@ -10,7 +10,7 @@ export interface ObserverRow {
   readonly status: ObserverStatus;
   readonly pending: Pending | null;
   readonly silentSince: string | null;
-  /** As it was when the row was written: what is older than 10 minutes by now counts still, until nothing is left of it. */
+  /** As it was when the row was read: what is older than 10 minutes by now counts still, until nothing is left of it. */
   readonly restartsLately: number;
   readonly serviceId: string | null;
   readonly serviceName: string | null;
@@ -24,6 +24,20 @@ export interface ObserverRow {
   readonly errorGroup: string | null;
   readonly createdAt: string;
   readonly modifiedAt: string;
+  /** By the browser's clock. */
+  readonly readAtMs: number;
+}
+
+const WINDOW_MS = 600_000;
+
+/**
+ * Whether some of `restartsLately` is left. Whoever was restarted in the 10 minutes before the row was read was written in them: a row that
+ * says so and seems older than that is read by a clock that is ahead of the manager's.
+ */
+export function hasRestartsLeft({ restartsLately, modifiedAt, readAtMs }: ObserverRow, nowMs: number): boolean {
+  const writtenMs = Date.parse(modifiedAt);
+  const sinceMs = readAtMs - writtenMs < WINDOW_MS ? writtenMs : readAtMs;
+  return restartsLately > 0 && nowMs - sinceMs < WINDOW_MS;
 }
 
 export function toRow(view: ListedObserver): ObserverRow {
@@ -41,6 +55,7 @@ export function toRow(view: ListedObserver): ObserverRow {
     attempts: view.attempts,
     createdAt: view.createdAt,
     modifiedAt: view.modifiedAt,
+    readAtMs: Date.now(),
     serviceId: view.service?.id ?? null,
     serviceName: view.service?.name ?? null,
     errorGroup: view.lastError?.group ?? null,

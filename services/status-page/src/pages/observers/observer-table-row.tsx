@@ -6,7 +6,7 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
-import type { ObserverRow } from "../../store/observer-row.ts";
+import { hasRestartsLeft, type ObserverRow } from "../../store/observer-row.ts";
 import css from "./observer-table.module.css";
 
 interface Props {
@@ -18,16 +18,14 @@ interface Props {
   onChoose: (id: string, withRange: boolean) => void;
 }
 
-const WINDOW_MS = 600_000;
-
-/** Whoever was restarted in the last 10 minutes was written in them: of all others nothing is left. */
-function RestartsLately({ row: { restartsLately, modifiedAt } }: Pick<Props, "row">) {
-  return restartsLately > 0 && <WhileRecent count={restartsLately} at={modifiedAt} />;
+/** Most rows have none, and need no timer. */
+function RestartsLately({ row }: Pick<Props, "row">) {
+  return row.restartsLately > 0 && <WhileRecent row={row} />;
 }
 
-function WhileRecent({ count, at }: { count: number; at: string }) {
+function WhileRecent({ row }: Pick<Props, "row">) {
   const nowMs = useShownNow(10_000);
-  return nowMs - Date.parse(at) < WINDOW_MS ? count : "";
+  return hasRestartsLeft(row, nowMs) ? row.restartsLately : "";
 }
 
 /** Redrawn only when its own row changed, not when others did. */
