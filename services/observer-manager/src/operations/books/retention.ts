@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import { type Act, tryEach } from "../try-each.ts";
 
 export interface RetentionStore {
   /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
@@ -56,12 +57,16 @@ export class Retention {
 
   async #sweep(): Promise<number> {
     const { store, retentionMs } = this.#parts;
-    for (const kind of RETAINED_KINDS)
-      await this.#tryTo(kind, () => this.#remove(kind, () => store.removeOld(kind, retentionMs, BATCH)));
-    const excess = "errors beyond the newest";
-    await this.#tryTo(excess, () => this.#remove(excess, () => store.removeExcessErrors(MOST_ERRORS, BATCH)));
-    await this.#tryTo("figures", () => store.forgetFigures());
-    await this.#tryTo("counts", () => store.foldCounts());
+    const removal = (kind: string, removeSome: () => Promise<number>): Act => [kind, () => this.#remove(kind, removeSome)];
+    await tryEach(
+      [
+        ...RETAINED_KINDS.map((kind) => removal(kind, () => store.removeOld(kind, retentionMs, BATCH))),
+        removal("errors beyond the newest", () => store.removeExcessErrors(MOST_ERRORS, BATCH)),
+        ["figures", () => store.forgetFigures()],
+        ["counts", () => store.foldCounts()],
+      ],
+      (error, kind) => this.#failed(error, kind),
+    );
     return this.#everyMs;
   }
 
@@ -72,15 +77,6 @@ export class Retention {
       if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     if (removed > 0) this.#parts.log.info({ event: "retention", kind, removed }, "removed what is not kept for longer");
-  }
-
-  /** What cannot be removed holds up no other kind. */
-  async #tryTo(kind: string, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      this.#failed(error, kind);
-    }
   }
 
   #failed(error: unknown, kind?: string): number {

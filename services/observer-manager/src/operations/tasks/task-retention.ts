@@ -1,6 +1,7 @@
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
 import type { RequestStore } from "../requests/request-store.ts";
+import { type Act, tryEach } from "../try-each.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
 import type { TaskLedgerStore } from "./task-store.ts";
 
@@ -52,25 +53,44 @@ export class TaskRetention {
   }
 
   async #round(): Promise<number> {
-    await this.#parts.days.makeAhead();
-    if (performance.now() >= this.#sweepDueMs) {
-      await this.#sweep();
-      this.#sweepDueMs = performance.now() + EVERY_MS;
-    }
-    return DAYS_EVERY_MS;
+    const areDaysThere = await this.#tryEach([["days to come", () => this.#parts.days.makeAhead()]]);
+    const isSwept = performance.now() < this.#sweepDueMs || (await this.#sweep());
+    return areDaysThere && isSwept ? DAYS_EVERY_MS : FAILED_PAUSE_MS;
   }
 
-  async #sweep(): Promise<void> {
-    const { days, figures, requests, services, retentionMs, log } = this.#parts;
-    await figures.forgetOld();
+  /** @returns whether all that is old is gone; if not, it is due still */
+  async #sweep(): Promise<boolean> {
+    const { figures, requests, services, retentionMs } = this.#parts;
+    const isSwept = await this.#tryEach([
+      ["figures", () => figures.forgetOld()],
+      ["days", () => this.#dropOldDays()],
+      ["requests", () => this.#forget(() => requests.forget(retentionMs, AT_ONCE))],
+      ["services", () => this.#forget(() => services.forgetGone(AT_ONCE))],
+    ]);
+    if (isSwept) this.#sweepDueMs = performance.now() + EVERY_MS;
+    return isSwept;
+  }
+
+  async #dropOldDays(): Promise<void> {
+    const { days, retentionMs, log } = this.#parts;
     const dropped = await days.dropOlderThan(retentionMs);
     if (dropped.length > 0) log.info({ event: "task-retention", dropped }, "days of ended tasks were dropped");
-    for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await requests.forget(retentionMs, AT_ONCE);
-    for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await services.forgetGone(AT_ONCE);
   }
 
-  #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "the days of ended tasks could not be made or dropped; it is tried again");
+  async #forget(forgetSome: () => Promise<number>): Promise<void> {
+    for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await forgetSome();
+  }
+
+  /** Once it is stopped nobody is told, as of a round (loop.ts): the database may be closed. */
+  #tryEach(acts: Act[]): Promise<boolean> {
+    return tryEach(acts, (error, kind) => this.#loop.isStopped || this.#failed(error, kind));
+  }
+
+  #failed(error: unknown, kind?: string): number {
+    this.#parts.log.warn(
+      { event: "task-retention-failed", kind, err: error },
+      "days of ended tasks could not be made, or what is old removed; it is tried again",
+    );
     return FAILED_PAUSE_MS;
   }
 }
