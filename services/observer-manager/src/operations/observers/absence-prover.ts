@@ -59,7 +59,7 @@ const MAX_AT_ONCE = 2_000;
 const COUNTED_LIVES_MS = 60_000;
 
 /**
- * Takes a pool's proof of absence one step further (docs/decisions/0008-proof-of-absence.md, domain/absence-proof.ts). All of
+ * Takes a pool's proof of absence one step further (docs/decisions/0008-proof-of-absence.md, domain/observers/absence-proof.ts). All of
  * it stands in a row, so that any manager takes the next step; a marker that was not sent after the row was written is lost,
  * and the proof begins again with another. A crash in between leaves the row.
  */

@@ -10,11 +10,11 @@ import {
   type TypePace,
 } from "../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
-import { Rate } from "../../domain/tasks/rate.ts";
 import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
+import { Rate } from "./rate.ts";
 import type { AtOnce, Outlook, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;

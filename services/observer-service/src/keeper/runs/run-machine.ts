@@ -5,7 +5,7 @@ import { endsForGood, FENCED_BY_SLOT, isStronger, type StopCause } from "../../w
  * One run's life as (state, input) → {state, effects}, with neither clock nor broker in it.
  *
  * In: a turn to start, the handler's settling, timers, orders to stop. Out: what to do, in order. Every run that is not
- * told to go on ends in exactly one `end`, `restart` or `vanish` effect; a crash in the middle leaves the message unacked.
+ * told to go on ends in exactly one `end` or `restart` effect; a crash in the middle leaves the message unacked.
  */
 export type RunState =
   /**

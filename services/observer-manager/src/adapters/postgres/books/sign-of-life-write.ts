@@ -4,7 +4,7 @@ import type { SignOfLife } from "../../../domain/books/received-message.ts";
 import { addEmits } from "../observers/run-figures.ts";
 
 /**
- * All that a sign of life changes (domain/state-message.ts), where nothing else follows from it: the service is Alive, in this
+ * All that a sign of life changes (domain/books/state-message.ts), where nothing else follows from it: the service is Alive, in this
  * generation, was not told to drain, and the batch is its very next. Index: services_pkey.
  */
 const NOTE = `
