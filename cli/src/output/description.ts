@@ -3,12 +3,13 @@ import {
   type ObserverView,
   type RetryPolicy,
   type RunView,
+  readableBytes,
   type ServiceView,
   type TaskView,
 } from "@unacked/contracts";
 import { type Paint, stateColour } from "./colours.ts";
 import { jsonText, yamlText } from "./document-text.ts";
-import { ageOf, exactDuration, readableBytes } from "./durations.ts";
+import { ageOf, exactDuration } from "./durations.ts";
 import { errorLine, stackLines } from "./errors.ts";
 import { pairs } from "./listing.ts";
 import { OBSERVER_LISTING, observerState, RUN_LISTING } from "./observer-listings.ts";

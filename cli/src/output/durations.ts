@@ -29,11 +29,3 @@ export function exactDuration(durationMs: number): string {
   const unit = UNITS.find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
   return unit === undefined ? `${durationMs}ms` : `${durationMs / unit.ms}${unit.name}`;
 }
-
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-
-export function readableBytes(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[power]}`;
-}

@@ -1,6 +1,6 @@
-import { LIVING_STATUSES, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
+import { LIVING_STATUSES, readableBytes, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
 import { type Colour, type Paint, stateColour } from "./colours.ts";
-import { ageOf, readableBytes, shortDuration } from "./durations.ts";
+import { ageOf, shortDuration } from "./durations.ts";
 import { plainText } from "./plain-text.ts";
 import { serviceState } from "./service-listing.ts";
 import { type Column, Table } from "./table.ts";

@@ -1,6 +1,6 @@
-import type { ServiceView } from "@unacked/contracts";
+import { readableBytes, type ServiceView } from "@unacked/contracts";
 import type { Colour } from "./colours.ts";
-import { ageOf, readableBytes } from "./durations.ts";
+import { ageOf } from "./durations.ts";
 import { inState, type Listing } from "./listing.ts";
 import type { Cell } from "./table.ts";
 

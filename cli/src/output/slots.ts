@@ -1,6 +1,13 @@
-import type { BrokenFile, ServiceView, SlotDeathView, SlotView } from "@unacked/contracts";
+import {
+  type BrokenFile,
+  placeText,
+  readableBytes,
+  type ServiceView,
+  type SlotDeathView,
+  type SlotView,
+} from "@unacked/contracts";
 import type { Paint } from "./colours.ts";
-import { ageOf, readableBytes } from "./durations.ts";
+import { ageOf } from "./durations.ts";
 import { plainText } from "./plain-text.ts";
 import { type Column, Table } from "./table.ts";
 
@@ -51,8 +58,8 @@ export function brokenFileText({ brokenFiles }: ServiceView): string {
 }
 
 /** The problem with its place, and below it the lines of the file. */
-export function brokenFileLines({ file, place, problem, excerpt = "" }: BrokenFile): string[] {
-  const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
+export function brokenFileLines(broken: BrokenFile): string[] {
+  const { problem, excerpt = "" } = broken;
   const lines = excerpt.split("\n").filter((line) => line !== "");
-  return [`${where}: ${problem}`, ...lines.map((line) => `  ${line}`)];
+  return [`${placeText(broken)}: ${problem}`, ...lines.map((line) => `  ${line}`)];
 }

@@ -320,6 +320,15 @@ export const ServiceView = z
   .meta({ id: "Service" });
 export type ServiceView = z.infer<typeof ServiceView>;
 
+/** Whether it takes what is started now, if it has a free worker. */
+export const takesWork = ({
+  state,
+  draining,
+  cordoned,
+  notConsuming,
+}: Pick<ServiceView, "state" | "draining" | "cordoned" | "notConsuming">): boolean =>
+  state === "Alive" && !draining && !cordoned && notConsuming === null;
+
 export const ErrorEntry = z
   .object({
     id: z.string(),

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { describeSettings, type SettingDescription } from "./load-settings.ts";
 
@@ -7,11 +8,17 @@ export interface ProgramWords {
   /** What it does, in one sentence. */
   readonly does: string;
   readonly settings: z.ZodObject;
-  readonly version: () => string;
+  readonly version: string;
 }
 
-/** Like a wrong setting, a wrong word is wrong again after a restart. */
-const EXIT_WRONG_WORD = 2;
+/** A wrong setting, or word, is wrong again after a restart: somebody has to change something. */
+export const EXIT_CANNOT_START = 2;
+
+/** Of the package of a program. @param main its `import.meta.url`: in `src/`, `dist/` or `bundle/` */
+export function ownVersion(main: string): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", main), "utf8")) as { version: string };
+  return version;
+}
 
 /**
  * Answers `--help` and `--version`, and a word that means nothing, on standard output or standard error, with the exit code.
@@ -21,10 +28,10 @@ export function isAnswered(words: readonly string[], program: ProgramWords): boo
   const [word] = words;
   if (word === undefined) return false;
   if (word === "--help" || word === "-h") process.stdout.write(programHelp(program));
-  else if (word === "--version") process.stdout.write(`${program.version()}\n`);
+  else if (word === "--version") process.stdout.write(`${program.version}\n`);
   else {
     process.stderr.write(`${program.program} takes no ${word}: everything is a setting. See ${program.program} --help\n`);
-    process.exitCode = EXIT_WRONG_WORD;
+    process.exitCode = EXIT_CANNOT_START;
   }
   return true;
 }

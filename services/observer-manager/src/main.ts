@@ -1,9 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { BrokerSettingsError } from "@unacked/broker";
-import { isAnswered, LISTED_BY_HELP, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import {
+  EXIT_CANNOT_START,
+  isAnswered,
+  LISTED_BY_HELP,
+  listenFlaw,
+  loadSettings,
+  ownVersion,
+  type ProgramWords,
+  SettingsError,
+} from "@unacked/settings";
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
@@ -11,8 +20,6 @@ import { createLog } from "./log.ts";
 import { ObserverManager } from "./observer-manager.ts";
 import { ManagerSettings } from "./settings.ts";
 
-/** What is wrong is wrong again after a restart: somebody has to change something. */
-const EXIT_CANNOT_START = 2;
 /** For the last spans, at most. */
 const FLUSH_LIMIT_MS = 2_000;
 
@@ -22,11 +29,13 @@ const PAGE_FOLDER = existsSync(PAGE_OF_PACKAGE)
   ? PAGE_OF_PACKAGE
   : fileURLToPath(new URL("../../status-page/dist/", import.meta.url));
 
+const version = ownVersion(import.meta.url);
+
 const PROGRAM: ProgramWords = {
   program: "unacked-manager",
   does: "Keeps the books of observers and tasks in PostgreSQL, and serves REST and the status page.",
   settings: ManagerSettings,
-  version: ownVersion,
+  version,
 };
 
 async function main(): Promise<void> {
@@ -35,7 +44,6 @@ async function main(): Promise<void> {
   const managerId = v7();
   const log = createLog(settings.LOG_LEVEL, { manager: managerId });
   log.info({ event: "starting", host: hostname(), pid: process.pid }, "observer-manager starts");
-  const version = ownVersion();
   const tracing = await loadTracing({ program: "observer-manager", version, instanceId: managerId, log });
   const manager = new ObserverManager({ settings, managerId, version, pageFolder: PAGE_FOLDER, log, tracing });
   endOnSignals(manager, tracing, log);
@@ -64,11 +72,6 @@ function endOnSignals(manager: ObserverManager, tracing: Tracing | undefined, lo
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
-  return version;
 }
 
 main().catch((error: unknown) => {

@@ -1,7 +1,15 @@
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { newServiceId } from "@unacked/contracts";
-import { isAnswered, LISTED_BY_HELP, listenFlaw, loadSettings, type ProgramWords, SettingsError } from "@unacked/settings";
+import {
+  EXIT_CANNOT_START,
+  isAnswered,
+  LISTED_BY_HELP,
+  listenFlaw,
+  loadSettings,
+  ownVersion,
+  type ProgramWords,
+  SettingsError,
+} from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import { errorText } from "./error-text.ts";
 import { installIsolation } from "./isolation.ts";
@@ -23,17 +31,17 @@ import { serviceTracing } from "./service-tracing.ts";
 import { ServiceSettings } from "./settings.ts";
 import { LoadObserversError } from "./slot/load-observers.ts";
 
-/** What is wrong is wrong again after a restart: somebody has to change something. */
-const EXIT_CANNOT_START = 2;
 /** For the last spans, within the time that draining may take if there is any left of it. */
 const MAX_FLUSH_MS = 2_000;
 const MIN_FLUSH_MS = 200;
+
+const version = ownVersion(import.meta.url);
 
 const PROGRAM: ProgramWords = {
   program: "unacked-service",
   does: "Runs observers and tasks of the files in OBSERVERS_DIR.",
   settings: ServiceSettings,
-  version: ownVersion,
+  version,
 };
 
 async function main(): Promise<void> {
@@ -45,7 +53,6 @@ async function main(): Promise<void> {
   const pools = servedPools(settings.POOL, serviceName);
   const capacity = shareOf(machineCapacity(), pools.length);
   const stateDir = settings.STATE_DIR ?? process.env.STATE_DIRECTORY;
-  const version = ownVersion();
   const planned = pools.map((served) => {
     const isAuto = served.workers === undefined && settings.WORKER_COUNT === "auto";
     const cost = isAuto ? new RunCost(stateDir, served.serviceName) : undefined;
@@ -168,11 +175,6 @@ function drainOnce({ services, failing, health, tracing, log, stopTimeoutMs }: E
       (error: unknown) => services[0]?.fail(error),
     );
   };
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
-  return version;
 }
 
 /** Of what somebody has to change: what would be right. */

@@ -1,9 +1,9 @@
-import { OBSERVER_STATUSES, type Stats } from "@unacked/contracts";
+import { OBSERVER_STATUSES, readableBytes, type Stats } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/output/colours.ts";
 import { describeObserver, describeService, describeTask, retryText } from "../../../cli/src/output/description.ts";
-import { exactDuration, readableBytes, shortDuration } from "../../../cli/src/output/durations.ts";
+import { exactDuration, shortDuration } from "../../../cli/src/output/durations.ts";
 import { ListPrinter, type OutputFormat, printOne } from "../../../cli/src/output/list-printer.ts";
 import { OBSERVER_LISTING } from "../../../cli/src/output/observer-listings.ts";
 import { overviewText, usageBar } from "../../../cli/src/output/overview.ts";

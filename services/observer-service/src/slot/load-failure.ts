@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BrokenFile, SourcePlace } from "@unacked/contracts";
+import { type BrokenFile, placeText, type SourcePlace } from "@unacked/contracts";
 import { errorText, sendableText, stackOf } from "../error-text.ts";
 
 const MAX_FILE = 1_000;
@@ -53,10 +53,10 @@ export const boundedBroken = (broken: readonly BrokenFile[]): BrokenFile[] =>
   });
 
 /** For a terminal and a log: the problem with its place, and below it the lines. */
-export function brokenFileText({ file, problem, place, excerpt }: BrokenFile): string {
-  const where = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
+export function brokenFileText(broken: BrokenFile): string {
+  const { file, problem, place, excerpt } = broken;
   const via = place === undefined || place.file === file ? "" : ` (imported by ${file})`;
-  return `${where}${via}: ${problem}${excerpt === undefined ? "" : `\n${excerpt}`}`;
+  return `${placeText(broken)}${via}: ${problem}${excerpt === undefined ? "" : `\n${excerpt}`}`;
 }
 
 /** esbuild's form, columns counted from 0: `/path/file.ts:5:21: ERROR: Expected "}" but found ")"`. */

@@ -31,14 +31,7 @@ function two(ms: number, bigMs: number, big: string, smallMs: number, small: str
   return `${Math.floor(ms / bigMs)} ${big}${rest === 0 ? "" : ` ${rest} ${small}`}`;
 }
 
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-
-/** As the command line says it. */
-export function sayBytes(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[power]}`;
-}
+export { readableBytes as sayBytes } from "@unacked/contracts";
 
 const NUMBERS = new Intl.NumberFormat();
 export const sayCount = (count: number): string => NUMBERS.format(count);

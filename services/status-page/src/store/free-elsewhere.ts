@@ -1,4 +1,4 @@
-import type { ServiceView } from "@unacked/contracts";
+import { type ServiceView, takesWork } from "@unacked/contracts";
 
 /** Free workers of those that could take over what runs on `service`: alive, of its pool, and taking work themselves. */
 export function freeElsewhere(
@@ -23,6 +23,3 @@ export function unservedElsewhere(
 
 const thoseThatTake = ({ id, pool }: ServiceView, living: readonly ServiceView[]): ServiceView[] =>
   living.filter((one) => one.id !== id && one.pool === pool && takesWork(one));
-
-const takesWork = ({ state, draining, cordoned, notConsuming }: ServiceView): boolean =>
-  state === "Alive" && !draining && !cordoned && notConsuming === null;

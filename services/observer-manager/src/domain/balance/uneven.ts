@@ -1,4 +1,4 @@
-import type { PoolStats, ServiceView } from "@unacked/contracts";
+import { type PoolStats, type ServiceView, takesWork } from "@unacked/contracts";
 import type { UnevenPool, UnservedType } from "../overview/facts.ts";
 import { type Plan, planOf } from "./plan.ts";
 
@@ -13,9 +13,6 @@ type Shown = Pick<
   ServiceView,
   "id" | "name" | "pool" | "state" | "draining" | "cordoned" | "notConsuming" | "workerCount" | "running"
 >;
-
-const takesWork = ({ state, draining, cordoned, notConsuming }: Shown): boolean =>
-  state === "Alive" && !draining && !cordoned && notConsuming === null;
 
 /**
  * Where nobody is on the way to a service, and one is far from its share; by counts alone, as if each could run anywhere.

@@ -1,4 +1,4 @@
-import type { BrokenFile, PoolStats, SlotDeathView, Warning } from "@unacked/contracts";
+import { type BrokenFile, type PoolStats, placeText, type SlotDeathView, type Warning } from "@unacked/contracts";
 import type {
   BooksBlocker,
   DatabaseSession,
@@ -53,10 +53,10 @@ function brokenFiles({ services }: Facts): Warning[] {
       const entry = byText.get(`${path} ${problem}`) ?? { file, names: [] };
       byText.set(`${path} ${problem}`, { ...entry, names: [...entry.names, name] });
     }
-  return [...byText.values()].map(({ file: { file, problem, place }, names }) => ({
+  return [...byText.values()].map(({ file, names }) => ({
     code: "file-not-loaded",
-    subject: file,
-    message: `${place === undefined ? file : `${place.file}:${place.line}:${place.column}`} on ${names.join(", ")}: ${problem}.`,
+    subject: file.file,
+    message: `${placeText(file)} on ${names.join(", ")}: ${file.problem}.`,
     remedy:
       "Mend it, and let them load it: unacked reload NAME. Only its types are missing there; GET /api/v1/types shows the lines.",
   }));

@@ -221,23 +221,25 @@ export class Runner {
     if (!this.#parts.holds(run.delivery.generation)) return;
     const noRoom = this.#parts.handlers.noRoomFor(run);
     if (noRoom === undefined) return this.#apply(run, { kind: "retry-due" });
-    if (!run.waitsForRoom) this.#apply(run, { kind: "no-room", why: noRoom });
-    run.waitsForRoom = true;
+    this.#noteNoRoom(run, noRoom);
     run.timer = setTimeout(() => this.#retry(run), NO_ROOM_PAUSE_MS);
   }
 
   /** It has not begun: it asks again for its turn, in which it may also be told to end, or for the slot where it has had that. */
   #waitForRoom(run: LiveRun, why: string): void {
-    if (!run.waitsForRoom) {
-      run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
-      this.#apply(run, { kind: "no-room", why });
-    }
-    run.waitsForRoom = true;
+    if (!run.waitsForRoom) run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
+    this.#noteNoRoom(run, why);
     const hadItsTurn = run.state.phase === "requested";
     setTimeout(() => {
       if (!hadItsTurn) this.#giveTurn(run);
       else if (run.state.phase === "requested") this.#begin(run, "admitted");
     }, NO_ROOM_PAUSE_MS);
+  }
+
+  /** Told once, however often it asks. */
+  #noteNoRoom(run: LiveRun, why: string): void {
+    if (!run.waitsForRoom) this.#apply(run, { kind: "no-room", why });
+    run.waitsForRoom = true;
   }
 
   #startHandler(run: LiveRun): void {

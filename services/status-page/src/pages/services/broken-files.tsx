@@ -1,4 +1,4 @@
-import type { BrokenFile } from "@unacked/contracts";
+import { type BrokenFile, placeText } from "@unacked/contracts";
 import css from "./broken-files.module.css";
 
 /** Files that a service could not load, with the lines around the mistake for those who may see them. */
@@ -8,10 +8,10 @@ export function BrokenFiles({ files }: { files: readonly BrokenFile[] }) {
     <ul className={css.files} aria-label="Files that it could not load">
       {files.map((file) => (
         <li key={`${file.file} ${file.problem}`} className={css.file}>
-          <strong className={css.place}>{placeOf(file)}</strong> {file.problem}
+          <strong className={css.place}>{placeText(file)}</strong> {file.problem}
           {file.excerpt !== undefined && (
             // Focusable, as a long line scrolls.
-            <pre className={css.excerpt} tabIndex={0} role="group" aria-label={`The lines around it, ${placeOf(file)}`}>
+            <pre className={css.excerpt} tabIndex={0} role="group" aria-label={`The lines around it, ${placeText(file)}`}>
               {file.excerpt}
             </pre>
           )}
@@ -20,6 +20,3 @@ export function BrokenFiles({ files }: { files: readonly BrokenFile[] }) {
     </ul>
   );
 }
-
-const placeOf = ({ file, place }: BrokenFile): string =>
-  place === undefined ? file : `${place.file}:${place.line}:${place.column}`;

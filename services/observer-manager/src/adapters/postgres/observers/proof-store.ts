@@ -2,7 +2,7 @@ import type { DataSource } from "typeorm";
 import type { Proof, ProofService, ProofSighting } from "../../../domain/observers/absence-proof.ts";
 import type { ProofStore } from "../../../operations/observers/absence-prover.ts";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
-import { LIVING_STATES } from "../services/service-states.ts";
+import { LIVING_STATES, STANDING } from "../services/service-states.ts";
 import { IN_DOUBT, MESSAGE_POOL } from "./reconciler-store.ts";
 
 /** What is in the future was written by a clock that has been set back since: it is long ago, or a proof waited until the clock is there again. */
@@ -18,7 +18,7 @@ const PROOF = `
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT id, generation, state = 'Suspect' AS "isSuspect", drain IN ('begun', 'cordoned') AS "isDraining",
+  SELECT ${STANDING},
          CASE WHEN answered_marker IS NOT NULL
               THEN json_build_object('markerId', answered_marker, 'round', answered_round) END AS answered
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;

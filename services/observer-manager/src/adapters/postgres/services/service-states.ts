@@ -3,3 +3,6 @@ import { literals } from "../statements/sql-conditions.ts";
 
 /** Of services that are not known to be gone: the predicate of the index services_living, word for word. */
 export const LIVING_STATES = literals(LIVING_SERVICE_STATES);
+
+/** What an absence is judged by, of each living service. */
+export const STANDING = `id, generation, state = 'Suspect' AS "isSuspect", drain IN ('begun', 'cordoned') AS "isDraining"`;
