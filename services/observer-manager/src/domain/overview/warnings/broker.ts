@@ -1,0 +1,45 @@
+import type { Warning } from "@unacked/contracts";
+import type { Facts } from "../facts.ts";
+
+/** More batches than this and what the books say is old by more than a moment. */
+const STATE_QUEUE_BEHIND = 1_000;
+
+export function brokerAway({ stateQueueLag }: Facts): Warning[] {
+  if (stateQueueLag !== null) return [];
+  return [
+    {
+      code: "broker-away",
+      subject: "broker",
+      message: "The broker cannot be asked.",
+      remedy: "Start RabbitMQ, or look at /readyz for why the manager is not connected; it connects again by itself.",
+    },
+  ];
+}
+
+export function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
+  if (stateQueueLag === null || stateQueueLag <= STATE_QUEUE_BEHIND) return [];
+  return [
+    {
+      code: "state-queue-behind",
+      subject: "unacked.state",
+      message: `${stateQueueLag} batches of events wait to be read: the books are behind.`,
+      remedy: "Look at the active manager and at PostgreSQL's load; nothing is lost meanwhile.",
+    },
+  ];
+}
+
+/** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */
+export function takenBackByFlaps({ queueKeeper }: Facts): Warning[] {
+  if (queueKeeper === null || queueKeeper.queueType !== "quorum") return [];
+  const [major = 0, minor = 0] = queueKeeper.brokerVersion.split(".").map(Number);
+  if (major > 4 || (major === 4 && minor >= 3)) return [];
+  return [
+    {
+      code: "broker-takes-back",
+      subject: "broker",
+      message: `RabbitMQ ${queueKeeper.brokerVersion} gives a quorum queue's jobs to others the moment that its nodes lose each other: with cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
+      remedy:
+        "Upgrade to RabbitMQ 4.3 or later, which waits a minute. Until then, on a cluster: cluster_partition_handling = pause_minority on every node. A single node has no such moments; there WORK_QUEUE_TYPE=classic is as good.",
+    },
+  ];
+}

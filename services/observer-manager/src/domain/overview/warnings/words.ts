@@ -1,0 +1,1 @@
+export const counted = (observers: number): string => `${observers} observer${observers === 1 ? "" : "s"}`;
