@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { QueryRunner } from "typeorm";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { CANCELLED } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-statements.ts";
+import { CANCELLED } from "../../services/observer-manager/src/adapters/postgres/tasks/ended-task-rows.ts";
 import { eventually } from "../support/eventually.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { Takers } from "../support/rest/takers.ts";

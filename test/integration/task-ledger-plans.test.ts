@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
+import { COMPLETIONS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-completions.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import * as ledger from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-statements.ts";
+import { ENDS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ends.ts";
+import { RELEASES, RETURNS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-returns.ts";
+import { STARTS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-starts.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { putReady } from "../support/system/waiting-tasks.ts";
 
@@ -81,19 +84,19 @@ const BOUNDED = TOLD * TOLD + 2 * WAITING;
 const NO_LOOP = 2 * WAITING + 20 * TOLD;
 
 test.each([
-  ["starts", BOUNDED, () => passedBy(ledger.STARTS, started())],
-  ["releases", BOUNDED, () => passedBy(ledger.RELEASES, [...sends(), sends()[1]])],
-  ["returns", BOUNDED, () => passedBy(ledger.RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(0)])],
-  ["completions", NO_LOOP, () => passedBy(ledger.COMPLETIONS, [...started(), all("{}"), all(1)])],
+  ["starts", BOUNDED, () => passedBy(STARTS, started())],
+  ["releases", BOUNDED, () => passedBy(RELEASES, [...sends(), sends()[1]])],
+  ["returns", BOUNDED, () => passedBy(RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(0)])],
+  ["completions", NO_LOOP, () => passedBy(COMPLETIONS, [...started(), all("{}"), all(1)])],
   [
     "ends",
     NO_LOOP,
-    () => passedBy(ledger.ENDS, [...started(), all("completed"), all(null), all(null), all(null), all(1), all(null)]),
+    () => passedBy(ENDS, [...started(), all("completed"), all(null), all(null), all(null), all(1), all(null)]),
   ],
   [
     "ends of what is tried again",
     BOUNDED,
-    () => passedBy(ledger.ENDS, [...started(), all("failed"), all(null), all("{}"), all(1_000), all(1), all(null)]),
+    () => passedBy(ENDS, [...started(), all("failed"), all(null), all("{}"), all(1_000), all(1), all(null)]),
   ],
 ] as const)("%s of 500 do not read all that waits for each of them", async (_, most, count) => {
   const rows = await count();
@@ -103,8 +106,8 @@ test.each([
 });
 
 test.each([
-  ["completions", ledger.COMPLETIONS, [all("{}"), all(1)], [{ hasFlowEnds: false, some: [] }]],
-  ["ends", ledger.ENDS, [all("failed"), all(null), all("{}"), all(1_000), all(1), all(null)], []],
+  ["completions", COMPLETIONS, [all("{}"), all(1)], [{ hasFlowEnds: false, some: [] }]],
+  ["ends", ENDS, [all("failed"), all(null), all("{}"), all(1_000), all(1), all(null)], []],
 ] as const)("%s that name the send of another of these tasks change nothing", async (_, statement, more, nothing) => {
   const before = await query("SELECT * FROM tasks WHERE status = 'Running' ORDER BY id");
   const [ids, [first, ...others], ...rest] = started() as [string[], string[], ...unknown[]];

@@ -1,4 +1,4 @@
-import { counted, ENDED, noted } from "../tasks/task-ledger-statements.ts";
+import { counted, ENDED, noted } from "../tasks/ended-task-rows.ts";
 
 /** What follows ends of tasks of flows up: each statement is for a whole chunk. */
 

@@ -11,8 +11,8 @@ import {
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
+import { CANCELLED } from "../tasks/ended-task-rows.ts";
 import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
-import { CANCELLED } from "../tasks/task-ledger-statements.ts";
 import { refusalsOf } from "../tasks/task-refusals.ts";
 import * as sql from "./flow-follow-statements.ts";
 

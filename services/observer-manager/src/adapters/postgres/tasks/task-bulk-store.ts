@@ -5,8 +5,8 @@ import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../operat
 import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { literals, SqlConditions } from "../statements/sql-conditions.ts";
+import { CANCELLED } from "./ended-task-rows.ts";
 import { conditionsOf, MAKE_DUE, REQUEST_CANCEL } from "./postgres-task-store.ts";
-import { CANCELLED } from "./task-ledger-statements.ts";
 import { refusalsOf } from "./task-refusals.ts";
 import { MAY_RUN_AGAIN, REVIVABLE, reviveMany } from "./task-revival.ts";
 import { WAITING } from "./task-view.ts";

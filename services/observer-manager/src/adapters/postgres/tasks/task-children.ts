@@ -7,7 +7,12 @@ import { SHORT_WAIT_MS, WAIT_MS } from "../statements/lock-waits.ts";
 import { isRefused } from "../statements/refused.ts";
 import { countCreated } from "./task-created.ts";
 import { insertBeside } from "./task-insert-beside.ts";
-import { CHILDREN_TOLD } from "./task-ledger-statements.ts";
+
+/** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
+const CHILDREN_TOLD = `
+  WITH told AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (id, story)),
+  live AS (UPDATE tasks t SET story = coalesce(t.story, '{}') || u.story::jsonb FROM told u WHERE t.id = u.id AND t.id = ANY($1))
+  UPDATE ended_tasks t SET story = coalesce(t.story, '{}') || u.story::jsonb FROM told u WHERE t.id = u.id AND t.id = ANY($1)`;
 
 /** A task that has completed, and what it creates. */
 export interface CreatingTask extends SendCreations {

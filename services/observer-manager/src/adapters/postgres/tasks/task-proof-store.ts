@@ -2,7 +2,7 @@ import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../operations/tasks/task-prover.ts";
 import { Looks } from "../statements/looks.ts";
-import { CANCELLED, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+import { CANCELLED, NEXT_IF_CANCELLED } from "./ended-task-rows.ts";
 import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /**

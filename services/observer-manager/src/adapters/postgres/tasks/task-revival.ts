@@ -2,7 +2,7 @@ import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { looksInTurn, WAIT_MS, within } from "../statements/lock-waits.ts";
 import { literals } from "../statements/sql-conditions.ts";
-import { counted } from "./task-ledger-statements.ts";
+import { counted } from "./ended-task-rows.ts";
 
 /** What is over so runs again when it is asked for. */
 export const REVIVABLE = ["Failed", "Cancelled"] as const;

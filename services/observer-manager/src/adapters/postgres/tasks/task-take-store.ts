@@ -9,8 +9,9 @@ import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
+import { CANCELLED, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./ended-task-rows.ts";
 import { viewOf } from "./postgres-task-store.ts";
-import { CANCELLED, ENDS, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./task-ledger-statements.ts";
+import { ENDS } from "./task-ends.ts";
 import { TAKE } from "./task-take.ts";
 import { isKnownType } from "./task-view.ts";
 
