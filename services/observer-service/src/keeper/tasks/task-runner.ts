@@ -11,6 +11,7 @@ import { TaskBatches } from "./task-batches.ts";
 import { badParams, type TaskFate, timeIsUp } from "./task-end.ts";
 import { TaskFates } from "./task-fates.ts";
 import { TaskLane } from "./task-lane.ts";
+import { TaskLanes } from "./task-lanes.ts";
 import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
 import { TaskRuns } from "./task-runs.ts";
@@ -44,8 +45,7 @@ export class TaskRunner {
   readonly #fates: TaskFates;
   readonly #admission: TaskAdmission;
   readonly #batches: TaskBatches;
-  /** Those that wait for others of their message, or others for them. */
-  readonly #lanes = new Map<TaskRun, TaskLane>();
+  readonly #lanes: TaskLanes;
   readonly #line: WorkerLine<TaskRun | TaskBatch | TaskLane>;
 
   constructor(parts: TaskRunnerParts) {
@@ -101,6 +101,15 @@ export class TaskRunner {
       onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
       onNotBegun: (run) => this.#notBegun(run),
     };
+    this.#lanes = new TaskLanes({
+      ...parts,
+      host: this.#host,
+      begin: (run) => this.#begin(run),
+      begun: (run) => {
+        this.#begun(run);
+        this.#timeBegins(run);
+      },
+    });
   }
 
   /** How many have, or wait for, a handler. */
@@ -149,17 +158,7 @@ export class TaskRunner {
   /** Tasks that came together and run in turn. */
   acceptLane(tasks: readonly StartTask[], message: TaskMessage): void {
     const runs = tasks.flatMap((task) => this.#admission.admit(task, message) ?? []);
-    if (runs.length === 0) return;
-    const lane = new TaskLane(runs, {
-      begin: (run) => this.#begin(run),
-      beginBehind: (run, other) => this.#beginBehind(run, other),
-      begun: (run) => {
-        this.#begun(run);
-        this.#timeBegins(run);
-      },
-    });
-    for (const run of runs) this.#lanes.set(run, lane);
-    this.#line.enter(lane);
+    if (runs.length > 0) this.#line.enter(this.#lanes.make(runs));
   }
 
   /** A bundle that was given out before: the books know what of it is still to be done. */
@@ -218,18 +217,6 @@ export class TaskRunner {
     run.attempt = handlers.start(this.#host, run);
   }
 
-  /** Of a lane: where its handler can begin without being waited for here, once that of the other has settled. */
-  #beginBehind(run: TaskRun, { attempt: other }: TaskRun): boolean {
-    const { handlers, types, holds } = this.#parts;
-    const { type, alone = false } = run.task;
-    if (other === undefined || alone || !types.has(type) || !holds(run.message.generation)) return false;
-    const attempt = handlers.startBehind(this.#host, run, other);
-    if (attempt === undefined) return false;
-    run.attempt = attempt;
-    run.isRunning = true; // at any moment, and that is heard of later
-    return true;
-  }
-
   /** Its handler runs. */
   #begun(run: TaskRun): void {
     const wasSaid = run.begins();
@@ -251,7 +238,7 @@ export class TaskRunner {
     clearTimeout(run.timer);
     run.isRunning = false;
     run.attempt = undefined;
-    this.#lanes.get(run)?.notBegun(run);
+    this.#lanes.notBegun(run);
     this.#runs.look();
   }
 
@@ -274,11 +261,16 @@ export class TaskRunner {
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
     // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
     this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
-    const lane = this.#lanes.get(run);
-    if (lane !== undefined) this.#leaveLane(run, lane);
-    else if (batch === undefined) this.#leave(run);
-    else if (this.#batches.leave(run, batch)) this.#leave(batch);
+    this.#leaveLine(run);
     this.#remove(run);
+  }
+
+  /** Its worker is free, but where it is one of several that have one, and not the last of these. */
+  #leaveLine(run: TaskRun): void {
+    const [lane, batch] = [this.#lanes.of(run), this.#batches.of(run)];
+    if (lane === undefined && batch === undefined) this.#leave(run);
+    if (lane !== undefined && this.#lanes.leave(run, lane)) this.#line.leave(lane);
+    if (batch !== undefined && this.#batches.leave(run, batch)) this.#leave(batch);
   }
 
   #leave(one: TaskRun | TaskBatch): void {
@@ -287,24 +279,13 @@ export class TaskRunner {
     this.#line.leave(one);
   }
 
-  #leaveLane(run: TaskRun, lane: TaskLane): void {
-    this.#lanes.delete(run);
-    this.#parts.handlers.forget(run);
-    if (lane.leave(run)) this.#line.leave(lane);
-  }
-
   #again(run: TaskRun): void {
     const next = run.successor();
     this.#teller.handOver(run, next);
     this.#runs.replace(run, next);
-    const lane = this.#lanes.get(run);
-    if (lane === undefined) {
-      this.#line.handOver(run, next);
-      return this.#begin(next);
-    }
-    this.#lanes.delete(run);
-    this.#lanes.set(next, lane);
-    lane.replace(run, next);
+    if (this.#lanes.replace(run, next)) return;
+    this.#line.handOver(run, next);
+    this.#begin(next);
   }
 
   #remove(run: TaskRun): void {
