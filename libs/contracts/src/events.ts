@@ -81,7 +81,6 @@ export type RunStarted = z.infer<typeof RunStarted>;
 
 /** How a run takes what is wanted of it by now: see UpdateRuns. */
 export const UPDATE_OUTCOMES = ["applied", "restart", "rejected"] as const;
-export type UpdateOutcome = (typeof UPDATE_OUTCOMES)[number];
 
 /**
  * It runs by this version of the spec · it begins again with it, which follows · it runs on with the params that it had, while all else

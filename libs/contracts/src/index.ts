@@ -9,7 +9,7 @@ export * from "./broken-file.ts";
 export * from "./calls/call.ts";
 export * from "./calls/call-places.ts";
 export * from "./calls/calls.ts";
-export { CHANGE_EVENTS, type ChangeEvent, type ChangeEventName } from "./calls/overview-calls.ts";
+export { CHANGE_EVENTS, type ChangeEvent } from "./calls/overview-calls.ts";
 export { PATH_PARAMETERS } from "./calls/path-parameters.ts";
 export * from "./checkpoint.ts";
 export { checkpointTag } from "./checkpoint-tag.ts";

@@ -31,7 +31,6 @@ export const OCCURRENCE_REASONS = [
 ] as const;
 export type OccurrenceReason = (typeof OCCURRENCE_REASONS)[number];
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
 /** What a schedule wants of its observers. */
 export const Wanted = z.enum(["running", "paused"]);
 export type Wanted = z.infer<typeof Wanted>;
@@ -40,7 +39,6 @@ const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
 export const MIN_EVERY_MS = 1_000;
 export const MAX_BACKFILL = 1_000;
-export const MAX_NEXT_TIMES = 1_000;
 export const SCHEDULE_DEFAULTS = {
   timeZone: "UTC",
   jitterMs: 0,

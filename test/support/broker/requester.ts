@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ProblemDetails, TaskBatchResults } from "@unacked/contracts";
-import { type Channel, type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
+import { type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
 import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
 import { deepHeaders } from "./deep-headers.ts";
@@ -109,11 +109,6 @@ export class Requester {
   /** Of the next message alone: headers of that depth. */
   deepHeaders(depth: number): object {
     return deepHeaders(this.#model, depth);
-  }
-
-  /** For what the broker may refuse. */
-  openChannel(): Promise<Channel> {
-    return this.#model.createChannel();
   }
 
   close(): Promise<void> {

@@ -13,7 +13,7 @@ export const CHANGE_EVENTS = {
   ready: ChangesReady,
   resync: ChangesResync,
 } as const;
-export type ChangeEventName = keyof typeof CHANGE_EVENTS;
+type ChangeEventName = keyof typeof CHANGE_EVENTS;
 /** What has changed, whole, as it is now; or how the stream goes on. */
 export type ChangeEvent = {
   [Name in ChangeEventName]: { name: Name; data: z.infer<(typeof CHANGE_EVENTS)[Name]> };
