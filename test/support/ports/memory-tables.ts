@@ -42,7 +42,7 @@ export const NEW: Omit<ObserverBook, "id"> = {
   rejectedUpdate: null,
   pool: "default",
   messagePool: null,
-  epoch: 0,
+  runNumber: 0,
   fencingToken: null,
   currentRunId: null,
   requestedRunId: null,

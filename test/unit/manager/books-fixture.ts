@@ -34,7 +34,7 @@ export class Scene {
       rejectedUpdate: null,
       pool: "default",
       messagePool: null,
-      epoch: 0,
+      runNumber: 0,
       fencingToken: null,
       currentRunId: null,
       requestedRunId: null,

@@ -32,7 +32,7 @@ describe("what happened, for metrics", () => {
   it("is a failover with the time that the books knew of no run, when the loss was heard of first", () => {
     const scene = new Scene();
     const [service] = newServices();
-    const observer = scene.observer({ status: "Redistributing", epoch: 1, unchangedForMs: 2_500 });
+    const observer = scene.observer({ status: "Redistributing", runNumber: 1, unchangedForMs: 2_500 });
     scene.say(service, [started(runOf(observer))]);
     expect(failoversIn(scene)).toEqual([2_500]);
   });

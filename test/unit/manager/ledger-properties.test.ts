@@ -101,7 +101,7 @@ describe("whatever services say, in whatever order", () => {
               expect(isWanted(world, "start", after.id)).toBe(false);
             if (was.status === "OnDeleting") expect(["OnDeleting", "Deleted"]).toContain(after.status);
             expect(after.revision).toBeGreaterThanOrEqual(was.revision);
-            expect(after.epoch).toBeGreaterThanOrEqual(was.epoch);
+            expect(after.runNumber).toBeGreaterThanOrEqual(was.runNumber);
           });
         }
       }),

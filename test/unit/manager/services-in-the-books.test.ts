@@ -45,7 +45,7 @@ describe("sequence numbers", () => {
     scene.say(service, [started(run)], { seq: 1 });
     scene.say(service, [released(run)], { seq: 2 });
     expect(scene.say(service, [started(runOf(observer))], { seq: 2 })).toBe("old");
-    expect(observer).toMatchObject({ status: "Redistributing", epoch: 1 });
+    expect(observer).toMatchObject({ status: "Redistributing", runNumber: 1 });
   });
 
   it("ask for an inventory when there is a gap", () => {

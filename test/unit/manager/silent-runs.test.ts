@@ -12,7 +12,7 @@ describe("an observer that is silent", () => {
     const observer = scene.observer();
     const run = runOf(observer);
     scene.say(service, [started(run), quiet(run, 400)]);
-    expect(observer).toMatchObject({ status: "Processing", silentSinceMs: 600, attempts: 1, epoch: 1 });
+    expect(observer).toMatchObject({ status: "Processing", silentSinceMs: 600, attempts: 1, runNumber: 1 });
     return { scene, service, observer, run };
   }
 

@@ -19,7 +19,7 @@ describe("who is current", () => {
     const observer = scene.observer();
     const run = runOf(observer);
     scene.say(newServiceId(), [started(run)]);
-    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, epoch: 1, attempts: 1 });
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, runNumber: 1, attempts: 1 });
   });
 
   it("makes the newer run of one message current and tells the older that it is superseded", () => {
@@ -30,7 +30,7 @@ describe("who is current", () => {
     const newer = runOf(observer, { messageId: older.messageId });
     scene.say(a, [started(older)]);
     scene.say(b, [started(newer)]);
-    expect(observer).toMatchObject({ status: "Processing", currentRunId: newer.runId, epoch: 2 });
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: newer.runId, runNumber: 2 });
     expect(scene.stopOf(older.runId)).toMatchObject({ serviceId: a, reason: "superseded" });
   });
 
@@ -193,7 +193,7 @@ describe("who is current", () => {
     const observer = scene.observer();
     const run = runOf(observer);
     scene.say(newServiceId(), [failed(run)]);
-    expect(observer).toMatchObject({ status: "Failed", epoch: 1, currentRunId: null, lastError: { message: "boom" } });
+    expect(observer).toMatchObject({ status: "Failed", runNumber: 1, currentRunId: null, lastError: { message: "boom" } });
     expect(scene.books.runs.get(run.runId)).toMatchObject({ state: "Ended", endReason: "failed" });
   });
 
@@ -206,7 +206,7 @@ describe("who is current", () => {
     expect(observer).toMatchObject({ status: "Redistributing", currentRunId: null });
     const next = runOf(observer, { messageId: run.messageId });
     scene.say(b, [started(next)]);
-    expect(observer).toMatchObject({ status: "Processing", currentRunId: next.runId, epoch: 2 });
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: next.runId, runNumber: 2 });
   });
 
   it("sends again, later and with a higher revision, what a service did not know", () => {
@@ -275,7 +275,7 @@ describe("who is current", () => {
     expect(observer).toMatchObject({ status: "Processing", pending: "pause", currentRunId: next.runId });
     expect(scene.wanted).toContainEqual({ kind: "stop", observerId: observer.id, revision: 1 });
     scene.say(b, [stopped(next)]);
-    expect(observer).toMatchObject({ status: "Paused", pending: null, currentRunId: null, revision: 1, epoch: 2 });
+    expect(observer).toMatchObject({ status: "Paused", pending: null, currentRunId: null, revision: 1, runNumber: 2 });
     expect(scene.wanted).toEqual([]);
     expect(observer.lastError).toMatchObject({ message: "boom" });
   });

@@ -63,7 +63,7 @@ export interface ObserverBook {
   /** Where its message is, while that is another pool. */
   messagePool: string | null;
   /** The manager's count of the observer's runs. */
-  epoch: number;
+  runNumber: number;
   /** The highest fencing token that a run of it was given; null: none was. */
   fencingToken: number | null;
   currentRunId: RunId | null;
@@ -97,7 +97,8 @@ export interface RunBook {
   generation: number;
   readonly messageId: MessageId;
   readonly revision: number;
-  readonly epoch: number;
+  /** It is the observer's first, second, … */
+  readonly runNumber: number;
   /** Of a type that asks before it starts: what it was given, or is to be. */
   fencingToken: number | null;
   /** As its service told it; null of runs of 0.1.0, and of those that were first heard of by their end. */

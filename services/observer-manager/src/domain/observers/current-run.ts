@@ -76,8 +76,8 @@ export function metRun(books: Books, observer: ObserverBook, source: Source, eve
 }
 
 export function record(books: Books, observer: ObserverBook, source: Source, event: RunEvent): RunBook {
-  observer.epoch += 1;
-  if (observer.epoch > 1) observer.restarts = (observer.restarts ?? 0) + 1;
+  observer.runNumber += 1;
+  if (observer.runNumber > 1) observer.restarts = (observer.restarts ?? 0) + 1;
   books.changedObservers.add(observer);
   const run: RunBook = {
     id: event.runId,
@@ -86,7 +86,7 @@ export function record(books: Books, observer: ObserverBook, source: Source, eve
     generation: source.generation,
     messageId: event.messageId,
     revision: event.revision,
-    epoch: observer.epoch,
+    runNumber: observer.runNumber,
     fencingToken: null,
     deliveryCount: ("deliveryCount" in event ? event.deliveryCount : undefined) ?? null,
     specVersion: ("specVersion" in event ? event.specVersion : undefined) ?? null,

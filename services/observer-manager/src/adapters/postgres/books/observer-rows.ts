@@ -9,7 +9,7 @@ import { prepared, uncounted } from "../statements/prepared.ts";
 
 const OBSERVER_BOOKS = `
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
-         sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch, current_run_id AS "currentRunId",
+         sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch AS "runNumber", current_run_id AS "currentRunId",
          requested_run_id AS "requestedRunId", fencing_token::float8 AS "fencingToken",
          floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs", attempts, last_error AS "lastError",
          CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
@@ -32,7 +32,7 @@ const GIVEN = new GivenRows<Written>({
   status: ["text", ({ o }) => o.status],
   pending: ["text", ({ o }) => o.pending],
   revision: ["int", ({ o }) => o.revision],
-  epoch: ["int", ({ o }) => o.epoch],
+  epoch: ["int", ({ o }) => o.runNumber],
   current_run_id: ["uuid", ({ o }) => o.currentRunId],
   current_service_id: ["uuid", ({ run }) => run?.serviceId ?? null],
   requested_run_id: ["uuid", ({ o }) => o.requestedRunId],

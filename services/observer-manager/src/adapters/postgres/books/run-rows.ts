@@ -5,8 +5,8 @@ import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared, uncounted } from "../statements/prepared.ts";
 
 const RUN = `
-  SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision, epoch,
-         fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
+  SELECT id, observer_id AS "observerId", service_id AS "serviceId", generation, message_id AS "messageId", revision,
+         epoch AS "runNumber", fencing_token::float8 AS "fencingToken", delivery_count AS "deliveryCount", spec_version AS "specVersion", state,
          (extract(epoch FROM started_at) * 1000)::float8 AS "startedAtMs",
          (extract(epoch FROM ended_at) * 1000)::float8 AS "endedAtMs", end_reason AS "endReason", error, interruption, story
   FROM runs`;
@@ -29,7 +29,7 @@ const GIVEN = new GivenRows<RunBook>({
   generation: ["int", (r) => r.generation],
   message_id: ["uuid", (r) => r.messageId],
   revision: ["int", (r) => r.revision],
-  epoch: ["int", (r) => r.epoch],
+  epoch: ["int", (r) => r.runNumber],
   state: ["text", (r) => r.state],
   end_reason: ["text", (r) => r.endReason],
   error: ["jsonb", (r) => jsonOrNull(r.error)],
