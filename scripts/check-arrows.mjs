@@ -85,10 +85,10 @@ const PLACES = [
   },
   // What decides has neither clock nor broker in it.
   ...["keeper/intake/start-decision.ts", "keeper/lease/lease.ts", "keeper/outbox/outbox.ts", "keeper/runs/run-machine.ts"]
-    .concat(["keeper/slots/suspicion.ts", "wire/stop-cause.ts"])
+    .concat(["keeper/outbox/batch-bounds.ts", "keeper/slots/suspicion.ts", "wire/stop-cause.ts"])
     .map((file) => ({
       in: SERVICE + file,
-      may: ["@unacked/contracts", "@unacked/sdk", `${SERVICE}wire/stop-cause.ts`],
+      may: ["@unacked/contracts", "@unacked/sdk", ...within(SERVICE, "keeper/outbox/batch-bounds.ts", "wire/stop-cause.ts")],
     })),
   { in: `${SERVICE}wire/`, may: ["@unacked/", "node:", ...within(SERVICE, "wire/", "log.ts")] },
   // A slot has no broker: it knows its own folder, and what it has agreed upon with its keeper.
