@@ -1,8 +1,8 @@
 import { newUuid } from "@unacked/contracts";
 import { expect, onTestFinished, test } from "vitest";
-import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/time/timer-firing-store.ts";
-import { TimerFirer, type TimerSender } from "../../services/observer-manager/src/operations/time/timer-firer.ts";
-import type { DueTimer, FiringOutcome } from "../../services/observer-manager/src/operations/time/timer-store.ts";
+import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/timers/timer-firing-store.ts";
+import { TimerFirer, type TimerSender } from "../../services/observer-manager/src/operations/timers/timer-firer.ts";
+import type { DueTimer, FiringOutcome } from "../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/time/timer-firing-store.ts";
+import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/timers/timer-firing-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("timers, ended_timers, timer_claims, timer_owners");

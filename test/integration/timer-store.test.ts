@@ -4,11 +4,15 @@ import pg from "pg";
 import type { QueryRunner } from "typeorm";
 import { expect, it } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
-import { countTimers } from "../../services/observer-manager/src/adapters/postgres/time/timer-counts.ts";
-import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/time/timer-firing-store.ts";
+import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
+import { countTimers } from "../../services/observer-manager/src/adapters/postgres/timers/timer-counts.ts";
+import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/timers/timer-firing-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import type { DueTimer, FiringOutcome, NewTimer } from "../../services/observer-manager/src/operations/time/timer-store.ts";
+import type {
+  DueTimer,
+  FiringOutcome,
+  NewTimer,
+} from "../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
 

@@ -22,7 +22,7 @@ import { RequestSide } from "./request-side.ts";
 import { ScheduleSide } from "./schedule-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
-import { TimeSide } from "./time-side.ts";
+import { TimerSide } from "./timer-side.ts";
 import { WorkSide } from "./work-side.ts";
 
 const MS_PER_DAY = 86_400_000;
@@ -51,7 +51,7 @@ export class ObserverManager {
   readonly #tasks: TaskSide;
   readonly #flows: FlowSide;
   readonly #requests: RequestSide;
-  readonly #time: TimeSide;
+  readonly #timers: TimerSide;
   readonly #schedules: ScheduleSide;
   readonly #balance: BalanceSide;
   readonly #work: WorkSide;
@@ -148,10 +148,10 @@ export class ObserverManager {
       database,
       tally: this.#metrics.requestTally,
       wake: () => this.#tasks.wake(),
-      wakeTimers: () => this.#time.wake(),
+      wakeTimers: () => this.#timers.wake(),
       log,
     });
-    this.#time = new TimeSide({
+    this.#timers = new TimerSide({
       ...amqp,
       database,
       tally: this.#metrics.timerTally,
@@ -185,7 +185,7 @@ export class ObserverManager {
       taskFigures: this.#tasks.figureDesk,
       taskTakes: this.#tasks.takeDesk,
       flows: this.#flows.desk,
-      timers: this.#time.desk,
+      timers: this.#timers.desk,
       schedules: this.#schedules.desk,
       work: this.#work.desk,
       errors,
@@ -245,7 +245,7 @@ export class ObserverManager {
     this.#tasks.start();
     this.#flows.start();
     this.#requests.start();
-    this.#time.start();
+    this.#timers.start();
     this.#schedules.start();
     this.#balance.start();
     this.#work.start();
@@ -263,7 +263,7 @@ export class ObserverManager {
       this.#observers.close(),
       this.#tasks.close(),
       this.#flows.close(),
-      this.#time.close(),
+      this.#timers.close(),
       this.#schedules.close(),
       this.#balance.close(),
       this.#work.close(),

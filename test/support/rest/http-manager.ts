@@ -28,7 +28,7 @@ import { PostgresTaskFigureStore } from "../../../services/observer-manager/src/
 import { PostgresTaskLimitStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-limit-store.ts";
 import { PostgresTaskQueueStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
-import { PostgresTimerStore } from "../../../services/observer-manager/src/adapters/postgres/time/postgres-timer-store.ts";
+import { PostgresTimerStore } from "../../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
 import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { PostgresWorkStore } from "../../../services/observer-manager/src/adapters/postgres/work/postgres-work-store.ts";
 import { BalanceDesk } from "../../../services/observer-manager/src/operations/balance/balance-desk.ts";
@@ -49,7 +49,7 @@ import { TaskLeases } from "../../../services/observer-manager/src/operations/ta
 import { TaskTakeDesk } from "../../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
 import { TaskTypeDesk } from "../../../services/observer-manager/src/operations/tasks/task-type-desk.ts";
 import { WaitingTakers } from "../../../services/observer-manager/src/operations/tasks/waiting-takers.ts";
-import { TimerDesk } from "../../../services/observer-manager/src/operations/time/timer-desk.ts";
+import { TimerDesk } from "../../../services/observer-manager/src/operations/timers/timer-desk.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { Waits } from "../../../services/observer-manager/src/operations/waits.ts";
 import { WorkDesk } from "../../../services/observer-manager/src/operations/work/work-desk.ts";

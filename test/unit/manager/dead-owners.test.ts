@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DeadOwners } from "../../../services/observer-manager/src/domain/time/dead-owners.ts";
+import { DeadOwners } from "../../../services/observer-manager/src/domain/timers/dead-owners.ts";
 
 const lapsed = (...owners: string[]) => owners.map((owner) => ({ owner, leaseUntil: "09:00" }));
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { TimerFirer } from "../../../services/observer-manager/src/operations/time/timer-firer.ts";
+import { TimerFirer } from "../../../services/observer-manager/src/operations/timers/timer-firer.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
 import type { TimerId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { ClaimInFlight } from "../../../services/observer-manager/src/operations/time/claim-in-flight.ts";
-import { TimerSettler } from "../../../services/observer-manager/src/operations/time/timer-settler.ts";
-import type { FinishedClaim, FiringOutcome } from "../../../services/observer-manager/src/operations/time/timer-store.ts";
+import { ClaimInFlight } from "../../../services/observer-manager/src/operations/timers/claim-in-flight.ts";
+import { TimerSettler } from "../../../services/observer-manager/src/operations/timers/timer-settler.ts";
+import type { FinishedClaim, FiringOutcome } from "../../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const log = { info() {}, warn() {}, error() {}, debug() {} } as never;

@@ -10,7 +10,7 @@ import type { Lifecycle } from "./observers/observer-tools.ts";
 import type { ScheduleTools } from "./schedules/schedule-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
 import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
-import type { TimerTools } from "./time/timer-tools.ts";
+import type { TimerTools } from "./timers/timer-tools.ts";
 import type { WorkTools } from "./work/work-desk.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */

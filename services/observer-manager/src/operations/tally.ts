@@ -2,7 +2,7 @@ import type { ErrorReason, OccurrenceStatusName, TASK_OVER_STATUSES } from "@una
 import type { Happening } from "../domain/books/books.ts";
 import type { Command } from "../domain/books/command.ts";
 import type { RequestOutcome } from "./requests/request.ts";
-import type { FiringOutcome } from "./time/timer-store.ts";
+import type { FiringOutcome } from "./timers/timer-store.ts";
 
 /** Told what was done, so that somebody may count it. It must not throw, and nothing depends on it. */
 export interface Tally {

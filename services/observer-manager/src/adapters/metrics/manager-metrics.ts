@@ -7,7 +7,7 @@ import type { Log } from "../../operations/log.ts";
 import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
 import type { RequestTally, ScheduleTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/task-store.ts";
-import type { TimerCounts } from "../../operations/time/timer-store.ts";
+import type { TimerCounts } from "../../operations/timers/timer-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
 import { type AnsweredRequest, HttpMetrics } from "./http-metrics.ts";

@@ -1,6 +1,6 @@
 import type { MetricSet } from "@unacked/metrics";
 import type { TimerTally } from "../../operations/tally.ts";
-import type { FiringOutcome, TimerCounts } from "../../operations/time/timer-store.ts";
+import type { FiringOutcome, TimerCounts } from "../../operations/timers/timer-store.ts";
 
 const LIVE = ["Waiting", "Firing"];
 const OUTCOMES = ["fired", "returned", "refused", "unknown", "not-sent"] satisfies FiringOutcome[];

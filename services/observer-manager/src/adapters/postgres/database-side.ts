@@ -36,7 +36,7 @@ import type {
 } from "../../operations/tasks/task-store.ts";
 import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
-import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/time/timer-store.ts";
+import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/timers/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
 import type { LivePools } from "../../operations/types/unknown-type.ts";
 import type { WorkStore } from "../../operations/work/work-store.ts";
@@ -85,9 +85,9 @@ import { PostgresTaskLimitStore } from "./tasks/task-limit-store.ts";
 import { PostgresTaskProofStore } from "./tasks/task-proof-store.ts";
 import { PostgresTaskQueueStore } from "./tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "./tasks/task-take-store.ts";
-import { PostgresTimerStore } from "./time/postgres-timer-store.ts";
-import { countTimers } from "./time/timer-counts.ts";
-import { PostgresTimerFiringStore } from "./time/timer-firing-store.ts";
+import { PostgresTimerStore } from "./timers/postgres-timer-store.ts";
+import { countTimers } from "./timers/timer-counts.ts";
+import { PostgresTimerFiringStore } from "./timers/timer-firing-store.ts";
 import { PostgresTypeDirectory } from "./types/type-reads.ts";
 import { PostgresWorkStore } from "./work/postgres-work-store.ts";
 

@@ -1,6 +1,6 @@
 import type { Action } from "../access/audit.ts";
 import type { InsertOutcome, NewTask } from "../tasks/task-store.ts";
-import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut } from "../time/timer-store.ts";
+import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut } from "../timers/timer-store.ts";
 
 /** Whose request, and which. */
 export interface RequestKey {

@@ -3,7 +3,7 @@ import { bodyProblems } from "../../domain/field-problems.ts";
 import { type RequestUser, whyNoTimer, whyNotAllowed } from "../../domain/requests/request-users.ts";
 import type { Refusal } from "../refusal.ts";
 import { readBatch } from "../tasks/task-batch.ts";
-import { readTimerBatch } from "../time/timer-batch.ts";
+import { readTimerBatch } from "../timers/timer-batch.ts";
 import type { Wanted } from "./request.ts";
 
 /** A parsed body: refused as a whole, or what is wanted. `tasks`, `timers` or `cancelTimers` says what it is. */

@@ -20,7 +20,7 @@ import { taskFigureRoutes } from "./tasks/task-figure-routes.ts";
 import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
-import { timerRoutes } from "./time/timer-routes.ts";
+import { timerRoutes } from "./timers/timer-routes.ts";
 import { workRoutes } from "./work/work-routes.ts";
 
 /** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */

@@ -21,7 +21,7 @@ import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { intSum } from "../statements/int-sum.ts";
 import { literals } from "../statements/sql-conditions.ts";
-import { unheardTimers } from "../time/timer-counts.ts";
+import { unheardTimers } from "../timers/timer-counts.ts";
 import { booksBlockers } from "./books-blockers.ts";
 import { goneServices } from "./gone-services.ts";
 import { longSnapshots } from "./long-snapshots.ts";

@@ -13,9 +13,9 @@ import {
 import { rethrowRefused } from "../statements/refused.ts";
 import { countCreated } from "../tasks/task-created.ts";
 import { insertBeside } from "../tasks/task-insert-beside.ts";
-import { cancelTimers } from "../time/timer-cancel.ts";
-import { putTimers } from "../time/timer-put.ts";
-import { timersAmong } from "../time/timer-view.ts";
+import { cancelTimers } from "../timers/timer-cancel.ts";
+import { putTimers } from "../timers/timer-put.ts";
+import { timersAmong } from "../timers/timer-view.ts";
 
 /** Index: task_requests_pkey. */
 const FIND = `

@@ -1,8 +1,8 @@
 import { PublishError, Publisher } from "@unacked/broker";
 import { EXCHANGES } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
-import type { TimerSender } from "../../../operations/time/timer-firer.ts";
-import type { DueTimer, FiringOutcome } from "../../../operations/time/timer-store.ts";
+import type { TimerSender } from "../../../operations/timers/timer-firer.ts";
+import type { DueTimer, FiringOutcome } from "../../../operations/timers/timer-store.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
 
 /** Not counted under an alarm. The session ends with it, so that no copy is left waiting in a socket. */

@@ -1,8 +1,8 @@
 import { type CreateTimer, PutTimer } from "@unacked/contracts";
 import { decodeTimerCursor } from "../../../../operations/cursor.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { payloadRefusal, readTimerBatch, timerBatchResults } from "../../../../operations/time/timer-batch.ts";
-import type { TimerTools } from "../../../../operations/time/timer-tools.ts";
+import { payloadRefusal, readTimerBatch, timerBatchResults } from "../../../../operations/timers/timer-batch.ts";
+import type { TimerTools } from "../../../../operations/timers/timer-tools.ts";
 import {
   FIRED,
   NEW_TIMER,

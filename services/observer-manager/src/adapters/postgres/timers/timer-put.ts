@@ -1,7 +1,7 @@
 import type { TimerView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { doneToTimers } from "../../../operations/access/audit.ts";
-import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/time/timer-store.ts";
+import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/timers/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { GivenRows } from "../statements/given-rows.ts";
 import { isOver, isWithin, timersOf, withinOf } from "./timer-view.ts";

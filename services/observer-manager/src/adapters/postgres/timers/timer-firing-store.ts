@@ -1,6 +1,6 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/time/timer-store.ts";
+import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/timers/timer-store.ts";
 import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
 import { Looks } from "../statements/looks.ts";
 import { bytesOfAll } from "../statements/page-bytes.ts";

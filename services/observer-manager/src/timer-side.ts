@@ -1,17 +1,17 @@
 import { newUuid } from "@unacked/contracts";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
-import { TimerBroker } from "./adapters/amqp/time/timer-broker.ts";
+import { TimerBroker } from "./adapters/amqp/timers/timer-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { EndedRetention } from "./operations/ended-retention.ts";
 import type { Log } from "./operations/log.ts";
 import type { TimerTally } from "./operations/tally.ts";
-import { TimerDesk } from "./operations/time/timer-desk.ts";
-import { TimerFirer } from "./operations/time/timer-firer.ts";
-import { TimerLeases } from "./operations/time/timer-leases.ts";
+import { TimerDesk } from "./operations/timers/timer-desk.ts";
+import { TimerFirer } from "./operations/timers/timer-firer.ts";
+import { TimerLeases } from "./operations/timers/timer-leases.ts";
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
-export interface TimeSideParts extends AmqpSettings {
+export interface TimerSideParts extends AmqpSettings {
   database: Pick<DatabaseSide, "timers" | "notifications">;
   tally: TimerTally;
   retentionMs: number;
@@ -19,7 +19,7 @@ export interface TimeSideParts extends AmqpSettings {
 }
 
 /** Wires what the manager does at a time, and starts and ends it in order. It decides nothing. */
-export class TimeSide {
+export class TimerSide {
   readonly desk: TimerDesk;
   readonly #broker: TimerBroker;
   readonly #firer: TimerFirer;
@@ -27,7 +27,7 @@ export class TimeSide {
   readonly #retention: EndedRetention;
   readonly #leave: () => Promise<void>;
 
-  constructor({ database, tally, retentionMs, log, ...settings }: TimeSideParts) {
+  constructor({ database, tally, retentionMs, log, ...settings }: TimerSideParts) {
     const owner = newUuid();
     const { store, firing } = database.timers;
     const wake = () => this.#firer.wake();

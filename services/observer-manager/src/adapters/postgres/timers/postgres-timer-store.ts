@@ -7,7 +7,7 @@ import type {
   TimerPut,
   TimerQuery,
   TimerStore,
-} from "../../../operations/time/timer-store.ts";
+} from "../../../operations/timers/timer-store.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
 import { rethrowRefused } from "../statements/refused.ts";

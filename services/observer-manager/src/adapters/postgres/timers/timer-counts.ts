@@ -1,6 +1,6 @@
 import type { DataSource } from "typeorm";
 import type { UnheardTimers } from "../../../domain/overview/facts.ts";
-import type { TimerCounts } from "../../../operations/time/timer-store.ts";
+import type { TimerCounts } from "../../../operations/timers/timer-store.ts";
 import { LIVE_TIMERS } from "./timer-view.ts";
 
 /** Reads all that are not over. */

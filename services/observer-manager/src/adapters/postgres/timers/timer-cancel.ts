@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import { doneToTimers } from "../../../operations/access/audit.ts";
-import type { CancelOutcome, TimerCancel } from "../../../operations/time/timer-store.ts";
+import type { CancelOutcome, TimerCancel } from "../../../operations/timers/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { isWithin, keepEnded, timersOf, withinOf } from "./timer-view.ts";
 

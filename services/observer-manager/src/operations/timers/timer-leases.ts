@@ -1,4 +1,4 @@
-import { DeadOwners } from "../../domain/time/dead-owners.ts";
+import { DeadOwners } from "../../domain/timers/dead-owners.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilNext } from "../loop.ts";
 import type { TimerFiringStore } from "./timer-store.ts";
