@@ -1,6 +1,8 @@
 // Without zod: the status page is made of this too, and is not to carry it.
-import { traitsOf } from "./observer-status.ts";
-import type { ObserverView, ServiceView } from "./rest.ts";
+
+import type { ObserverView } from "./rest/observers.ts";
+import type { ServiceView } from "./rest/services.ts";
+import { traitsOf } from "./states/observer-status.ts";
 
 type Waiting = Pick<ObserverView, "status" | "pool" | "type" | "waitsFor">;
 type Taker = Pick<ServiceView, "pool" | "state" | "draining" | "cordoned" | "types" | "free" | "notConsuming">;

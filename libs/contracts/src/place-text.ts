@@ -1,4 +1,4 @@
-import type { BrokenFile } from "./broken-file.ts";
+import type { BrokenFile } from "./messages/broken-file.ts";
 
 // Without schemas, as text-lengths.ts: slots use it.
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { SessionView, SignIn } from "../access.ts";
 import { timestamp } from "../bounds.ts";
-import { AuditedAction, AuditPage } from "../rest-audit.ts";
+import { SessionView, SignIn } from "../rest/access.ts";
+import { AuditedAction, AuditPage } from "../rest/audit.ts";
 import { BODY_PROBLEMS, type Call, GATE_PROBLEMS } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
 

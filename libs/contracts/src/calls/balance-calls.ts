@@ -1,4 +1,4 @@
-import { BalanceView, RebalanceRequest } from "../rest-balance.ts";
+import { BalanceView, RebalanceRequest } from "../rest/balance.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 
 /** Of how observers lie on the services of a pool. */

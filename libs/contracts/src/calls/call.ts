@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Access } from "../access.ts";
-import type { ProblemCode } from "../problems.ts";
+import type { Access } from "../rest/access.ts";
+import type { ProblemCode } from "../rest/problems.ts";
 
 /** What a call takes and answers. Where it is stands under the same name in CALL_PLACES. */
 export interface Call {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { ErrorReason } from "../error-report.ts";
-import { ErrorEntry, ErrorPage, ObserverView } from "../rest.ts";
-import { ErrorGroupList, ErrorGroupText, ObserverErrors } from "../rest-errors.ts";
+import { ErrorReason } from "../messages/error-report.ts";
+import { ErrorEntry, ErrorGroupList, ErrorGroupText, ErrorPage, ObserverErrors } from "../rest/errors.ts";
+import { ObserverView } from "../rest/observers.ts";
 import type { Call } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
 

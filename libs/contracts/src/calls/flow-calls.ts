@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
-import { CreatedFlow, CreateFlow, FlowPage, FlowStatusName, FlowTaskPage, FlowView, RerunFlow } from "../rest-flows.ts";
+import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest/bulk.ts";
+import { CreatedFlow, CreateFlow, FlowPage, FlowStatusName, FlowTaskPage, FlowView, RerunFlow } from "../rest/flows.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { flag, keptText, listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
 

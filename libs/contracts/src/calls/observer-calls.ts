@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { observerFilterQuery } from "../observer-filter.ts";
 import { ChangeObserver } from "../observer-spec.ts";
-import { CreateObserver, ObserverChanged, ObserverPage, ObserverView, PutObserver, RunList, whenFull } from "../rest.ts";
 import {
   BatchResults,
   BulkCount,
@@ -14,11 +12,14 @@ import {
   RestartRequest,
   ResumeRequest,
   StopRequest,
-} from "../rest-bulk.ts";
-import { CheckpointView, PutCheckpoint } from "../rest-checkpoints.ts";
-import { LOG_EVENTS, ObserverLogs } from "../rest-logs.ts";
-import { ObserverColumns } from "../rest-observer-columns.ts";
-import { TimelinePage } from "../rest-timeline.ts";
+} from "../rest/bulk.ts";
+import { CheckpointView, PutCheckpoint } from "../rest/checkpoints.ts";
+import { LOG_EVENTS, ObserverLogs } from "../rest/logs.ts";
+import { ObserverColumns } from "../rest/observer-columns.ts";
+import { observerFilterQuery } from "../rest/observer-filter.ts";
+import { CreateObserver, ObserverChanged, ObserverPage, ObserverView, PutObserver, whenFull } from "../rest/observers.ts";
+import { RunList } from "../rest/runs.ts";
+import { TimelinePage } from "../rest/timeline.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { ifMatch } from "./if-match.ts";
 import { prefer } from "./prefer.ts";

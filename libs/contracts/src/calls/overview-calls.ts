@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { ServiceName, TypeName } from "../ids.ts";
-import { ObserverView, ServiceView } from "../rest.ts";
-import { ChangesReady, ChangesResync } from "../rest-changes.ts";
-import { MAX_RUN_FIGURE_MINUTES, RunFigures } from "../rest-run-figures.ts";
-import { Readiness, Stats } from "../rest-stats.ts";
+import { ChangesReady, ChangesResync } from "../rest/changes.ts";
+import { ObserverView } from "../rest/observers.ts";
+import { MAX_RUN_FIGURE_MINUTES, RunFigures } from "../rest/run-figures.ts";
+import { ServiceView } from "../rest/services.ts";
+import { Readiness, Stats } from "../rest/stats.ts";
 import { type Call, GATE_PROBLEMS } from "./call.ts";
 
 /** The events of GET /events, by name, with what each carries. */

@@ -14,7 +14,7 @@ import {
   ScheduleStatusName,
   ScheduleTimes,
   ScheduleView,
-} from "../rest-schedules.ts";
+} from "../rest/schedules.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { keptText, limitFrom, listOf, pageCursor, pageLimit } from "./query-fields.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ServiceList, ServiceView } from "../rest.ts";
-import { TypeList } from "../rest-types.ts";
+import { ServiceList, ServiceView } from "../rest/services.ts";
+import { TypeList } from "../rest/types.ts";
 import type { Call } from "./call.ts";
 import { flag } from "./query-fields.ts";
 

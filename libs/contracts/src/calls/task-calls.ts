@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { timestamp } from "../bounds.ts";
 import { PoolName, TypeName } from "../ids.ts";
-import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest-bulk.ts";
-import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest-task-bulk.ts";
-import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest-task-failures.ts";
-import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest-task-figures.ts";
-import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest-task-takes.ts";
-import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest-task-types.ts";
+import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest/bulk.ts";
+import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest/task-bulk.ts";
+import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest/task-failures.ts";
+import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest/task-figures.ts";
+import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest/task-takes.ts";
+import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest/task-types.ts";
 import {
   ChangeTask,
   CreatedTask,
@@ -16,8 +16,8 @@ import {
   TaskPage,
   TaskReceipts,
   TaskView,
-} from "../rest-tasks.ts";
-import { TaskStatusName } from "../task-states.ts";
+} from "../rest/tasks.ts";
+import { TaskStatusName } from "../states/task-states.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { prefer } from "./prefer.ts";
 import { listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";

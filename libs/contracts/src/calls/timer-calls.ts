@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { TimerName } from "../ids.ts";
-import { MAX_BATCH_BODY_BYTES } from "../rest-bulk.ts";
+import { MAX_BATCH_BODY_BYTES } from "../rest/bulk.ts";
 import {
   CreateTimers,
   PutTimer,
@@ -9,7 +9,7 @@ import {
   TimerPage,
   TimerStatusName,
   TimerView,
-} from "../rest-timers.ts";
+} from "../rest/timers.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
 

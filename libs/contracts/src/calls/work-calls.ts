@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BeginWork, WorkPage, WorkStatusName, WorkView } from "../rest-work.ts";
+import { BeginWork, WorkPage, WorkStatusName, WorkView } from "../rest/work.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
 

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { ObserverView } from "./observers.ts";
+import { page } from "./page.ts";
+import { perStatus } from "./stats.ts";
+import { Timestamp } from "./timestamp.ts";
+import { WITHHELD, withoutStacks } from "./withheld.ts";
+
+/** As ids, hashes, numbers and times are left out of it, errors of one cause have the same. */
+export const ErrorGroupText = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
+
+/** Entries of unacked.error that say the same. */
+export const ErrorGroup = z
+  .object({
+    reason: z.string(),
+    group: z.string().describe("what their details have in common; pass it as `group` to GET /errors"),
+    count: z.int(),
+    firstSeenAt: Timestamp,
+    lastSeenAt: Timestamp,
+    exampleId: z.string().describe("the newest of them"),
+  })
+  .meta({ id: "ErrorGroup" });
+export type ErrorGroup = z.infer<typeof ErrorGroup>;
+
+/** The largest first. */
+export const ErrorGroupList = z.object({ items: z.array(ErrorGroup), total: z.int() }).meta({ id: "ErrorGroupList" });
+export type ErrorGroupList = z.infer<typeof ErrorGroupList>;
+
+/** Observers whose last error says the same. */
+export const ObserverErrorGroup = z
+  .object({
+    group: z
+      .string()
+      .describe("what the errors have in common; pass it as `errorGroup` to the list of observers, to stop and to restart"),
+    total: z.int(),
+    byStatus: perStatus,
+    firstSeenAt: Timestamp.describe("of their last errors, the one that is longest ago"),
+    lastSeenAt: Timestamp,
+    example: ObserverView.pick({ id: true, name: true, status: true, lastError: true }).describe("the newest of them"),
+  })
+  .meta({ id: "ObserverErrorGroup" });
+export type ObserverErrorGroup = z.infer<typeof ObserverErrorGroup>;
+
+/** GET /stats/errors: of observers that are not Deleted. The largest group first. */
+export const ObserverErrors = z
+  .object({ items: z.array(ObserverErrorGroup), total: z.int().describe("groups, not only those here") })
+  .meta({ id: "ObserverErrors" });
+export type ObserverErrors = z.infer<typeof ObserverErrors>;
+
+export const ErrorEntry = z
+  .object({
+    id: z.string(),
+    reason: z.string(),
+    detail: z.string(),
+    group: z.string().describe("what details of one cause have in common: a filter of the list"),
+    queue: z.string(),
+    observerId: z.uuid().nullable(),
+    runId: z.uuid().nullable(),
+    reporter: z.string().describe("the service or manager that reported it"),
+    body: z
+      .string()
+      .describe("the message as it was, cut; to viewers without the stacks in it")
+      .register(WITHHELD, { from: "operator", instead: withoutStacks }),
+    bodyBytes: z.int().describe("how long it was before the cut"),
+    at: Timestamp,
+  })
+  .meta({ id: "ErrorEntry" });
+export type ErrorEntry = z.infer<typeof ErrorEntry>;
+
+export const ErrorPage = page(ErrorEntry).meta({ id: "ErrorPage" });
+export type ErrorPage = z.infer<typeof ErrorPage>;

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { DEFAULT_POOL, PoolName, SendId, TypeName } from "../ids.ts";
+import { TASK_OVER_STATUSES } from "../states/task-status.ts";
+
+/** What is taken at once at most: the params of one may be 256 KiB. */
+export const MAX_TAKEN = 100;
+const MAX_TYPES = 100;
+const MAX_WAIT_MS = 30_000;
+
+const leaseMs = z
+  .int()
+  .min(1_000)
+  .max(86_400_000)
+  .describe("for so long from now on it is nobody else's; extend it before it is over");
+
+/** POST /tasks/take */
+export const TakeTasks = z
+  .strictObject({
+    types: z.array(TypeName).min(1).max(MAX_TYPES),
+    pool: PoolName.default(DEFAULT_POOL),
+    count: z.int().min(1).max(MAX_TAKEN).default(1).describe("so many at most"),
+    leaseMs: leaseMs.default(60_000),
+    wait: z
+      .int()
+      .min(0)
+      .max(MAX_WAIT_MS)
+      .default(0)
+      .describe("in ms: where there is none now, answers as soon as there is one, or after so long with none"),
+  })
+  .meta({ id: "TakeTasks" });
+export type TakeTasks = z.infer<typeof TakeTasks>;
+
+const Timestamp = z.iso.datetime().describe("ISO 8601, UTC, by the database's clock");
+
+export const TakenTask = z
+  .object({
+    id: z.guid(),
+    sendId: SendId.describe("goes with complete, fail and extend: says which taking of the task they are about"),
+    type: z.string(),
+    params: z.unknown().refine((value): boolean => value !== undefined),
+    inputs: z
+      .array(
+        z.object({
+          ref: z.string(),
+          status: z.enum(TASK_OVER_STATUSES),
+          output: z.unknown().optional().describe("of what has completed"),
+          error: z.object({ name: z.string(), message: z.string() }).optional().describe("of what has failed"),
+        }),
+      )
+      .optional()
+      .describe("of a task of a flow: what it comes directly after"),
+    attempt: z.int().describe("1 the first time; counts failures, not interruptions"),
+    leaseUntil: Timestamp,
+  })
+  .meta({ id: "TakenTask" });
+export type TakenTask = z.infer<typeof TakenTask>;
+
+export const TakenTasks = z
+  .object({
+    tasks: z.array(TakenTask).describe("the most urgent first; none: there was none in time"),
+    unknownTypes: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "only where none is taken: those of the types of which nobody has heard, as no service has one, nobody has set its limits or said that it is worked outside, and no task of it is or was. Mistyped, or before its first task",
+      ),
+  })
+  .meta({ id: "TakenTasks" });
+export type TakenTasks = z.infer<typeof TakenTasks>;
+
+/** POST /tasks/{taskId}/complete */
+export const CompleteTask = z
+  .strictObject({
+    sendId: SendId,
+    output: z.unknown().default(null).describe("any JSON value, up to 64 KiB"),
+  })
+  .meta({ id: "CompleteTask" });
+export type CompleteTask = z.infer<typeof CompleteTask>;
+
+/** POST /tasks/{taskId}/fail */
+export const FailTask = z
+  .strictObject({
+    sendId: SendId,
+    error: z.strictObject({
+      name: z.string().min(1).max(256).default("Error"),
+      message: z.string().max(16_384),
+    }),
+    retryable: z.boolean().default(true).describe("false: the task is Failed, whatever attempts are left"),
+    retryInMs: z
+      .int()
+      .min(0)
+      .max(86_400_000)
+      .optional()
+      .describe("when it is tried again; default: after 1 s, doubling to 5 min, ±20 %"),
+  })
+  .meta({ id: "FailTask" });
+export type FailTask = z.infer<typeof FailTask>;
+
+/** POST /tasks/{taskId}/extend */
+export const ExtendTask = z.strictObject({ sendId: SendId, leaseMs: leaseMs.default(60_000) }).meta({ id: "ExtendTask" });
+export type ExtendTask = z.infer<typeof ExtendTask>;
+
+export const TaskLease = z.object({ leaseUntil: Timestamp }).meta({ id: "TaskLease" });
+export type TaskLease = z.infer<typeof TaskLease>;

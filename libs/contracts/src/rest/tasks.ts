@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { timestamp } from "../bounds.ts";
+import { ChosenTaskId, DEFAULT_POOL, PoolName, TypeName } from "../ids.ts";
+import { COMPLETED_BY, TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
+import { ADDED_LATER } from "./added-later.ts";
+import { MAX_BULK } from "./bulk.ts";
+import { ProblemDetails } from "./problem-details.ts";
+import { Timestamp } from "./timestamp.ts";
+import { Stack } from "./withheld.ts";
+
+/** What becomes of a create whose key another task has. */
+export const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"] as const;
+const FOR_A_KEY = "needs a `key`: without one nothing is in its way";
+
+/** Somebody who asks for it counts on it, and it would mean nothing. `reject` is what stands there by default. */
+export const conflictFlaw = ({ key, onConflict }: Pick<CreateTask, "key" | "onConflict">): string | undefined =>
+  key === undefined && onConflict !== "reject" ? FOR_A_KEY : undefined;
+
+/** POST /tasks. Strict: an unknown key is an error that names it. */
+export const CreateTask = z
+  .strictObject({
+    type: TypeName,
+    params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
+    id: ChosenTaskId.optional().describe(
+      "chosen by the client: makes the request safe to repeat, while the task is remembered",
+    ),
+    pool: PoolName.default(DEFAULT_POOL),
+    priority: z.int().min(-1_000).max(1_000).default(0).describe("the higher goes first"),
+    startAt: timestamp.optional().describe("ISO 8601; it does not start before that"),
+    maxAttempts: z.int().min(1).max(1_000).optional().describe("default: that of its type, which is 10 by default"),
+    key: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .describe("of its type no other task with this key is created before it is over"),
+    onConflict: z
+      .enum(ON_CONFLICT)
+      .default("reject")
+      .describe(
+        "when the `key` is taken; without one only reject may stand here. reject: 409 · return: answered with the other · replace: the other becomes as this request says, if it waits, else as queue-latest · queue-latest: the other runs once more with these params when its run ends, or with newer ones",
+      ),
+  })
+  .meta({ id: "CreateTask" });
+export type CreateTask = z.infer<typeof CreateTask>;
+
+/** PATCH /tasks/{taskId}. */
+export const ChangeTask = z
+  .strictObject({ priority: z.int().min(-1_000).max(1_000).describe("the higher goes first") })
+  .meta({ id: "ChangeTask" });
+export type ChangeTask = z.infer<typeof ChangeTask>;
+
+/** POST /tasks/batch */
+export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
+export type CreateTasks = z.infer<typeof CreateTasks>;
+
+/** Of the body itself: what is in the list is looked at one by one. */
+export const CreateTasksEnvelope = CreateTasks.extend({ tasks: z.array(z.unknown()).min(1).max(MAX_BULK) });
+
+/** `exists`: there already by its id, with the same body · the others by its key. */
+export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
+
+const TaskError = z
+  .object({ name: z.string(), message: z.string(), stack: Stack })
+  .describe("of the last attempt that failed; the stack stands with a single task");
+
+const anyJson = () => z.unknown().refine((value): boolean => value !== undefined); // always there; of `unknown` alone the document would say that it may be missing
+
+export const TaskView = z
+  .object({
+    id: z.guid(),
+    type: z.string(),
+    params: anyJson().describe("any JSON value"),
+    pool: z.string(),
+    key: z.string().nullable().describe("its type has no other task with this key that is not over; null: none"),
+    priority: z.int(),
+    status: TaskStatusName,
+    waitsFor: z
+      .enum(TASK_WAITS)
+      .nullable()
+      .describe(
+        "why it has not started: others of its `flow` come before it, `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+      ),
+    cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
+    runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
+    dueAt: Timestamp.describe("not before; after a failure: when it is tried again"),
+    maxAttempts: z.int().nullable().describe("null: that of its type"),
+    failures: z.int().describe("attempts that failed"),
+    interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
+    sends: z.int().describe("how often it was put into the queue, or taken"),
+    postpones: z
+      .int()
+      .describe("how often its handler has put it off: neither failures nor interruptions")
+      .register(ADDED_LATER, { means: 0 }),
+    postponedFor: z
+      .string()
+      .nullable()
+      .describe("the reason that its handler gave, while it waits for that")
+      .register(ADDED_LATER, { means: null }),
+    service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
+    taken: z
+      .object({ by: z.string(), until: Timestamp.nullable() })
+      .nullable()
+      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more")
+      .register(ADDED_LATER, { means: null }),
+    startedAt: Timestamp.nullable().describe("of the last attempt"),
+    endedAt: Timestamp.nullable(),
+    output: anyJson().describe("what its handler returned; null before"),
+    completedBy: z
+      .enum(COMPLETED_BY)
+      .nullable()
+      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough")
+      .register(ADDED_LATER, { means: null }),
+    lastError: TaskError.nullable(),
+    flow: z
+      .object({
+        id: z.uuid(),
+        ref: z.string().describe("its name there"),
+        reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
+      })
+      .nullable()
+      .describe("the flow that it is a task of; null: none")
+      .register(ADDED_LATER, { means: null }),
+    parentId: z
+      .guid()
+      .nullable()
+      .describe("the task whose handler created it; null: a client did")
+      .register(ADDED_LATER, { means: null }),
+    created: z
+      .array(z.object({ id: z.guid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
+      .optional()
+      .describe("what its handler created, in the order given, with what became of it; stands with a single task"),
+    refused: z
+      .array(z.object({ id: z.string(), type: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .describe("what its handler wanted to create and could not, and why; stands with a single task"),
+    edits: z
+      .array(
+        z.object({
+          at: Timestamp,
+          by: z.string(),
+          before: anyJson().describe("the params until then; null where they were longer than 16 KiB"),
+        }),
+      )
+      .optional()
+      .describe("who has changed its params, the newest last, at most five; stands with a single task"),
+    createdAt: Timestamp,
+  })
+  .meta({ id: "Task" });
+export type TaskView = z.infer<typeof TaskView>;
+
+/** What a create is answered with: the task that it made, or that has its key. */
+export const CreatedTask = TaskView.extend({
+  outcome: z
+    .enum(CREATE_OUTCOMES)
+    .describe(
+      "created · exists: by its `id`, with the same body · and where another task has its key: returned as it is · replaced: it waited, and is as the request says now · queued: it runs once more with these params",
+    ),
+}).meta({ id: "CreatedTask" });
+export type CreatedTask = z.infer<typeof CreatedTask>;
+
+/** So far the tasks of a filter are counted. */
+export const MAX_TASK_COUNT = 10_000;
+
+export const TaskPage = z
+  .object({
+    items: z.array(TaskView),
+    total: z.int().describe(`all that match the filter, not only this page; counted up to ${MAX_TASK_COUNT}`),
+    isTotalExact: z.boolean().describe("false: there are more than `total`"),
+    nextCursor: z.string().nullable().describe("pass as `cursor` for the next page; null on the last"),
+  })
+  .meta({ id: "TaskPage" });
+export type TaskPage = z.infer<typeof TaskPage>;
+
+const status = z.int().describe("as the single call would have answered");
+const refused = z.object({ status: z.int(), problem: ProblemDetails });
+
+/** The answer of POST /tasks/batch: in the order given. */
+export const TaskBatchResults = z
+  .object({ results: z.array(z.union([z.object({ status, task: CreatedTask }), refused])) })
+  .meta({ id: "TaskBatchResults" });
+export type TaskBatchResults = z.infer<typeof TaskBatchResults>;
+
+/** The same to `Prefer: return=minimal`: what the client cannot know of each. */
+export const TaskReceipts = z
+  .object({
+    results: z.array(z.union([z.object({ status, task: CreatedTask.pick({ id: true, outcome: true }) }), refused])),
+  })
+  .meta({ id: "TaskReceipts" });
+export type TaskReceipts = z.infer<typeof TaskReceipts>;
