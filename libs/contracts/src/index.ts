@@ -47,7 +47,7 @@ export * from "./rest/logs.ts";
 export * from "./rest/observer-columns.ts";
 export * from "./rest/observer-filter.ts";
 export * from "./rest/observers.ts";
-export { MAX_REQUEST_BODY_BYTES, ofWhole } from "./rest/page.ts";
+export { MAX_REQUEST_BODY_BYTES } from "./rest/page.ts";
 export * from "./rest/problem-details.ts";
 export * from "./rest/problem-table.ts";
 export * from "./rest/problems.ts";
