@@ -1,8 +1,11 @@
+import { newMessageId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { PostgresRetentionStore } from "../../services/observer-manager/src/adapters/postgres/books/retention-store.ts";
+import { keepUnapplied } from "../../services/observer-manager/src/adapters/postgres/books/unapplied-events.ts";
+import type { KeptEvent } from "../../services/observer-manager/src/operations/books/books-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 
-const books = useBooks("errors");
+const books = useBooks("errors, unapplied_events");
 
 const put = (reason: string, count: number) =>
   books.dataSource.query(
@@ -10,6 +13,27 @@ const put = (reason: string, count: number) =>
      SELECT $1, n::text, 'one', 'q', 'somebody', '', 0 FROM generate_series(1, $2::int) n`,
     [reason, count],
   );
+
+const kept = (): KeptEvent => ({
+  error: {
+    reason: "unreadable",
+    detail: "kept",
+    queue: "q",
+    messageId: newMessageId(),
+    reporter: "somebody",
+    body: "",
+    bodyBytes: 0,
+  },
+  observerIds: [],
+  batch: "{}",
+});
+
+test("What is kept for a manager that understands it stays, however much comes behind it", async () => {
+  await books.dataSource.transaction((tx) => keepUnapplied(tx, [kept()]));
+  await put("unreadable", 60);
+  expect(await new PostgresRetentionStore(books.dataSource).removeExcessErrors(50, 100)).toBe(10);
+  expect(await books.dataSource.query("SELECT count(*)::int FROM unapplied_events")).toEqual([{ count: 1 }]);
+});
 
 test("Of what nobody could read the newest are kept, and all from which something lost can be recorded", async () => {
   const store = new PostgresRetentionStore(books.dataSource);

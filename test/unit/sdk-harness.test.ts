@@ -48,6 +48,12 @@ test("throwing the reason is a stop; throwing something else after it keeps the 
   });
   expect(await runObserver(throwsReason).stop()).toEqual({ outcome: "stopped" });
 
+  const throwsForIt = observer(async ({ signal }) => {
+    await untilAborted(signal);
+    throw Object.assign(new Error("given up", { cause: signal.reason }), { name: "ObserverStopped" });
+  });
+  expect(await runObserver(throwsForIt).stop()).toEqual({ outcome: "stopped" });
+
   const breaksWhileStopping = observer(async ({ signal }) => {
     await untilAborted(signal);
     throw new Error("socket was gone");

@@ -94,6 +94,12 @@ describe("a task in memory", () => {
       { a: new Date(0) },
       { a: "1970-01-01T00:00:00.000Z" },
     ],
+    [
+      "what it knows nothing of beside what it makes another of",
+      z.object({ at: z.date().transform((at) => at.toISOString()), rows: z.array(z.unknown()) }),
+      { at: new Date(0), rows: [{ made: new Date(0) }] },
+      { at: "1970-01-01T00:00:00.000Z", rows: [{ made: "1970-01-01T00:00:00.000Z" }] },
+    ],
     ["whatever it is, without a schema", undefined, { a: new Date(0) }, { a: "1970-01-01T00:00:00.000Z" }],
     ["nothing", z.undefined(), undefined, null],
   ])("takes as a result %s", async (_, output, given, kept) => {

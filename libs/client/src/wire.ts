@@ -52,7 +52,7 @@ export class Wire {
   readonly url: string;
   readonly timeoutMs: number;
 
-  /** @throws TypeError where `url` is no address, or `token` none: no try would find a manager there, or be understood by it */
+  /** @throws TypeError where `url` is no address, `token` none, or `timeoutMs` NaN: no try would find a manager there, or be understood by it */
   constructor(options: WireOptions) {
     this.#options = options;
     this.#token = options.token?.trim();
@@ -60,6 +60,7 @@ export class Wire {
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (!isAddress(this.url))
       throw new TypeError(`"${options.url}" is no address of a manager: write it as http://127.0.0.1:8080`);
+    if (Number.isNaN(this.timeoutMs)) throw new TypeError("timeoutMs is NaN: it is a number of ms, or Infinity");
     if (this.#token !== undefined && !isToken(this.#token))
       throw new TypeError("the token is none: it has a line break, or another character that no header may have");
   }

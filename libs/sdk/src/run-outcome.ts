@@ -35,9 +35,10 @@ function afterAbort(signal: AbortSignal, thrown?: unknown): RunOutcome {
 }
 
 /**
- * `node:timers/promises` and others reject with an AbortError whose cause is the signal's reason; an emit that a lost lease
- * ended rejects with the reason of that, which may not be the signal's.
+ * `node:timers/promises` and others reject with an AbortError whose cause is the signal's reason, the client's creates with a CallError that has the
+ * reason's name; an emit that a lost lease ended rejects with the reason of that, which may not be the signal's.
  */
 function comesFrom(thrown: unknown, reason: unknown): boolean {
-  return thrown === reason || (isError(thrown) && (isObserverStopped(thrown) || thrown.name === "AbortError"));
+  if (thrown === reason) return true;
+  return isError(thrown) && (isObserverStopped(thrown) || thrown.name === "AbortError" || thrown.cause === reason);
 }

@@ -26,7 +26,8 @@ export function outputJson(definition: Pick<TaskDefinition, "output" | "type">, 
 /** What the schema knows nothing of (`z.unknown()`) may be whatever JSON makes of it. */
 function refuseLoss(output: Schema, checked: unknown, json: string): void {
   const loss = jsonLoss(checked);
-  if (loss === undefined) return;
+  // One that transforms may refuse what it has made: it cannot be asked.
+  if (loss === undefined || !parseBy(output, checked, "field").ok) return;
   const brought: unknown = JSON.parse(json);
   const again = parseBy(output, brought, "field");
   if (again.ok && isDeepStrictEqual(again.params, brought)) return;

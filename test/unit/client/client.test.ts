@@ -316,6 +316,10 @@ test.each([Number.POSITIVE_INFINITY, 30 * 86_400_000])("An answer may take as lo
   expect((await client.call("getObserver", { path: { ref: "x" } })).name).toBe(observerView().name);
 });
 
+test("A time limit that is no number is refused at once: it would be none", () => {
+  expect(() => new Wire({ url: "http://127.0.0.1:9", timeoutMs: Number.NaN })).toThrow(/^timeoutMs is NaN/);
+});
+
 describe("a manager's address", () => {
   test.each([
     ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],

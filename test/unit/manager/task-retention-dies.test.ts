@@ -89,6 +89,20 @@ describe("a retention of tasks", () => {
     void retention.stop();
   });
 
+  it("that is stopped while one step fails begins no other", async () => {
+    const rows = new Rows();
+    rows.failing = "makeAhead";
+    const retention = retentionOf(rows);
+    const act = rows.do.bind(rows);
+    rows.do = (...given) => {
+      void retention.stop();
+      return act(...given);
+    };
+    retention.start();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([rows.asked.get("makeAhead"), rows.asked.get("forgetOld")]).toEqual([1, 0]);
+  });
+
   it("whose days cannot be made sweeps each hour all the same, not each time it tries", async () => {
     const rows = new Rows();
     rows.failing = "makeAhead";

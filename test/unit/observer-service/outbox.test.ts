@@ -68,18 +68,21 @@ describe("batches", () => {
       [3, 2, 1],
     ]);
   });
-  test("stay around a megabyte, but never stop at an event that is larger", () => {
-    const big = (): ServiceEvent => ({
-      kind: "RunFailed",
-      ...identity(newRunId()),
-      attempts: 1,
-      error: { name: "E", message: "x".repeat(700_000) },
-    });
-    const outbox = outboxWith(big(), big());
-    expect(outbox.next()?.events).toHaveLength(1);
-    outbox.confirmed();
-    expect(outbox.next()?.events).toHaveLength(1);
-  });
+  test.each(["x".repeat(700_000), "漢".repeat(60_000)])(
+    "stay within 256 KiB, but never stop at an event that is larger",
+    (message) => {
+      const big = (): ServiceEvent => ({
+        kind: "RunFailed",
+        ...identity(newRunId()),
+        attempts: 1,
+        error: { name: "E", message },
+      });
+      const outbox = outboxWith(big(), big());
+      expect(outbox.next()?.events).toHaveLength(1);
+      outbox.confirmed();
+      expect(outbox.next()?.events).toHaveLength(1);
+    },
+  );
 });
 
 describe("what waits is coalesced", () => {

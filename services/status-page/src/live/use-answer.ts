@@ -12,7 +12,7 @@ export interface Answered<T> {
   reload(): void;
   /** What `data` answers, as a key. */
   question: string | null;
-  /** `data` is another page of the same list, or less of it: what is asked for is on its way. */
+  /** `data` is another page of the same list, or less of it: what is asked for is on its way, or is asked for again. */
   isTurning: boolean;
 }
 
@@ -55,7 +55,11 @@ export function useAnswer<Name extends CallName>(
       const settle = (data: AnswerOf<Name> | null, failure: CallError | null) => {
         if (signal.aborted) return;
         if (data !== null) return setState({ question, data, readAtMs: Date.now(), failure });
-        setState((before) => (before.question === question ? { ...before, failure } : { ...NOTHING, question, failure }));
+        setState((before) => {
+          const isSame =
+            before.question === question || (before.data !== null && listOf(before.question) === listOf(question));
+          return isSame ? { ...before, failure } : { ...NOTHING, question, failure };
+        });
       };
       const [which, given] = JSON.parse(question ?? "") as [Name, CallInput<Name>];
       return call(which, given, signal).then(
@@ -73,8 +77,9 @@ export function useAnswer<Name extends CallName>(
     };
   }, [asking, question, version, asked, returns, reload]);
   const isCurrent = listOf(state.question) === listOf(question);
-  const isTurning = isCurrent && state.data !== null && state.question !== question;
   const { data, failure } = isCurrent ? state : NOTHING;
+  const isAwaited = failure === null || failure.isPassing;
+  const isTurning = data !== null && state.question !== question && isAwaited;
   useToldOld(asking, { data, failure, readAtMs: state.readAtMs });
   return { data, failure, reload, question: state.question, isTurning };
 }

@@ -5,7 +5,7 @@ import { type Act, tryEach } from "../try-each.ts";
 export interface RetentionStore {
   /** Removes up to `limit` rows of one kind that ended longer than `olderThanMs` ago. @returns how many went */
   removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
-  /** Removes up to `limit` of those errors that are older than the newest `most`, but none from which something lost can be recorded. @returns how many went */
+  /** Removes up to `limit` of those errors that are older than the newest `most`, but none from which something lost can be recorded, or whose event is kept for another manager. @returns how many went */
   removeExcessErrors(most: number, limit: number): Promise<number>;
   /** Removes the figures by minute that are older than a day. */
   forgetFigures(): Promise<void>;
@@ -65,7 +65,7 @@ export class Retention {
         ["figures", () => store.forgetFigures()],
         ["counts", () => store.foldCounts()],
       ],
-      (error, kind) => this.#failed(error, kind),
+      { isStopped: () => this.#loop.isStopped, failed: (error, kind) => this.#failed(error, kind) },
     );
     return this.#everyMs;
   }

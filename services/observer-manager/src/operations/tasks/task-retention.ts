@@ -83,7 +83,8 @@ export class TaskRetention {
 
   /** Once it is stopped nobody is told, as of a round (loop.ts): the database may be closed. */
   #tryEach(acts: Act[]): Promise<boolean> {
-    return tryEach(acts, (error, kind) => this.#loop.isStopped || this.#failed(error, kind));
+    const isStopped = () => this.#loop.isStopped;
+    return tryEach(acts, { isStopped, failed: (error, kind) => isStopped() || this.#failed(error, kind) });
   }
 
   #failed(error: unknown, kind?: string): number {

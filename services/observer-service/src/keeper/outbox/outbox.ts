@@ -136,7 +136,7 @@ export class Outbox {
       const entry = this.#waiting[next] as Waiting;
       if (entry.dropped) continue;
       const text = JSON.stringify(entry.event);
-      bytes += text.length;
+      bytes += Buffer.byteLength(text);
       const first = entries[0];
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || entry.generation !== first.generation)) break;
       entries.push(entry);

@@ -154,7 +154,7 @@ export class TaskSender {
         continue;
       }
       one.json ||= JSON.stringify(one.event);
-      bytes += one.json.length;
+      bytes += Buffer.byteLength(one.json);
       const [first] = batch;
       if (first !== undefined && (bytes > MAX_BATCH_BYTES || one.generation !== first.generation)) break;
       batch.push(one);

@@ -29,11 +29,15 @@ const REMOVE: Record<RetainedKind, string> = {
     SELECT run_id FROM unknown_runs WHERE ordered_at < ${AGO} LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 };
 
-/** Ids count up. The bodies of the other reasons are what was lost, from which it can be recorded. Index: errors_pkey. */
+/**
+ * Ids count up. The bodies of the other reasons are what was lost, from which it can be recorded; with an entry goes what is kept for a manager that
+ * understands it. Indexes: errors_pkey, unapplied_events_of_message.
+ */
 const REMOVE_EXCESS_ERRORS = `DELETE FROM errors WHERE id IN (
-    SELECT id FROM errors
+    SELECT id FROM errors e
     WHERE id < (SELECT min(id) FROM (SELECT id FROM errors ORDER BY id DESC LIMIT $1) newest) AND reason <> ALL('{unknown-observer,lost-in-failover}')
-    ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`;
+      AND NOT EXISTS (SELECT FROM unapplied_events u WHERE u.error_message_id = e.message_id)
+    ORDER BY id LIMIT $2 FOR UPDATE OF e SKIP LOCKED)`;
 
 export class PostgresRetentionStore implements RetentionStore {
   readonly #dataSource: DataSource;
