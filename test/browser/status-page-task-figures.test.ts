@@ -3,6 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { refusal } from "../support/browser/refusal.ts";
 import { proves } from "../support/runs/counts.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
@@ -138,7 +139,12 @@ test.runIf(isTurnOf(1))(
     await queryRows(system.env["DATABASE_URL"] ?? "", PUT);
     await page.goto(`${system.url}/tasks?type=archive`);
     await page.getByText("100 of 10,000").waitFor();
-    for (const count of ["300", "900", "1,000"]) {
+    await page.route(/limit=300/, (route) => route.fulfill(refusal("internal-error", "it took too long")), { times: 1 });
+    await page.getByRole("button", { name: "Show more" }).press("Enter");
+    await page.locator("[data-banner]").getByText("Some of what is shown could not be read again.").waitFor();
+    expect(await page.getByText("100 of 10,000").count(), "what was there stays").toBe(1);
+    await page.getByText("300 of 10,000").waitFor();
+    for (const count of ["900", "1,000"]) {
       await page.getByRole("button", { name: "Show more" }).press("Enter");
       const top = await page.evaluate<number>("window.scrollY");
       await page.getByText(`${count} of 10,000`).waitFor();
