@@ -1,10 +1,9 @@
 import { counted } from "../core/sizes.mjs";
 import { perSecond, Tally } from "../core/tally.mjs";
 import { NAP_MS } from "../meter/nap-ms.mjs";
-import { sustained } from "../meter/sustained.mjs";
 import { spentFigures } from "../rig/cpu.mjs";
 import { repeat } from "./bench.mjs";
-import { doneOn, noopsOf, startTasks, WORKERS } from "./tasks-done.mjs";
+import { doneOn, WORKERS } from "./tasks-done.mjs";
 
 /**
  * What a handler gains that takes up to a hundred tasks in a call: of calls that take as long for a hundred as for one, and of calls that do
@@ -38,28 +37,17 @@ async function measure(bench) {
       `${counted(few)}, each call ${NAP_MS} ms, ${DEFAULT_WORKERS} calls at once, which is the default: done, likewise`,
     ),
     done: perSecond(`${counted(count)} that do nothing, ${WORKERS} calls at once: done, likewise`),
-    sustained: perSecond(
-      `that do nothing, created as fast as they are done, for ${sizes.sustainedS} s, ${DEFAULT_WORKERS} calls at once, which is the default: done`,
-    ),
   });
   // On servers that are as clean as those of the first: whoever comes last would pay for the vacuums of all.
   const doneOf = async (/** @type {string} */ type, many = count, workers = WORKERS) => {
     await rig.dropDatabases();
     return await doneOn(rig, type, many, { workers });
   };
-  const sustainedOf = async (/** @type {string} */ type) => {
-    await rig.dropDatabases();
-    const { system } = await startTasks(rig, DEFAULT_WORKERS);
-    const perS = await sustained(sizes.sustainedS * 1_000, noopsOf(system, type));
-    await system.close();
-    return perS;
-  };
   await repeat(bench, "up to a hundred a call, and one", async (run) => {
     for (const side of /** @type {Side[]} */ (run % 2 === 1 ? ["ours", "raw"] : ["raw", "ours"])) {
       const { done: napped, ...spent } = await doneOf(TYPES[side].napping);
       const { done: byDefault } = await doneOf(TYPES[side].napping, few, DEFAULT_WORKERS);
-      const { done } = await doneOf(TYPES[side].nothing);
-      tally[side]({ napped, ...spent, byDefault, done, sustained: await sustainedOf(TYPES[side].nothing) });
+      tally[side]({ napped, ...spent, byDefault, done: (await doneOf(TYPES[side].nothing)).done });
     }
   });
   return { figures: tally.figures };
