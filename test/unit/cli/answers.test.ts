@@ -489,3 +489,27 @@ it("schedule preview shows the times of each that is there, beside one that is m
   expect(err).toMatch(/^error: schedule tpyo: .*\nerror: 1 of 3 were refused\.\n$/);
   expect(code).toBe(EXIT_CODES.failed);
 });
+
+describe("a refusal says what it is about, also where the call's path does not", () => {
+  const refused = { status: 409, body: { ...problemExample("id-taken"), title: "T", detail: "T", remedy: "" } };
+  const schedule = join(folder, "about.json");
+  writeFileSync(schedule, JSON.stringify({ schedule: "nightly", cron: "0 2 * * *", task: { type: "resize" } }));
+
+  it.each([
+    ["run resize", "POST tasks", "task of type resize"],
+    ["flow create fetch parse", "POST flows", "the flow"],
+    ["cancel --all", "POST tasks/cancel", "tasks"],
+    ["rerun --all", "POST tasks/retry", "tasks"],
+    [`schedule preview -f ${schedule}`, "POST schedules/preview", "schedule nightly"],
+    [`apply --dry-run -f ${schedule}`, "POST schedules/preview", "schedule nightly"],
+  ])("%s", async (line, call, about) => {
+    expect((await unacked(line, { [call]: refused })).err).toBe(`error: ${about}: T.\n`);
+  });
+
+  it("of an observer that is changed its name, whatever was typed", async () => {
+    const observer = observerView({ name: "shop" });
+    const known = { [`GET observers/${observer.id}`]: { body: observer }, [`PATCH observers/${observer.id}`]: refused };
+    const { err } = await unacked(`change ${observer.id} --label a=b`, known);
+    expect(err).toBe("error: observer shop: T.\n");
+  });
+});
