@@ -7,7 +7,7 @@ import {
   traitsOf,
 } from "@unacked/contracts";
 import { CliFailure, noneIf } from "../failure.ts";
-import { parseFilters } from "../input/filters.ts";
+import { parseFilters, toQuery } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import { differencesOfSchedule } from "../input/schedule-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
@@ -16,7 +16,7 @@ import { plainLine, plainLines } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { FileOptions } from "./option-sets.ts";
-import { NO_TIMES } from "./put-schedules.ts";
+import { NO_TIMES, previewOf } from "./put-schedules.ts";
 import { readAll } from "./read-files.ts";
 
 export interface PlanOptions extends FileOptions {
@@ -64,12 +64,12 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
   const found = new Map<string, ObserverView>();
   if (wanted.length > MANY) {
     const names = new Set(wanted.map(({ name }) => name));
-    for await (const page of api.observerPages({ status: [...LIVING_STATUSES] }))
+    for await (const page of api.pages("listObservers", { status: [...LIVING_STATUSES] }))
       for (const observer of page) if (names.has(observer.name)) found.set(observer.name, observer);
     return found;
   }
   await inParallel(wanted, async ({ name }) => {
-    const observer = await api.getObserver(name).catch(noneIf("observer-not-found"));
+    const observer = await api.call("getObserver", { path: { ref: name } }).catch(noneIf("observer-not-found"));
     if (observer !== undefined) found.set(name, observer);
   });
   return found;
@@ -79,7 +79,7 @@ async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors
   const names = new Set(wanted.map(({ name }) => name));
   const surplus: ObserverView[] = [];
   const status = LIVING_STATUSES.filter((each) => !isEnding({ status: each }));
-  for await (const page of api.observerPages({ ...parseFilters([], selectors), status }))
+  for await (const page of api.pages("listObservers", toQuery({ ...parseFilters([], selectors), status })))
     surplus.push(...page.filter(({ name }) => !names.has(name)));
   return surplus;
 }
@@ -130,10 +130,11 @@ export async function tellPlan(
 }
 
 /** Of a schedule. @returns whether there is anything to do */
-async function tellPlanned({ api, io }: Pick<Session, "api" | "io">, { id, body }: ScheduleDocument): Promise<boolean> {
-  const { times } = await api.previewSchedule(id, body, 1);
+async function tellPlanned({ api, io }: Pick<Session, "api" | "io">, schedule: ScheduleDocument): Promise<boolean> {
+  const { id, body } = schedule;
+  const { times } = await previewOf(api, schedule, 1);
   const isOver = times.length === 0 && body.task !== undefined; // hours that cover all the week never change either
-  const found = await api.getSchedule(id).catch(noneIf("schedule-not-found"));
+  const found = await api.call("getSchedule", { path: { scheduleId: id } }).catch(noneIf("schedule-not-found"));
   const differences = found === undefined ? [] : differencesOfSchedule(found, body);
   const isSame = found !== undefined && differences.length === 0;
   const what = isSame ? "unchanged" : `would be ${found === undefined ? "created" : "replaced"}`;

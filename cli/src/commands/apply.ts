@@ -96,7 +96,8 @@ async function put(
   results: Results,
   { wanted, differences }: Pick<Differing, "wanted" | "differences">,
 ): Promise<void> {
-  const outcome = await api.putObserver(wanted).catch(asRefusal);
+  const { name, id: _chosen, ...body } = wanted; // an id of somebody's own counts only at a create
+  const outcome = await api.call("putObserver", { path: { ref: name }, body }).catch(asRefusal);
   if (outcome instanceof CliFailure) return results.tell(outcome, "");
   const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
   results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);

@@ -1,5 +1,11 @@
-import type { BulkCount, BulkResults, ObserverStatus } from "@unacked/contracts";
-import type { BulkTarget } from "../client/api.ts";
+import {
+  type BodyOf,
+  type BulkCount,
+  type BulkResults,
+  looksLikeUuid,
+  type ObserverFilter,
+  type ObserverStatus,
+} from "@unacked/contracts";
 import { outcomeOf } from "../client/call-failure.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
@@ -11,12 +17,15 @@ import { Results } from "./results.ts";
 import { findSelected } from "./selected.ts";
 import { type Waited, waitForStatus } from "./status-wait.ts";
 
+/** Which ones are meant: some that are named (by name or id), or all that match. */
+type BulkTarget = { refs: string[] } | { filter: ObserverFilter } | { all: true };
+
 /** What stop, pause, resume and restart have in common. */
 export interface BulkChange {
   /** What is said of each: `is being stopped`. */
   done: string;
   dryDone: string;
-  send(target: BulkTarget, options: { dryRun: boolean }): Promise<BulkResults | BulkCount>;
+  send(body: BodyOf<"restartObservers">): Promise<BulkResults | BulkCount>;
 }
 
 export interface BulkTargetOptions extends SelectionOptions {
@@ -58,7 +67,7 @@ export async function changeUntil(
   });
 }
 
-/** Which ones are meant: names, or a selection. Exactly one of them, so that a forgotten name never means "all". */
+/** Names, or a selection: exactly one of them, so that a forgotten name never means "all". */
 function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions): BulkTarget {
   const parsed: ParsedFilter | undefined = parseFilters(filter, selector);
   const given = [names.length > 0, parsed !== undefined, all === true].filter(Boolean).length;
@@ -88,7 +97,7 @@ export async function changeMany(
   const dryRun = options.dryRun === true;
   const what = dryRun ? change.dryDone : change.done;
   if (!("refs" in target)) {
-    const answer = await change.send(target, { dryRun });
+    const answer = await change.send({ ...toBody(target), dryRun });
     if ("results" in answer) throw new Error("the manager listed what was to be counted");
     tellCount(session, answer, what);
     return [];
@@ -98,7 +107,7 @@ export async function changeMany(
   const accepted: Waited[] = [];
   await results.during(async () => {
     for (const refs of portionsOf(target.refs)) {
-      const answer = await change.send({ refs }, { dryRun });
+      const answer = await change.send({ ...toBody({ refs }), dryRun });
       if (!("results" in answer)) throw new Error("the manager counted what was named");
       for (const result of answer.results) {
         const outcome = outcomeOf(result, result.ref);
@@ -108,6 +117,13 @@ export async function changeMany(
     }
   });
   return accepted;
+}
+
+function toBody(target: BulkTarget): object {
+  if (!("refs" in target)) return target;
+  const ids = target.refs.filter(looksLikeUuid);
+  const names = target.refs.filter((ref) => !looksLikeUuid(ref));
+  return { ...(ids.length > 0 && { ids }), ...(names.length > 0 && { names }) };
 }
 
 const MAX_AT_ONCE = 500;

@@ -1,6 +1,6 @@
-import { TASK_STATUSES, type TaskBulkCount } from "@unacked/contracts";
+import { type BodyOf, TASK_STATUSES, type TaskBulkCount, type TaskStatus } from "@unacked/contracts";
 import type { Command } from "commander";
-import type { TaskBulkTarget } from "../client/api.ts";
+import type { UnackedApi } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTaskFilters } from "../input/filters.ts";
@@ -15,6 +15,9 @@ interface ChangeOptions {
   dryRun?: boolean;
 }
 
+/** The manager says which statuses may be changed. */
+type Target = { ids: string[] } | { filter: { status?: TaskStatus[]; type?: string; pool?: string } } | { all: true };
+
 interface Change {
   name: string;
   summary: string;
@@ -23,7 +26,7 @@ interface Change {
   ofMany: string;
   /** What it was done to matches no more, so that all of them come to an end: of what is run again some may fail again at once. */
   goesOn: boolean;
-  change(session: Session, target: TaskBulkTarget, dryRun: boolean): Promise<TaskBulkCount>;
+  send(api: UnackedApi, body: Target & { dryRun: boolean }): Promise<TaskBulkCount>;
 }
 
 /** Of tasks: cancel them, run them again. */
@@ -34,7 +37,7 @@ export function addChangeTasks(program: Command, io: Io): void {
     done: "cancelled, or told to end",
     ofMany: "Of more than 10,000 that match, 10,000 at a time, until all are done.",
     goesOn: true,
-    change: ({ api }, target, dryRun) => api.cancelTasks(target, dryRun),
+    send: (api, body) => api.call("cancelTasks", { body: body as BodyOf<"cancelTasks"> }, { about: "tasks" }),
   });
   add(program, io, {
     name: "rerun",
@@ -42,7 +45,7 @@ export function addChangeTasks(program: Command, io: Io): void {
     done: "run again",
     ofMany: "At most 10,000 at a time: it fails when more match, and done again does the next.",
     goesOn: false,
-    change: ({ api }, target, dryRun) => api.retryTasks(target, dryRun),
+    send: (api, body) => api.call("retryTasks", { body: body as BodyOf<"retryTasks"> }, { about: "tasks" }),
   });
 }
 
@@ -56,15 +59,15 @@ export function addRetryWith(program: Command, io: Io): void {
     )
     .argument("<id>", "id of the task")
     .argument("<params...>", "as url=https://example.org or size.width=320")
-    .action(async (id: string, params: string[], _options: object, self: Command) => {
+    .action(async (taskId: string, params: string[], _options: object, self: Command) => {
       const { api } = openSession(io, self);
-      const before = { params: (await api.getTask(id)).params };
+      const before = { params: (await api.call("getTask", { path: { taskId } })).params };
       const after = withAssignments(
         before,
         params.map((text) => parseAssignment(text, ["params"])),
-      ) as { params: object };
-      const { status } = await api.retryTaskWith(id, after.params);
-      io.out(plainLine(`task ${id} is ${status}, with params ${jsonText(after.params)}`));
+      ) as BodyOf<"retryTaskWith">;
+      const { status } = await api.call("retryTaskWith", { path: { taskId }, body: after });
+      io.out(plainLine(`task ${taskId} is ${status}, with params ${jsonText(after.params)}`));
     });
 }
 
@@ -76,11 +79,12 @@ export function addPriority(program: Command, io: Io): void {
     .description("Change how urgent a task is. What waits takes its new place at once, before all that is less urgent.")
     .argument("<id>", "id of the task")
     .argument("<priority>", "-1000 to 1000, the higher goes first; a negative one after --")
-    .action(async (id: string, text: string, _options: object, self: Command) => {
+    .action(async (taskId: string, text: string, _options: object, self: Command) => {
       const priority = Number(text);
       if (!/^-?\d+$/.test(text)) throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
-      const { status } = await openSession(io, self).api.changeTask(id, priority);
-      io.out(plainLine(`task ${id} (${status}) has priority ${priority}`));
+      const { api } = openSession(io, self);
+      const { status } = await api.call("changeTask", { path: { taskId }, body: { priority } });
+      io.out(plainLine(`task ${taskId} (${status}) has priority ${priority}`));
     });
 }
 
@@ -105,17 +109,17 @@ function add(program: Command, io: Io, change: Change): void {
 
 /** By one call, or by as many as it takes, and says meanwhile how far it is: whoever ends it knows what was done. */
 async function changeAll(
-  session: Session,
-  { done, goesOn, change }: Change,
-  { target, dryRun }: { target: TaskBulkTarget; dryRun: boolean },
+  { api, io }: Session,
+  { done, goesOn, send }: Change,
+  { target, dryRun }: { target: Target; dryRun: boolean },
 ): Promise<TaskBulkCount> {
   const all = { matched: 0, accepted: 0 };
   for (;;) {
-    const { matched, accepted, more } = await change(session, target, dryRun);
+    const { matched, accepted, more } = await send(api, { ...target, dryRun });
     all.matched += matched;
     all.accepted += accepted;
     if (dryRun || !goesOn || !more || accepted === 0) return { ...all, more };
-    session.io.err(plainLine(`${all.accepted} tasks: ${done}; more match`));
+    io.err(plainLine(`${all.accepted} tasks: ${done}; more match`));
   }
 }
 
@@ -124,7 +128,7 @@ function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number, done: s
   if (more) throw new CliFailure("failed", "More match than one call does", { remedy: "Do it again for the next." });
 }
 
-function toTarget(ids: string[], { filter, all }: ChangeOptions): TaskBulkTarget {
+function toTarget(ids: string[], { filter, all }: ChangeOptions): Target {
   const ways = [ids.length > 0, filter !== undefined, all === true].filter(Boolean).length;
   if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, or --filter, or --all: one of them.");
   if (ids.length > 0) return { ids };
@@ -134,7 +138,7 @@ function toTarget(ids: string[], { filter, all }: ChangeOptions): TaskBulkTarget
   return { filter: { ...rest, ...(status !== undefined && { status: status.split(",").map(toTaskStatus) }) } };
 }
 
-function toTaskStatus(text: string): (typeof TASK_STATUSES)[number] {
+function toTaskStatus(text: string): TaskStatus {
   const status = TASK_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
   if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${TASK_STATUSES.join(", ")}.`);
   return status;

@@ -41,7 +41,7 @@ export function addChange(program: Command, io: Io): void {
 async function change(session: Session, ref: string, options: ChangeOptions): Promise<void> {
   const assignments = assignmentsOf(options);
   if (assignments.length === 0) throw usageFailure("What is to be changed?", "unacked change NAME --param key=value");
-  const observer = await session.api.getObserver(ref);
+  const observer = await session.api.call("getObserver", { path: { ref } });
   await sendChange(session, observer, wantedOf(observer, assignments), options);
 }
 
@@ -52,14 +52,17 @@ export async function sendChange(
   wanted: ChangeObserver,
   { queue, dryRun = false }: { queue?: boolean; dryRun?: boolean },
 ): Promise<void> {
-  const whenFull = queue === true ? "queue" : "reject";
   const differences = differencesOf(observer, wanted);
-  const asked = { id: observer.id, called: observer.name };
-  const { name, status, outcome } = await api.changeObserver(asked, wanted, {
-    ifMatch: specTag(observer),
-    whenFull,
-    dryRun,
-  });
+  const { name, status, outcome } = await api.call(
+    "changeObserver",
+    {
+      path: { ref: observer.id },
+      query: { whenFull: queue === true ? "queue" : "reject", dryRun },
+      body: wanted,
+      ifMatch: specTag(observer),
+    },
+    { about: `observer ${observer.name}` },
+  );
   const said = dryRun && outcome === "changed" ? "would be changed" : outcome;
   io.out(plainLines([`observer ${name} ${said} (${status})`, ...differenceLines(differences)]));
   if (dryRun && outcome === "changed") throw new CliFailure("differs", "1 would be changed");

@@ -1,4 +1,4 @@
-import type { CheckpointView } from "@unacked/contracts";
+import { type BodyOf, type CheckpointView, checkpointTag } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure } from "../failure.ts";
 import { jsonValue } from "../input/exact-numbers.ts";
@@ -33,21 +33,23 @@ export function addCheckpoint(program: Command, io: Io): void {
 }
 
 async function show({ api, io }: Session, ref: string, isJson: boolean): Promise<void> {
-  const view = await api.getCheckpoint(ref);
+  const view = await api.call("getCheckpoint", { path: { ref } });
   if (isJson) return io.out(`${jsonText(view, 2)}\n`);
   io.out(view.savedAt === null ? "no run has saved one\n" : lineOf("", view.number, view.value, view.savedAt));
   const { previous } = view;
   if (previous !== null) io.out(lineOf("before: ", previous.number, previous.value, previous.savedAt));
 }
 
+/** Of set and reset: a checkpoint that is another by now is left alone. */
 async function set({ api, io }: Session, ref: string, value: unknown): Promise<void> {
-  const before = await api.getCheckpoint(ref);
-  told(io, ref, before, await api.putCheckpoint(ref, value, before));
+  const before = await api.call("getCheckpoint", { path: { ref } });
+  const body = { value } as BodyOf<"putCheckpoint">;
+  told(io, ref, before, await api.call("putCheckpoint", { path: { ref }, body, ifMatch: checkpointTag(before) }));
 }
 
 async function reset({ api, io }: Session, ref: string): Promise<void> {
-  const before = await api.getCheckpoint(ref);
-  told(io, ref, before, await api.resetCheckpoint(ref, before));
+  const before = await api.call("getCheckpoint", { path: { ref } });
+  told(io, ref, before, await api.call("resetCheckpoint", { path: { ref }, ifMatch: checkpointTag(before) }));
 }
 
 /** With what it takes the place of: that may be what somebody else has just set. */

@@ -47,8 +47,8 @@ async function findNames(io: Io, { names, given, operands }: Candidates, current
   const { url, token, tls } = chooseAddress(file, { ...given, tls: tlsFilesOf(given), env: io.env });
   const api = new UnackedApi({ url, token, tls }, { timeoutMs: TIMEOUT_MS });
   if (names === "observers") return observerNames(api, current);
-  if (names === "params") return paramsOf(await api.listTypes(), operands[0]);
-  const services = await api.listServices({ all: false });
+  if (names === "params") return paramsOf((await api.call("listTypes", {})).items, operands[0]);
+  const { items: services } = await api.call("listServices", {});
   return names === "services" ? services.map(({ name }) => name) : [...new Set(services.flatMap(({ types }) => types))];
 }
 
@@ -64,7 +64,7 @@ function paramsOf(types: TypeView[], type: string | undefined): string[] {
 
 async function observerNames(api: UnackedApi, current: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const page of api.observerPages(current === "" ? {} : { q: current }, { limit: MAX_NAMES }))
+  for await (const page of api.pages("listObservers", current === "" ? {} : { q: current }, MAX_NAMES))
     found.push(...page.filter(({ status }) => status !== "Deleted").map(({ name }) => name));
   return found;
 }

@@ -16,9 +16,10 @@ export function addCordon(program: Command, io: Io): void {
     )
     .argument("<service>", "name or id")
     .addOption(resultOption())
-    .action((name: string, options: { output: ResultFormat }, self: Command) =>
-      order(openSession(io, self), options.output, "is cordoned", (session) => session.api.cordonService(name)),
-    );
+    .action(async (service: string, options: { output: ResultFormat }, self: Command) => {
+      const session = openSession(io, self);
+      tell(session, await session.api.call("cordonService", { path: { service } }), "is cordoned", options);
+    });
 }
 
 export function addUncordon(program: Command, io: Io): void {
@@ -30,18 +31,13 @@ export function addUncordon(program: Command, io: Io): void {
     )
     .argument("<service>", "name or id")
     .addOption(resultOption())
-    .action((name: string, options: { output: ResultFormat }, self: Command) =>
-      order(openSession(io, self), options.output, "takes work again", (session) => session.api.uncordonService(name)),
-    );
+    .action(async (service: string, options: { output: ResultFormat }, self: Command) => {
+      const session = openSession(io, self);
+      tell(session, await session.api.call("uncordonService", { path: { service } }), "takes work again", options);
+    });
 }
 
-async function order(
-  session: Session,
-  output: ResultFormat,
-  done: string,
-  send: (session: Session) => Promise<ServiceView>,
-): Promise<void> {
-  const service = await send(session);
-  if (output === "lines") session.io.out(plainLine(`service ${service.name} ${done}`));
-  else session.io.out(printOne(SERVICE_LISTING, service, session.print(output)));
+function tell({ io, print }: Session, service: ServiceView, done: string, { output }: { output: ResultFormat }): void {
+  if (output === "lines") io.out(plainLine(`service ${service.name} ${done}`));
+  else io.out(printOne(SERVICE_LISTING, service, print(output)));
 }

@@ -18,7 +18,7 @@ export async function createAll(
   tell: (outcome: ObserverView | CliFailure, observer: CreateObserver) => void,
 ): Promise<void> {
   for (const some of portions(observers)) {
-    const results = await api.createObservers(some);
+    const { results } = await api.call("createObservers", { body: { observers: some } });
     some.forEach((observer, index) => {
       const result = results[index];
       if (result === undefined) throw new Error(`the manager answered for ${results.length} of ${some.length}`);

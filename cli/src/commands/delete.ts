@@ -23,18 +23,22 @@ export function addDelete(program: Command, io: Io): void {
 }
 
 async function remove(session: Session, kind: string, names: string[], { force }: { force?: boolean }): Promise<void> {
+  const { api } = session;
   const found = toKind(kind);
   if (found === "errors")
-    return eachOf(session, names, async (id) => {
-      await session.api.deleteError(id);
-      return `error ${id} deleted`;
+    return eachOf(session, names, async (errorId) => {
+      await api.call("deleteError", { path: { errorId } });
+      return `error ${errorId} deleted`;
     });
   if (found === "timers")
-    return eachOf(session, names, async (id) => `timer ${id} is ${(await session.api.cancelTimer(id)).status}`);
+    return eachOf(session, names, async (timerId) => {
+      const { status } = await api.call("cancelTimer", { path: { timerId } });
+      return `timer ${timerId} is ${status}`;
+    });
   if (found === "schedules")
-    return eachOf(session, names, async (id) => {
-      await session.api.deleteSchedule(id);
-      return `schedule ${id} deleted`;
+    return eachOf(session, names, async (scheduleId) => {
+      await api.call("deleteSchedule", { path: { scheduleId } });
+      return `schedule ${scheduleId} deleted`;
     });
   if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`);
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });

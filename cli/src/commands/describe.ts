@@ -49,24 +49,25 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
   );
 }
 
-async function ofObserver({ api, io, paint }: Session, name: string): Promise<string> {
-  const observer = await api.getObserver(name);
+async function ofObserver({ api, io, paint }: Session, ref: string): Promise<string> {
+  const observer = await api.call("getObserver", { path: { ref } });
   const isAwaited = traitsOf(observer.status).run === "awaited";
-  const [{ items: runs }, services] = await Promise.all([
-    api.listRuns(observer.id),
-    isAwaited ? api.listServices({ all: false }) : [],
+  const [{ items: runs }, { items: services }] = await Promise.all([
+    api.call("listRuns", { path: { ref: observer.id } }),
+    isAwaited ? api.call("listServices", {}) : { items: [] },
   ]);
   return describeObserver({ observer, runs, services }, { paint, nowMs: io.nowMs() });
 }
 
 async function ofService({ api, io, paint }: Session, name: string): Promise<string> {
-  const service = findService(await api.listServices({ all: true }), name);
+  const { items } = await api.call("listServices", { query: { all: true } });
+  const service = findService(items, name);
   const observers: ObserverView[] = [];
-  for await (const page of api.observerPages({ service: service.id })) observers.push(...page);
+  for await (const page of api.pages("listObservers", { service: service.id })) observers.push(...page);
   return describeService(service, observers, { paint, nowMs: io.nowMs() });
 }
 
-const ofTask = async ({ api, io, paint }: Session, id: string): Promise<string> =>
-  describeTask(await api.getTask(id), { paint, nowMs: io.nowMs() });
+const ofTask = async ({ api, io, paint }: Session, taskId: string): Promise<string> =>
+  describeTask(await api.call("getTask", { path: { taskId } }), { paint, nowMs: io.nowMs() });
 
 const DESCRIBED = { observers: ofObserver, services: ofService, tasks: ofTask };

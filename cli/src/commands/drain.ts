@@ -42,9 +42,8 @@ async function chosen({ api }: Session, name: string | undefined, { leastLoaded 
   if (name !== undefined || leastLoaded === undefined)
     throw new CliFailure("usage", "name a service, or say --least-loaded, and not both");
   const pool = leastLoaded === true ? "default" : leastLoaded;
-  const open = (await api.listServices({ all: false })).filter(
-    (one) => one.pool === pool && one.state === "Alive" && !one.draining && !one.cordoned,
-  );
+  const { items } = await api.call("listServices", {});
+  const open = items.filter((one) => one.pool === pool && one.state === "Alive" && !one.draining && !one.cordoned);
   if (open.length < 2)
     throw new CliFailure(
       "failed",
@@ -58,7 +57,7 @@ async function chosen({ api }: Session, name: string | undefined, { leastLoaded 
 
 async function drain(session: Session, name: string, { wait, timeout, output }: DrainOptions): Promise<void> {
   const timeoutMs = parseTimeout(timeout);
-  const asked = await session.api.drainService(name);
+  const asked = await session.api.call("drainService", { path: { service: name } });
   const lines = output === "lines";
   if (lines && !asked.drained) session.io.out(plainLine(`service ${asked.name} is draining`));
   const last = wait === true ? await waitUntilDrained(session, asked, timeoutMs) : asked;
@@ -99,9 +98,10 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
       if (told?.draining === true && isDone(told)) return last;
       // What is told may have been read just before the drain was asked for: only what is read now says that it was taken back.
       if (told?.draining !== false && news.name !== "ready" && news.name !== "resync") continue;
-      const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);
+      const read = () => api.call("listServices", { query: { all: true } });
+      const services = await lost.untilAnswered(read, ending.signal);
       lost.over();
-      const service = services?.find(({ id }) => id === asked.id);
+      const service = services?.items.find(({ id }) => id === asked.id);
       if (service !== undefined && isDone(service)) return last;
     }
     throw isGivenUp ? endedFirst(last) : timedOut(last, timeoutMs);

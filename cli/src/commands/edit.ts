@@ -29,7 +29,7 @@ export function addEdit(program: Command, io: Io): void {
 }
 
 async function edit(session: Session, ref: string, options: { queue?: boolean; dryRun?: boolean }): Promise<void> {
-  const observer = await session.api.getObserver(ref);
+  const observer = await session.api.call("getObserver", { path: { ref } });
   const folder = mkdtempSync(join(tmpdir(), "unacked-edit-"));
   const file = join(folder, `${observer.name.replaceAll(":", "_")}.yaml`);
   const before = textOf(observer);

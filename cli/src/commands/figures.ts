@@ -29,8 +29,8 @@ export function addFigures(program: Command, io: Io): void {
 }
 
 async function tell({ api, io, print }: Session, { minutes, by, type, service, output }: FigureOptions): Promise<void> {
-  const query = { minutes, ...(type !== undefined && { type }), ...(service !== undefined && { service }) };
-  const figures = await api.runFigures(query as QueryOf<"getRunFigures">);
+  const query = { minutes, type, service } as QueryOf<"getRunFigures">;
+  const figures = await api.call("getRunFigures", { query });
   const printer = new ListPrinter(figureListing(by.toUpperCase()), print(output));
   io.out(printer.rows(rowsOf(figures, by)) + printer.end());
   if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing was done in this time.\n");

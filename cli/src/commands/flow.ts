@@ -1,6 +1,6 @@
-import { type FlowTaskView, type FlowView, newUuid } from "@unacked/contracts";
+import { type BodyOf, type FlowTaskPage, type FlowTaskView, type FlowView, newUuid } from "@unacked/contracts";
 import type { Command } from "commander";
-import type { NewFlow } from "../client/api.ts";
+import type { UnackedApi } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
@@ -11,6 +11,8 @@ import { openSession, type Session } from "../session.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 import { readDocuments } from "./read-files.ts";
 import { orRepeat, untilOver } from "./until-over.ts";
+
+type NewFlow = BodyOf<"createFlow">;
 
 interface CreateOptions {
   filename?: string;
@@ -48,18 +50,19 @@ export function addFlow(program: Command, io: Io): void {
     .command("cancel")
     .summary("cancel a flow whole: what waits never runs, what runs is told to end")
     .argument("<id>", "id of the flow")
-    .action(async (id: string, _options: object, self: Command) => {
-      const session = openSession(io, self);
-      session.io.out(plainLine(lineOf(await session.api.cancelFlow(id))));
+    .action(async (flowId: string, _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      io.out(plainLine(lineOf(await api.call("cancelFlow", { path: { flowId } }))));
     });
   flow
     .command("rerun")
     .summary("run a flow again that is over: from some of its tasks, or from all that did not complete")
     .argument("<id>", "id of the flow")
     .argument("[refs...]", "these, and all that comes after them")
-    .action(async (id: string, refs: string[], _options: object, self: Command) => {
-      const session = openSession(io, self);
-      session.io.out(plainLine(lineOf(await session.api.rerunFlow(id, refs))));
+    .action(async (flowId: string, refs: string[], _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      const body = refs.length === 0 ? {} : { from: refs };
+      io.out(plainLine(lineOf(await api.call("rerunFlow", { path: { flowId }, body }))));
     });
 }
 
@@ -67,13 +70,13 @@ async function create(session: Session, stages: string[], options: CreateOptions
   const { api, io } = session;
   const timeoutMs = parseTimeout(options.timeout);
   const flow = toFlow(io, stages, options);
-  const created = await api.createFlow(flow).catch(orRepeat(flow.id));
+  const created = await api.call("createFlow", { body: flow }, { about: "the flow" }).catch(orRepeat(flow.id));
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
   const line = plainLine(`${lineOf(created)}${how}`);
   if (options.wait !== true) return io.out(line);
   io.err(line); // by this it is found again, whatever ends the wait
   const over = await untilOver<FlowView>(session, created, {
-    look: (waitS) => api.getFlow(created.id, waitS),
+    look: (wait) => api.call("getFlow", { path: { flowId: created.id }, query: { wait } }),
     isOver: ({ status }) => status !== "Running",
     within: {
       timeoutMs,
@@ -102,14 +105,23 @@ function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions)
   return { id: newUuid(), ...document.value, ...own } as NewFlow & { id: string }; // checked by the manager, which says what is wrong and where
 }
 
-async function show({ api, io, print }: Session, id: string, { output }: OutputOptions): Promise<void> {
-  const flow = await api.getFlow(id);
-  const tasks: FlowTaskView[] = [];
-  for await (const page of api.flowTaskPages(id)) tasks.push(...page);
-  const { listing, rows } = flowGraph(tasks);
+async function show({ api, io, print }: Session, flowId: string, { output }: OutputOptions): Promise<void> {
+  const flow = await api.call("getFlow", { path: { flowId } });
+  const { listing, rows } = flowGraph(await tasksOf(api, flowId));
   const printer = new ListPrinter(listing, print(output));
   if (output === "table" || output === "wide") io.out(`${plainLine(lineOf(flow))}\n`);
   io.out(printer.rows(rows) + printer.end());
+}
+
+async function tasksOf(api: UnackedApi, flowId: string): Promise<FlowTaskView[]> {
+  const tasks: FlowTaskView[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const query = { limit: 1_000, ...(cursor !== undefined && { cursor }) };
+    const page: FlowTaskPage = await api.call("listFlowTasks", { path: { flowId }, query });
+    tasks.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return tasks;
 }
 
 function lineOf({ id, name, status, cancelling, reason, run, tasks }: FlowView): string {

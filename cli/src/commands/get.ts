@@ -10,6 +10,7 @@ import {
   parseScheduleFilters,
   parseTaskFilters,
   parseTimerFilters,
+  toQuery,
 } from "../input/filters.ts";
 import { KINDS, type Kind, toKind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
@@ -91,31 +92,40 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
     show(listing, { one: async (name) => typeNamed(types, name, found), all: () => once(types) });
   switch (found) {
     case "observers":
-      return show(OBSERVER_LISTING, { one: (name) => api.getObserver(name), all: () => observerPages(session, options) });
+      return show(OBSERVER_LISTING, {
+        one: (ref) => api.call("getObserver", { path: { ref } }),
+        all: () => observerPages(session, options),
+      });
     case "services": {
-      const services = await api.listServices({ all: options.all === true });
-      return show(SERVICE_LISTING, { one: async (name) => findService(services, name), all: () => once(services) });
+      const { items } = await api.call("listServices", options.all === true ? { query: { all: true } } : {});
+      return show(SERVICE_LISTING, { one: async (name) => findService(items, name), all: () => once(items) });
     }
     case "tasks":
-      return show(TASK_LISTING, { one: (id) => api.getTask(id), all: () => api.taskPages(parseTaskFilters(filter), limit) });
+      return show(TASK_LISTING, {
+        one: (taskId) => api.call("getTask", { path: { taskId } }),
+        all: () => api.pages("listTasks", parseTaskFilters(filter), limit),
+      });
     case "task-types":
-      return showTypes(TASK_TYPE_LISTING, await api.listTaskTypes());
+      return showTypes(TASK_TYPE_LISTING, (await api.call("listTaskTypes", {})).items);
     case "task-figures":
-      return showTypes(TASK_FIGURE_LISTING, await api.listTaskFigures());
+      return showTypes(TASK_FIGURE_LISTING, (await api.call("listTaskFigures", {})).items);
     case "task-failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
-      return printPages(session, TASK_FAILURE_LISTING, options, once(await api.groupTaskFailures()));
+      return printPages(session, TASK_FAILURE_LISTING, options, once((await api.call("groupTaskFailures", {})).items));
     case "flows":
-      return show(FLOW_LISTING, { one: (id) => api.getFlow(id), all: () => api.flowPages(parseFlowFilters(filter), limit) });
+      return show(FLOW_LISTING, {
+        one: (flowId) => api.call("getFlow", { path: { flowId } }),
+        all: () => api.pages("listFlows", parseFlowFilters(filter), limit),
+      });
     case "timers":
       return show(TIMER_LISTING, {
-        one: (id) => api.getTimer(id),
-        all: () => api.timerPages(parseTimerFilters(filter), limit),
+        one: (timerId) => api.call("getTimer", { path: { timerId } }),
+        all: () => api.pages("listTimers", parseTimerFilters(filter), limit),
       });
     case "schedules":
       return show(SCHEDULE_LISTING, {
-        one: (id) => api.getSchedule(id),
-        all: () => api.schedulePages(parseScheduleFilters(filter), limit),
+        one: (scheduleId) => api.call("getSchedule", { path: { scheduleId } }),
+        all: () => api.pages("listSchedules", parseScheduleFilters(filter), limit),
       });
     case "occurrences":
       return getOccurrences(session, names, options);
@@ -123,19 +133,19 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
       return getRuns(session, names, options);
     case "errors":
       if (names.length === 0 && options.groups === true)
-        return printPages(session, ERROR_GROUP_LISTING, options, once(await api.errorGroups()));
+        return printPages(session, ERROR_GROUP_LISTING, options, once((await api.call("groupErrors", {})).items));
       return show(ERROR_LISTING, {
-        one: (id) => api.getError(id),
-        all: () => api.errorPages(parseErrorFilters(filter), limit),
+        one: (errorId) => api.call("getError", { path: { errorId } }),
+        all: () => api.pages("listErrors", parseErrorFilters(filter), limit),
       });
     case "failures":
       if (names.length > 0) throw usageFailure("Failures are listed, not named");
-      return printPages(session, FAILURE_LISTING, options, once(await api.observerErrorGroups()));
+      return printPages(session, FAILURE_LISTING, options, once((await api.call("getErrorStats", {})).items));
     case "types":
-      return showTypes(TYPE_LISTING, await api.listTypes());
+      return showTypes(TYPE_LISTING, (await api.call("listTypes", {})).items);
     case "audit":
       if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter observer=NAME");
-      return printPages(session, AUDIT_LISTING, options, api.auditPages(parseAuditFilters(filter), limit));
+      return printPages(session, AUDIT_LISTING, options, api.pages("listAudit", parseAuditFilters(filter), limit));
     default:
       return found satisfies never;
   }
@@ -143,7 +153,8 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
 
 function observerPages({ api }: Session, options: GetOptions): AsyncIterable<ObserverView[]> {
   const filter = parseFilters(options.filter, options.selector) ?? {};
-  return api.observerPages(options.all === true ? filter : { status: [...LIVING_STATUSES], ...filter }, options);
+  const query = toQuery(options.all === true ? filter : { status: [...LIVING_STATUSES], ...filter });
+  return api.pages("listObservers", { ...query, sort: options.sort }, options.limit);
 }
 
 function typeNamed<Type extends { type: string }>(types: Type[], name: string, kind: Kind): Type {
@@ -170,17 +181,18 @@ async function getRuns(session: Session, names: string[], options: GetOptions): 
 }
 
 /** Those that there are beyond what one call gives are not passed over in silence. */
-async function runsOfOne({ api, io }: Session, name: string): Promise<RunView[]> {
-  const { items, total } = await api.listRuns(name);
-  if (total > items.length) io.err(plainLine(`runs of ${name}: the newest ${items.length} of ${total}`));
+async function runsOfOne({ api, io }: Session, ref: string): Promise<RunView[]> {
+  const { items, total } = await api.call("listRuns", { path: { ref } });
+  if (total > items.length) io.err(plainLine(`runs of ${ref}: the newest ${items.length} of ${total}`));
   return items;
 }
 
 async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {
-  const [schedule] = names;
-  if (schedule === undefined || names.length > 1) throw usageFailure("Of which schedule?", "unacked get occurrences NAME");
-  const found = await session.api.listOccurrences(schedule, Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES));
-  return printPages(session, OCCURRENCE_LISTING, options, once(found));
+  const [scheduleId] = names;
+  if (scheduleId === undefined || names.length > 1) throw usageFailure("Of which schedule?", "unacked get occurrences NAME");
+  const query = { limit: Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES) };
+  const { items } = await session.api.call("listOccurrences", { path: { scheduleId }, query });
+  return printPages(session, OCCURRENCE_LISTING, options, once(items));
 }
 
 /** How things of a kind are read. */

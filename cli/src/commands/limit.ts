@@ -1,5 +1,5 @@
+import type { BodyOf } from "@unacked/contracts";
 import type { Command } from "commander";
-import type { TaskTypeChange } from "../client/api.ts";
 import { usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { printOne } from "../output/list-printer.ts";
@@ -36,12 +36,12 @@ export function addLimit(program: Command, io: Io): void {
     .action((type: string, options: LimitOptions, self: Command) => limit(openSession(io, self), type, options));
 }
 
-async function limit({ api, io, print }: Session, type: string, options: LimitOptions): Promise<void> {
-  const changed = await api.changeTaskType(type, toChange(options));
+async function limit({ api, io, print }: Session, taskType: string, options: LimitOptions): Promise<void> {
+  const changed = await api.call("changeTaskType", { path: { taskType }, body: toChange(options) });
   io.out(printOne(TASK_TYPE_LISTING, changed, print(options.output)));
 }
 
-function toChange(options: LimitOptions): TaskTypeChange {
+function toChange(options: LimitOptions): BodyOf<"changeTaskType"> {
   const { maxRunning, minRunning, rate, pause, resume, outside, inside } = options;
   if (pause === true && resume === true) throw usageFailure("--pause and --resume are opposites");
   if (outside === true && inside === true) throw usageFailure("--outside and --inside are opposites");

@@ -46,7 +46,8 @@ function toCount(text: string): number {
 }
 
 async function show({ api, io, paint }: Session, name: string, { tail, output }: LogsOptions): Promise<void> {
-  const { entries, run, status, reason, lastError } = await api.getLogs(name, tail);
+  const asked = { path: { ref: name }, query: { limit: tail } };
+  const { entries, run, status, reason, lastError } = await api.call("getLogs", asked);
   io.out(entries.map((entry) => logLine({ entry, run }, output, paint)).join(""));
   if (reason !== null) {
     const known = lastError ? [`Its last error: ${errorLine(lastError)}`, ...stackLines(lastError.stack)] : [];

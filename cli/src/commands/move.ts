@@ -16,8 +16,8 @@ export function addMove(program: Command, io: Io): void {
     .action(async (names: string[], _: object, self: Command) => {
       const session = openSession(io, self);
       const results = new Results(session, { format: "lines", asked: names.length });
-      await inParallel(names, async (name) => {
-        const outcome = await session.api.moveObserver(name).catch(asRefusal);
+      await inParallel(names, async (ref) => {
+        const outcome = await session.api.call("moveObserver", { path: { ref } }).catch(asRefusal);
         results.tell(outcome, outcome instanceof CliFailure ? "" : `leaves ${outcome.service?.name ?? "its service"}`);
       });
       results.end();

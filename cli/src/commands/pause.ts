@@ -27,5 +27,5 @@ const pause = (session: Session, names: string[], options: BulkWaitOptions): Pro
 const pausing = ({ api }: Session): BulkChange => ({
   done: "is being paused",
   dryDone: "would be paused",
-  send: (target, options) => api.pauseObservers(target, options),
+  send: (body) => api.call("pauseObservers", { body }),
 });

@@ -1,4 +1,5 @@
-import type { PutScheduleAnswer, ScheduleView } from "@unacked/contracts";
+import type { PutScheduleAnswer, ScheduleTimes, ScheduleView } from "@unacked/contracts";
+import type { UnackedApi } from "../client/api.ts";
 import { asRefusal, CliFailure } from "../failure.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -8,6 +9,10 @@ import { LostConnection } from "./lost-connection.ts";
 
 /** Not refused: a file that was right yesterday is put again today. */
 export const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
+
+/** Its next times, so many, if it were put. */
+export const previewOf = (api: UnackedApi, { id, body }: ScheduleDocument, n: number): Promise<ScheduleTimes> =>
+  api.call("previewSchedule", { query: { id, n }, body }, { about: `schedule ${id}` });
 
 /** A schedule is replaced where it differs: what it does from then on. One that is refused costs the others nothing. */
 export async function putSchedules(session: Session, schedules: ScheduleDocument[]): Promise<void> {
@@ -35,17 +40,18 @@ const PAUSED_WITHIN_MS = 30_000;
 
 /** One that was Paused when it was written down is so again, and not due. */
 async function putSchedule(session: Session, { id, body, isPaused }: ScheduleDocument): Promise<PutScheduleAnswer> {
-  const put = await session.api.putSchedule(id, body);
+  const put = await session.api.call("putSchedule", { path: { scheduleId: id }, body });
   return isPaused === true && put.outcome === "created" ? { ...put, ...(await pauseAgain(session, id)) } : put;
 }
 
 /** The next apply finds it there, and leaves it as somebody may have wanted it since: so this one does not leave it half-way. */
-async function pauseAgain({ api, io }: Session, id: string): Promise<ScheduleView> {
+async function pauseAgain({ api, io }: Session, scheduleId: string): Promise<ScheduleView> {
   const within = AbortSignal.timeout(PAUSED_WITHIN_MS);
-  const paused = await new LostConnection(io).untilAnswered(() => api.pauseSchedule(id), within);
+  const pause = () => api.call("pauseSchedule", { path: { scheduleId } });
+  const paused = await new LostConnection(io).untilAnswered(pause, within);
   if (paused !== undefined) return paused;
-  throw new CliFailure("unreachable", `schedule ${id} is created, and not ${AS_IT_WAS}`, {
-    remedy: `Its times are due until it is: unacked schedule pause ${id}`,
+  throw new CliFailure("unreachable", `schedule ${scheduleId} is created, and not ${AS_IT_WAS}`, {
+    remedy: `Its times are due until it is: unacked schedule pause ${scheduleId}`,
   });
 }
 

@@ -37,7 +37,9 @@ async function rebalance(session: Session, pool: string, options: RebalanceOptio
   const { api, io } = session;
   const { dryRun = false, cancel = false, wait = false } = options;
   const timeoutMs = parseTimeout(options.timeout);
-  const asked = cancel ? await api.cancelRebalance(pool) : await api.rebalance(pool, { dryRun });
+  const asked = cancel
+    ? await api.call("cancelRebalance", { path: { pool } })
+    : await api.call("rebalance", { path: { pool }, body: { dryRun } });
   const last = wait && !dryRun ? await untilEven(session, asked, timeoutMs) : asked;
   io.out(options.output === "json" ? `${jsonText(last, 2)}\n` : balanceText(last, { dryRun }));
   if (wait && isUnderWay(asked) && last.rebalance?.outcome !== "even") throw endedOtherwise(last);
@@ -48,7 +50,7 @@ function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Pro
   let told = "";
   return untilOver(session, asked, {
     look: async () => {
-      const now = await api.getBalance(asked.pool);
+      const now = await api.call("getBalance", { path: { pool: asked.pool } });
       const how = movedOf(now);
       if (isUnderWay(now) && how !== told) io.err(plainLine(how));
       told = how;

@@ -45,7 +45,8 @@ async function chosen({ api }: Session, name: string | undefined, { pool, all }:
   if ([name, pool, all].filter((one) => one !== undefined).length !== 1)
     throw usageFailure("Name a service, or say --pool POOL or --all, one of them");
   if (name !== undefined) return [name];
-  const services = (await api.listServices({ all: false })).filter((one) => pool === undefined || one.pool === pool);
+  const { items } = await api.call("listServices", {});
+  const services = items.filter((one) => pool === undefined || one.pool === pool);
   if (services.length > 0) return services.map(({ id }) => id);
   const what = pool === undefined ? "No service lives" : `No service of pool ${pool} lives`;
   throw new CliFailure("failed", what, { remedy: "See: unacked get services --all" });
@@ -60,9 +61,10 @@ interface Asking {
 /** Asks each, then follows the changes, which are open before the services are read: nothing that comes between is missed. */
 async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking): Promise<void> {
   const waiting = new Map<string, ServiceView>();
-  await inParallel(refs, async (ref) => {
+  await inParallel(refs, async (service) => {
+    const answer = api.call("reloadService", { path: { service } });
     // Of many that are asked one that cannot is no reason to leave the others.
-    const asked = await (refs.length > 1 ? api.reloadService(ref).catch(asRefusal) : api.reloadService(ref));
+    const asked = await (refs.length > 1 ? answer.catch(asRefusal) : answer);
     if (asked instanceof CliFailure) results.refuse(asked);
     else waiting.set(asked.id, asked);
   });
@@ -81,9 +83,10 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
     for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       if (news.name === "service") look(news.data);
       if (news.name === "ready" || news.name === "resync") {
-        const services = await lost.untilAnswered(() => api.listServices({ all: true }), ending.signal);
+        const read = () => api.call("listServices", { query: { all: true } });
+        const services = await lost.untilAnswered(read, ending.signal);
         lost.over();
-        for (const service of services ?? []) look(service);
+        for (const service of services?.items ?? []) look(service);
       }
       if (waiting.size === 0) return;
     }

@@ -25,5 +25,5 @@ export function addRestart(program: Command, io: Io): void {
 const restarting = ({ api }: Session): BulkChange => ({
   done: "is being restarted",
   dryDone: "would be restarted",
-  send: (target, options) => api.restartObservers(target, options),
+  send: (body) => api.call("restartObservers", { body }),
 });

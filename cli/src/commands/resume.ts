@@ -30,5 +30,5 @@ export function addResume(program: Command, io: Io): void {
 const resuming = ({ api }: Session, { queue }: ResumeOptions): BulkChange => ({
   done: "is being resumed",
   dryDone: "would be resumed",
-  send: (target, { dryRun }) => api.resumeObservers(target, { dryRun, whenFull: queue === true ? "queue" : "reject" }),
+  send: (body) => api.call("resumeObservers", { body: { ...body, whenFull: queue === true ? "queue" : "reject" } }),
 });

@@ -18,8 +18,8 @@ export function addRetry(program: Command, io: Io): void {
       const session = openSession(io, self);
       const results = new Results(session, { format: options.output, asked: ids.length });
       await results.during(async () => {
-        for (const id of ids) {
-          const outcome = await session.api.retryError(id).catch(asRefusal);
+        for (const errorId of ids) {
+          const outcome = await session.api.call("retryError", { path: { errorId } }).catch(asRefusal);
           results.tell(outcome, "is being restarted");
         }
       });

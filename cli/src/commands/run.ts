@@ -1,6 +1,5 @@
-import { isTaskOver, newUuid, ON_CONFLICT, type TaskView } from "@unacked/contracts";
+import { type BodyOf, isTaskOver, newUuid, ON_CONFLICT, type TaskView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
-import type { NewTask } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTimeout } from "../input/duration.ts";
@@ -10,6 +9,8 @@ import { errorLine } from "../output/errors.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { orRepeat, untilOver } from "./until-over.ts";
+
+type NewTask = BodyOf<"createTask">;
 
 interface RunOptions {
   pool?: string;
@@ -49,14 +50,15 @@ export function addRun(program: Command, io: Io): void {
 async function run(session: Session, body: NewTask & { id: string }, { wait, timeout }: RunOptions): Promise<void> {
   const timeoutMs = parseTimeout(timeout);
   const { api, io } = session;
-  const task = await api.createTask(body).catch(orRepeat(body.id));
+  const about = `task of type ${body.type}`;
+  const task = await api.call("createTask", { body }, { about }).catch(orRepeat(body.id));
   const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
   const line = plainLine(`task ${task.id} is ${task.status}${how}`);
   if (task.waitsFor === "service") io.err(plainLine(unserved(task)));
   if (wait !== true) return io.out(line);
   io.err(line); // by this it is found again, whatever ends the wait
   const over = await untilOver<TaskView>(session, task, {
-    look: (waitS) => api.getTask(task.id, waitS),
+    look: (wait) => api.call("getTask", { path: { taskId: task.id }, query: { wait } }),
     isOver: ({ status }) => isTaskOver(status),
     within: {
       timeoutMs,

@@ -8,6 +8,7 @@ import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { eachAsked, eachOf } from "./each-of.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
+import { previewOf } from "./put-schedules.ts";
 import { readAll } from "./read-files.ts";
 import { orRepeat } from "./until-over.ts";
 
@@ -45,8 +46,8 @@ async function showTimes(session: Session, ids: string[], options: PreviewOption
   if (!Number.isInteger(n) || n < 1 || n > 1_000) throw usageFailure(`"${options.count}" is no count from 1 to 1000`);
   const files = options.filename === undefined ? [] : readAll(io, options).schedules;
   const asked = [
-    ...ids.map((id) => ({ id, times: () => api.nextTimes(id, n) })),
-    ...files.map(({ id, body }) => ({ id, times: () => api.previewSchedule(id, body, n) })),
+    ...ids.map((id) => ({ id, times: () => api.call("nextTimes", { path: { scheduleId: id }, query: { n } }) })),
+    ...files.map((file) => ({ id: file.id, times: () => previewOf(api, file, n) })),
   ];
   await eachAsked(session, asked, async ({ id, times }) => {
     const shown = await times();
@@ -78,11 +79,12 @@ function addOf(schedule: Command, io: Io): void {
     .argument("<schedule>", "its id")
     .addOption(new Option("--overlap <policy>", "instead of that of the schedule").choices([...OVERLAPS]))
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
-    .action(async (schedule: string, options: RunOptions, self: Command) => {
+    .action(async (scheduleId: string, options: RunOptions, self: Command) => {
       const { api } = openSession(io, self);
       const { id = newUuid(), overlap } = options;
-      const made = await api.runSchedule(schedule, { id, ...(overlap !== undefined && { overlap }) }).catch(orRepeat(id));
-      io.out(plainLine(`schedule ${schedule}: ${occurrenceText(made)}`));
+      const body = { id, ...(overlap !== undefined && { overlap }) };
+      const made = await api.call("runSchedule", { path: { scheduleId }, body }).catch(orRepeat(id));
+      io.out(plainLine(`schedule ${scheduleId}: ${occurrenceText(made)}`));
     });
   schedule
     .command("pause")
@@ -90,7 +92,10 @@ function addOf(schedule: Command, io: Io): void {
     .argument("<schedules...>", "their ids")
     .action(async (ids: string[], _options: object, self: Command) => {
       const session = openSession(io, self);
-      await eachOf(session, ids, async (id) => `schedule ${id} is ${(await session.api.pauseSchedule(id)).status}`);
+      await eachOf(session, ids, async (scheduleId) => {
+        const { status } = await session.api.call("pauseSchedule", { path: { scheduleId } });
+        return `schedule ${scheduleId} is ${status}`;
+      });
     });
   schedule
     .command("resume")
@@ -98,9 +103,9 @@ function addOf(schedule: Command, io: Io): void {
     .argument("<schedules...>", "their ids")
     .action(async (ids: string[], _options: object, self: Command) => {
       const session = openSession(io, self);
-      await eachOf(session, ids, async (id) => {
-        const { status, nextAt } = await session.api.resumeSchedule(id);
-        return `schedule ${id} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}`;
+      await eachOf(session, ids, async (scheduleId) => {
+        const { status, nextAt } = await session.api.call("resumeSchedule", { path: { scheduleId } });
+        return `schedule ${scheduleId} is ${status}${nextAt === null ? "" : `, next at ${nextAt}`}`;
       });
     });
 }
@@ -126,14 +131,14 @@ function addBackfill(schedule: Command, io: Io): void {
     .requiredOption("--to <time>", "ISO 8601: not this time")
     .addOption(new Option("--overlap <policy>", "one after the other, or side by side").choices(["queue", "allow"]))
     .option("--dry-run", "say how many, and do nothing")
-    .action(async (id: string, { dryRun = false, ...window }: BackfillOptions, self: Command) => {
+    .action(async (scheduleId: string, { dryRun = false, ...window }: BackfillOptions, self: Command) => {
       const { api } = openSession(io, self);
-      const told = await api.backfillSchedule(id, { ...window, dryRun });
+      const told = await api.call("backfillSchedule", { path: { scheduleId }, body: { ...window, dryRun } });
       const by = told.cron === null ? `every ${told.everyMs} ms` : `${told.cron} ${told.timeZone}`;
       const verb = dryRun ? "would start" : "started";
       io.out(
         plainLine(
-          `schedule ${id}, by ${by} (version ${told.version}): ${told.times} times, ${told.started} ${verb}, ${told.queued} queued, ${told.skipped} skipped, ${told.alreadyStarted} had started`,
+          `schedule ${scheduleId}, by ${by} (version ${told.version}): ${told.times} times, ${told.started} ${verb}, ${told.queued} queued, ${told.skipped} skipped, ${told.alreadyStarted} had started`,
         ),
       );
     });

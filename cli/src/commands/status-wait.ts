@@ -33,8 +33,8 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     } else if (isOver(observer.status)) throw cannotCome(observer, options.wanted);
     else waiting.set(observer.id, observer);
   };
-  const lookUp = async (id: string): Promise<void> => {
-    const observer = await lost.untilAnswered(() => api.getObserver(id), ending.signal);
+  const lookUp = async (ref: string): Promise<void> => {
+    const observer = await lost.untilAnswered(() => api.call("getObserver", { path: { ref } }), ending.signal);
     if (observer !== undefined) look(observer);
   };
   try {
@@ -47,8 +47,8 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
       if (waiting.size === 0) return;
     }
     // Best effort: why, where that can be had.
-    const services = await api.listServices({ all: false }).catch(() => []);
-    throw timedOut([...waiting.values()], services, options);
+    const { items } = await api.call("listServices", {}).catch(() => ({ items: [] }));
+    throw timedOut([...waiting.values()], items, options);
   } finally {
     clearTimeout(timer);
     ending.abort();

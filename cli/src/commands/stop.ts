@@ -30,5 +30,5 @@ const stop = (session: Session, names: string[], options: StopOptions): Promise<
 export const stopping = ({ api }: Session, force: boolean): BulkChange => ({
   done: "is being stopped",
   dryDone: "would be stopped",
-  send: (target, { dryRun }) => api.stopObservers(target, { dryRun, force }),
+  send: (body) => api.call("stopObservers", { body: { ...body, force } }),
 });

@@ -1,5 +1,6 @@
-import type { TimelineEntry } from "@unacked/contracts";
+import type { AnswerOf, TimelineEntry } from "@unacked/contracts";
 import { type Command, InvalidArgumentError } from "commander";
+import type { UnackedApi } from "../client/api.ts";
 import type { Io } from "../io.ts";
 import { ListPrinter } from "../output/list-printer.ts";
 import { TIMELINE_LISTING } from "../output/timeline-listing.ts";
@@ -24,9 +25,20 @@ export function addTimeline(program: Command, io: Io): void {
 }
 
 async function tell({ api, io, print }: Session, name: string, { limit, output }: TimelineOptions): Promise<void> {
-  const entries: TimelineEntry[] = await api.timeline(name, limit);
   const printer = new ListPrinter(TIMELINE_LISTING, print(output));
-  io.out(printer.rows(entries) + printer.end());
+  io.out(printer.rows(await newest(api, name, limit)) + printer.end());
+}
+
+/** So many, in as many calls as that takes. */
+async function newest(api: UnackedApi, ref: string, count: number): Promise<TimelineEntry[]> {
+  const found: TimelineEntry[] = [];
+  for (let cursor: string | null | undefined; found.length < count && cursor !== null; ) {
+    const query = { limit: Math.min(1_000, count - found.length), ...(cursor !== undefined && { cursor }) };
+    const page: AnswerOf<"getTimeline"> = await api.call("getTimeline", { path: { ref }, query });
+    found.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return found;
 }
 
 function toCount(text: string): number {

@@ -1,6 +1,5 @@
-import { MAX_TIMER_IN_MS, newUuid, TimerId } from "@unacked/contracts";
+import { type BodyOf, MAX_TIMER_IN_MS, newUuid, TimerId } from "@unacked/contracts";
 import type { Command } from "commander";
-import type { NewTimer } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseDuration } from "../input/duration.ts";
 import { jsonValue } from "../input/exact-numbers.ts";
@@ -8,6 +7,8 @@ import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { orRepeat } from "./until-over.ts";
+
+type NewTimer = BodyOf<"putTimer">;
 
 interface TimerOptions {
   at?: string;
@@ -35,8 +36,8 @@ export function addTimer(program: Command, io: Io): void {
     );
 }
 
-async function set({ api, io }: Session, id: string, body: NewTimer): Promise<void> {
-  const timer = await api.putTimer(id, body).catch(orRepeat(id));
+async function set({ api, io }: Session, timerId: string, body: NewTimer): Promise<void> {
+  const timer = await api.call("putTimer", { path: { timerId }, body }).catch(orRepeat(timerId));
   const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
   io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
 }

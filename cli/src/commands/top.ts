@@ -52,7 +52,10 @@ const unlessLeaving =
   };
 
 async function overview({ api, io, paint }: Session, signal?: AbortSignal): Promise<string> {
-  const [stats, services] = await Promise.all([api.stats(signal), api.listServices({ all: false }, signal)]);
+  const [stats, { items: services }] = await Promise.all([
+    api.call("getStats", {}, { signal }),
+    api.call("listServices", {}, { signal }),
+  ]);
   return overviewText(stats, services, { paint, nowMs: io.nowMs() });
 }
 

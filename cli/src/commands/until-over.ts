@@ -9,8 +9,8 @@ const LONGEST_LOOK_S = 20;
 const LEAST_ROUND_MS = 500;
 
 interface Awaited<View> {
-  /** How it stands: answers when it is over, or after so many seconds, or at once. */
-  look(waitS: number): Promise<View>;
+  /** How it stands. @param wait as calls take it, `7s`: answers when it is over, or after so long, or at once. */
+  look(wait: string): Promise<View>;
   isOver(view: View): boolean;
   /** Not given: as long as it takes. */
   within?: { timeoutMs: number; notOver(last: View): CliFailure };
@@ -33,7 +33,8 @@ export async function untilOver<View>(
     const leftMs = endMs - beganMs;
     if (within !== undefined && leftMs <= 0) throw within.notOver(last);
     try {
-      last = await look(Math.floor(Math.min(LONGEST_LOOK_S, leftMs / 1_000, (api.timeoutMs * 0.75) / 1_000)));
+      const waitS = Math.floor(Math.min(LONGEST_LOOK_S, leftMs / 1_000, (api.timeoutMs * 0.75) / 1_000));
+      last = await look(`${waitS}s`);
       lost.over();
     } catch (error) {
       lost.tell(error);

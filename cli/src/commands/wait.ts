@@ -57,14 +57,14 @@ function toWanted(text: string): ObserverStatus {
 /** A name that nobody has any more is one that was deleted: just what may be waited for. */
 async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<Waited[]> {
   const found: Waited[] = [];
-  await inParallel(names, async (name) => {
+  await inParallel(names, async (ref) => {
     try {
-      const { id, name: itsName } = await api.getObserver(name);
-      found.push({ id, name: itsName });
+      const { id, name } = await api.call("getObserver", { path: { ref } });
+      found.push({ id, name });
     } catch (error) {
       const isGone = error instanceof CliFailure && error.code === "observer-not-found";
       if (!isGone || wanted !== "Deleted") throw error;
-      io.out(plainLine(`observer ${name} is Deleted`));
+      io.out(plainLine(`observer ${ref} is Deleted`));
     }
   });
   return found;

@@ -2,7 +2,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { CliFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
-import { matchesFilter, type ParsedFilter, parseFilters } from "../input/filters.ts";
+import { matchesFilter, type ParsedFilter, parseFilters, toQuery } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { CHANGE_COLUMNS, newsOfRuns, newsOfServices, type ShownChange } from "../output/change-columns.ts";
 import { jsonText } from "../output/document-text.ts";
@@ -82,13 +82,14 @@ const MAX_STANDING = 1_000;
  */
 async function standing({ api, io }: Session, names: string[], filter: ParsedFilter): Promise<ObserverView[]> {
   const views: ObserverView[] = [];
-  if (names.length === 0) for await (const page of api.observerPages(filter, { limit: MAX_STANDING })) views.push(...page);
-  await inParallel(names.slice(0, MAX_STANDING), async (name) => {
+  if (names.length === 0)
+    for await (const page of api.pages("listObservers", toQuery(filter), MAX_STANDING)) views.push(...page);
+  await inParallel(names.slice(0, MAX_STANDING), async (ref) => {
     try {
-      views.push(await api.getObserver(name));
+      views.push(await api.call("getObserver", { path: { ref } }));
     } catch (error) {
       if (error instanceof CliFailure && error.code === "observer-not-found")
-        io.err(plainLine(`There is no observer ${name} now. It is told of once it is created.`));
+        io.err(plainLine(`There is no observer ${ref} now. It is told of once it is created.`));
     }
   });
   return views;

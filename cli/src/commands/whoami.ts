@@ -26,5 +26,5 @@ export function addWhoami(program: Command, io: Io): void {
 }
 
 async function tell({ api, io, print }: Session, { output }: OutputOptions): Promise<void> {
-  io.out(printOne(LISTING, await api.whoAmI(), print(output)));
+  io.out(printOne(LISTING, await api.call("getSession", {}), print(output)));
 }

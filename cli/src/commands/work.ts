@@ -1,5 +1,4 @@
-import type { WorkAct, WorkView } from "@unacked/contracts";
-import { newUuid, WORK_ACTS } from "@unacked/contracts";
+import { type BodyOf, newUuid, WORK_ACTS, type WorkAct, type WorkView } from "@unacked/contracts";
 import { Argument, type Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { toCount } from "../input/count.ts";
@@ -38,7 +37,7 @@ export function addWork(program: Command, io: Io): void {
     .summary("the newest first")
     .option("--limit <count>", "so many at most", toCount, 20)
     .action(async ({ limit }: { limit: number }, self: Command) => {
-      const { items } = await openSession(io, self).api.listWork(limit);
+      const { items } = await openSession(io, self).api.call("listWork", { query: { limit } });
       for (const each of items) io.out(plainLine(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}`));
     });
   work
@@ -46,9 +45,9 @@ export function addWork(program: Command, io: Io): void {
     .summary("how far it is")
     .argument("<id>", "its id")
     .option("-w, --wait", "until it is over")
-    .action(async (id: string, { wait }: { wait?: boolean }, self: Command) => {
+    .action(async (workId: string, { wait }: { wait?: boolean }, self: Command) => {
       const session = openSession(io, self);
-      const work = await session.api.getWork(id);
+      const work = await session.api.call("getWork", { path: { workId } });
       if (wait === true) await tellEnd(session, await untilDone(session, work));
       else await tell(session, work);
     });
@@ -56,10 +55,10 @@ export function addWork(program: Command, io: Io): void {
     .command("cancel")
     .summary("do no more of it; what was done stays")
     .argument("<id>", "its id")
-    .action(async (id: string, _options: object, self: Command) => {
+    .action(async (workId: string, _options: object, self: Command) => {
       const session = openSession(io, self);
-      const { leftAlone, done } = await session.api.cancelWork(id);
-      io.out(plainLine(`work ${id} is Cancelled: ${done} done, ${leftAlone} left alone`));
+      const { leftAlone, done } = await session.api.call("cancelWork", { path: { workId } });
+      io.out(plainLine(`work ${workId} is Cancelled: ${done} done, ${leftAlone} left alone`));
     });
 }
 
@@ -75,7 +74,7 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
     whenFull: options.queue === true ? "queue" : "reject",
     id,
   };
-  const work = await session.api.beginWork(body as Parameters<typeof session.api.beginWork>[0]).catch(orRepeat(id));
+  const work = await session.api.call("beginWork", { body: body as BodyOf<"beginWork"> }).catch(orRepeat(id));
   session.io.out(plainLine(`work ${work.id} begun: ${act} ${work.total} observers`));
   if (options.wait === true) await tellEnd(session, await untilDone(session, work));
 }
@@ -84,7 +83,7 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
 function untilDone(session: Session, work: WorkView): Promise<WorkView> {
   let told: string | null = null;
   const look = async (): Promise<WorkView> => {
-    const now = await session.api.getWork(work.id);
+    const now = await session.api.call("getWork", { path: { workId: work.id } });
     if (now.waitsFor !== null && now.waitsFor !== told) session.io.err(plainLine(`work ${now.id} waits: ${now.waitsFor}`));
     told = now.waitsFor;
     return now;

@@ -176,6 +176,12 @@ export function parseLabelChange(text: string): [key: string, value: string] {
   return takesAway ? [key, ""] : parseLabel(text);
 }
 
+/** A filter as the list takes it. */
+export const toQuery = ({ labels = {}, ...rest }: ObserverFilter) => ({
+  ...rest,
+  label: Object.entries(labels).map(([key, value]) => `${key}=${value}`),
+});
+
 /** Whether an observer is among those that a filter means: as the manager decides it for a list. */
 export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
   const { status, type, service, pool, labels = {}, q, errorGroup, silent } = filter;

@@ -185,31 +185,92 @@ describe("the connection", () => {
       { token: "t" },
     );
     const pages = [];
-    for await (const page of api.observerPages({ status: ["Failed"], labels: { a: "b" } })) pages.push(page);
+    for await (const page of api.pages("listObservers", { status: ["Failed"], label: ["a=b"] })) pages.push(page);
     expect(pages).toHaveLength(3);
     const query = "Bearer t /base/api/v1/observers?status=Failed&label=a=b&limit=1000";
     expect(asked).toEqual([query, `${query}&cursor=c1`, `${query}&cursor=c2`]);
     asked.length = 0;
-    for await (const page of api.observerPages({}, { limit: 2 })) pages.push(page);
+    for await (const page of api.pages("listObservers", {}, 2)) pages.push(page);
     expect(asked.map((each) => each.split("?")[1])).toEqual(["limit=2", "limit=1&cursor=c1"]);
   });
 
   it("says why nobody answers, in time", async () => {
     const silent = await apiOf(() => undefined, { timeoutMs: 300 });
-    await expect(silent.stats()).rejects.toMatchObject({
+    await expect(silent.call("getStats", {})).rejects.toMatchObject({
       exitKind: "unreachable",
       message: expect.stringContaining("300 ms"),
     });
     server?.closeAllConnections();
     await new Promise((resolve) => server?.close(resolve));
-    await expect(silent.stats()).rejects.toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+    await expect(silent.call("getStats", {})).rejects.toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  describe("that is refused", () => {
+    const problem = { ...PROBLEMS["not-found"], type: "urn:x", detail: "x", code: "too-blue", requestId: "r" };
+    const refusing: RequestListener = (_request, response) =>
+      void response.writeHead(404, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
+
+    it("says what it was about, by what its path names", async () => {
+      const api = await apiOf(refusing);
+      const refused = [
+        api.call("getObserver", { path: { ref: "a" } }),
+        api.call("getTask", { path: { taskId: "a" } }),
+        api.call("changeTaskType", { path: { taskType: "a" }, body: {} }),
+        api.call("getFlow", { path: { flowId: "a" } }),
+        api.call("getTimer", { path: { timerId: "a" } }),
+        api.call("getSchedule", { path: { scheduleId: "a" } }),
+        api.call("getWork", { path: { workId: "a" } }),
+        api.call("getError", { path: { errorId: "a" } }),
+        api.call("drainService", { path: { service: "a" } }),
+        api.call("getBalance", { path: { pool: "a" } }),
+        api.followLogs("a", 1, AbortSignal.timeout(20_000)).next(),
+        api.call("getStats", {}),
+        api.call("getObserver", { path: { ref: "a" } }, { about: "b" }),
+      ];
+      const told = await Promise.all(refused.map((call) => call.catch((failure: CliFailure) => failure.message)));
+      const subjects = told.map((message) => String(message).replace(`${problem.title}: x`, ""));
+      expect(subjects).toEqual([
+        ...[
+          "observer",
+          "task",
+          "task type",
+          "flow",
+          "timer",
+          "schedule",
+          "work",
+          "error",
+          "service",
+          "pool",
+          "observer",
+        ].map((noun) => `${noun} a: `),
+        "",
+        "b: ",
+      ]);
+    });
+
+    it("has a name of the table, and all that its path names: else it does not compile", async () => {
+      const api = await apiOf(refusing);
+      const wrong = [
+        // @ts-expect-error: there is no such call
+        () => api.call("getObservr", {}),
+        // @ts-expect-error: of which observer?
+        () => api.call("getObserver", {}),
+        // @ts-expect-error: its path has no such place
+        () => api.call("getObserver", { path: { name: "a" } }),
+        // @ts-expect-error: its answer has no such member
+        async () => (await api.call("getObserver", { path: { ref: "a" } })).colour,
+        // @ts-expect-error: no list that comes by pages
+        () => api.pages("getStats", {}),
+      ];
+      expect(wrong).toHaveLength(5);
+    });
   });
 
   it("follows no redirection, as a POST would become a GET", async () => {
     const api = await apiOf(
       (_request, response) => void response.writeHead(301, { location: "https://else.example/" }).end(),
     );
-    await expect(api.stats()).rejects.toMatchObject({
+    await expect(api.call("getStats", {})).rejects.toMatchObject({
       exitKind: "unexpectedAnswer",
       message: expect.stringContaining("sends elsewhere: https://else.example/"),
     });
