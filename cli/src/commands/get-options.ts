@@ -1,0 +1,49 @@
+import { usageFailure } from "../failure.ts";
+import type { Kind } from "../input/kinds.ts";
+import type { OutputOptions, SelectionOptions } from "./option-sets.ts";
+
+export interface GetOptions extends OutputOptions, SelectionOptions {
+  all?: boolean;
+  sort?: string;
+  limit?: number;
+  groups?: boolean;
+}
+
+const WHERE_IT_IS: Readonly<Record<string, string>> = {
+  "--all": "It is of observers and services.",
+  "--selector": "It is of observers.",
+  "--sort": "It is of observers.",
+  "--groups": "It is of errors; what observers failed of, counted together: unacked get failures.",
+};
+
+/** An option that means nothing for a kind is a mistake: passed over, it would show something else than was asked for. */
+export function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit }: GetOptions): void {
+  const isObservers = kind === "observers";
+  const isErrors = kind === "errors";
+  const isPaged = isObservers || (["errors", "audit", "tasks", "flows", "timers", "schedules"] as Kind[]).includes(kind);
+  const isLimited = isPaged || kind === "occurrences";
+  const wrong = [
+    ...(all !== undefined && !isObservers && kind !== "services" ? ["--all"] : []),
+    ...(filter !== undefined && (!isPaged || groups === true) ? ["--filter"] : []),
+    ...(selector !== undefined && !isObservers ? ["--selector"] : []),
+    ...(sort !== undefined && !isObservers ? ["--sort"] : []),
+    ...(limit !== undefined && (!isLimited || groups === true) ? ["--limit"] : []),
+    ...(groups !== undefined && !isErrors ? ["--groups"] : []),
+  ];
+  if (wrong.length === 0) return;
+  const remedy = wrong.flatMap((option) => WHERE_IT_IS[option] ?? []).join(" ");
+  throw usageFailure(`${wrong.join(", ")}: not of ${groups === true && isErrors ? "groups" : kind}`, remedy);
+}
+
+/** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */
+export function refuseSelecting(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
+  const wrong = [
+    ...(filter !== undefined ? ["--filter"] : []),
+    ...(selector !== undefined ? ["--selector"] : []),
+    ...(sort !== undefined ? ["--sort"] : []),
+    ...(limit !== undefined ? ["--limit"] : []),
+    ...(groups !== undefined ? ["--groups"] : []),
+  ];
+  if (wrong.length > 0)
+    throw usageFailure(`${wrong.join(", ")}: not with names`, `Either name ${kind}, or choose them by options.`);
+}

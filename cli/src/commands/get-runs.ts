@@ -1,0 +1,40 @@
+import type { RunView } from "@unacked/contracts";
+import { usageFailure } from "../failure.ts";
+import { RUN_LISTING, runsOf } from "../output/observer-listings.ts";
+import { plainLine } from "../output/plain-text.ts";
+import { OCCURRENCE_LISTING } from "../output/time-listings.ts";
+import type { Session } from "../session.ts";
+import type { GetOptions } from "./get-options.ts";
+import { eachFound, failForMissing, once, printPages } from "./show-rows.ts";
+
+/** What one call answers; of a schedule they are kept by count, at most as many and a fifth. */
+const MOST_OCCURRENCES = 1_000;
+
+export async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
+  if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
+  if (names.length === 1)
+    return printPages(session, RUN_LISTING, options, once(await runsOfOne(session, names[0] as string)));
+  const named = new Map<string, string>();
+  const { found, missing } = await eachFound(session, names, async (name) => {
+    const runs = await runsOfOne(session, name);
+    for (const { observerId } of runs) named.set(observerId, name);
+    return runs;
+  });
+  await printPages(session, runsOf(named), options, once(found.flat()));
+  failForMissing(missing, names);
+}
+
+/** Those that there are beyond what one call gives are not passed over in silence. */
+async function runsOfOne({ api, io }: Session, ref: string): Promise<RunView[]> {
+  const { items, total } = await api.call("listRuns", { path: { ref } });
+  if (total > items.length) io.err(plainLine(`runs of ${ref}: the newest ${items.length} of ${total}`));
+  return items;
+}
+
+export async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {
+  const [scheduleId] = names;
+  if (scheduleId === undefined || names.length > 1) throw usageFailure("Of which schedule?", "unacked get occurrences NAME");
+  const query = { limit: Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES) };
+  const { items } = await session.api.call("listOccurrences", { path: { scheduleId }, query });
+  return printPages(session, OCCURRENCE_LISTING, options, once(items));
+}
