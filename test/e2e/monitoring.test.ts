@@ -6,7 +6,7 @@ import { readAlerts, readQueries } from "../support/monitoring/monitoring.ts";
 import { startPrometheus } from "../support/monitoring/prometheus.ts";
 import { selectorsIn } from "../support/monitoring/promql.ts";
 import { prometheus } from "../support/monitoring/promtool.ts";
-import { type Sample, scrape } from "../support/monitoring/scrape.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -46,18 +46,21 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
   afterAll(() => system.close());
 
   it("every series that a panel or an alert reads is in a scrape, with the labels that it is chosen by", async () => {
-    const scraped = await Promise.all([managerUrl, ...serviceUrls].map(scrape));
-    const seen = new Map<string, Sample>();
-    for (const sample of scraped.flatMap(({ samples }) => samples)) seen.set(sample.name, sample);
     const selectors = [...panelQueries, ...alerts].flatMap(({ expr }) => selectorsIn(expr));
     const asked = selectors.filter(({ series }) => series !== "up");
     expect(asked.length).toBeGreaterThan(80);
     const ofTarget = new Set(["job", "instance"]);
-    const missing = asked.filter(({ series, labels }) => {
-      const there = Object.keys(seen.get(series)?.labels ?? {});
-      return !seen.has(series) || labels.some((label) => !ofTarget.has(label) && !there.includes(label));
-    });
-    expect(missing).toEqual([]);
+    // How many requests wait is there once the manager has looked.
+    const areThere = async () => {
+      const scraped = await Promise.all([managerUrl, ...serviceUrls].map(scrape));
+      const seen = new Map(scraped.flatMap(({ samples }) => samples.map((sample) => [sample.name, sample])));
+      const missing = asked.filter(({ series, labels }) => {
+        const there = Object.keys(seen.get(series)?.labels ?? {});
+        return !seen.has(series) || labels.some((label) => !ofTarget.has(label) && !there.includes(label));
+      });
+      expect(missing).toEqual([]);
+    };
+    await eventually(areThere, { timeoutMs: 30_000, what: "a scrape with all of them" });
   });
 
   it.skipIf(prometheus === undefined)(
