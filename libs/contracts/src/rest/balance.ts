@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-const Timestamp = z.iso.datetime();
+import { Timestamp } from "./timestamp.ts";
 
 /** One rebalance of a pool: under way, or over. */
 export const RebalanceView = z

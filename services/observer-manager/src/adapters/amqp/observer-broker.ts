@@ -65,7 +65,7 @@ const MAX_QUESTIONS = 1_000;
 
 /**
  * What the manager has on the broker for observers, on three connections of its own: one to consume, one to publish, one to ask for logs. Tasks,
- * requests and timers have theirs (tasks/, requests/, time/).
+ * requests and timers have theirs (tasks/, requests/, timers/).
  */
 export class ObserverBroker implements QueueLook, MarkerSender {
   readonly sender: CommandSender;

@@ -54,7 +54,7 @@ const callsOf = (sentFrom = ""): string => `
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
 
 /**
- * As it runs: test/fixtures/statements/claim.sql and its siblings.
+ * As it runs: test/fixtures/statements/claim.sql, and with all that it may have claim-calls-from.sql.
  *
  * Takes $2 (of a service: the window, less what is in flight) of pool $1, of the types $4. One statement, which waits for nobody but
  * another claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
