@@ -51,6 +51,17 @@ export const doneTo = (action: Action, observers: { id: string; name: string }[]
   targets: observers.slice(0, MAX_AUDITED_TARGETS).map(({ id, name }) => ({ kind: "observer", id, name })),
 });
 
+/** One entry a call, however many observers it created. */
+export function doneToEach(created: readonly { action: Action; observer: { id: string; name: string } }[]): ActionDone[] {
+  const byAction = new Map<Action, { id: string; name: string }[]>();
+  for (const { action, observer } of created) {
+    const others = byAction.get(action);
+    if (others) others.push(observer);
+    else byAction.set(action, [observer]);
+  }
+  return [...byAction].map(([action, observers]) => doneTo(action, observers));
+}
+
 export const doneToTaskType = (action: Action, type: string): ActionDone => ({
   action,
   count: 1,

@@ -1,11 +1,12 @@
 import type { CreateObserver, ObserverId, ObserverView, ProblemCode } from "@unacked/contracts";
-import { type Action, type ActionDone, doneTo } from "../access/audit.ts";
+import { type Action, doneToEach } from "../access/audit.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { BooksTransaction, Inserted } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
+import { type FreeByPool, lockFreeWorkers, mustFindWorker, wouldSuffice } from "./free-workers.ts";
 import { isRepeated, type NewObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
-import { WorkersLeft } from "./workers-left.ts";
+import type { WorkersLeft } from "./workers-left.ts";
 
 /** One request with what was found out before the transaction. */
 export interface Candidate {
@@ -45,14 +46,9 @@ export async function createTogether(
   { atomic = false, check, claimId }: HowToCreate = {},
 ): Promise<CreateOutcome[]> {
   await noteWhatStartsLater(tx, candidates);
-  const mustFindWorker = candidates.filter(mustFind);
-  const pools = [...new Set(mustFindWorker.map(({ observer }) => observer.pool))].toSorted();
-  // Asked at once, and done in this order: nobody else decides about these pools while their workers are counted.
-  const locked = pools.map((pool) => tx.lockPool(pool));
-  const [, known, free, wrongTypes = []] = await allInOrder([
-    allInOrder(locked),
+  const [free, known, wrongTypes = []] = await allInOrder([
+    lockFreeWorkers(tx, candidates),
     tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? [])),
-    freeWorkersOf(tx, candidates, pools),
     check?.(candidates.map(({ request }) => request)),
   ]);
   // A repeated request finds its observer, whatever has become of types and workers since.
@@ -68,7 +64,7 @@ export async function createTogether(
   );
   await answerConflicts(tx, candidates, outcomes, inserted);
   if (atomic) refuseAllIfOne(outcomes);
-  await tx.recordActions(doneBy(candidates, outcomes));
+  await tx.recordActions(doneToEach(createdOf(candidates, outcomes)));
   return outcomes as CreateOutcome[];
 }
 
@@ -81,44 +77,22 @@ async function noteWhatStartsLater(tx: BooksTransaction, candidates: Candidate[]
     observer.startsLater = observer.startAt !== undefined && later.has(observer.startAt);
 }
 
-const mustFind = ({ request, observer }: Candidate): boolean =>
-  request.whenFull === "reject" && observer.startsLater !== true;
-
-/** One entry a call, however many it created. */
-function doneBy(candidates: Candidate[], outcomes: Outcomes): ActionDone[] {
-  const created = new Map<Action, ObserverView[]>();
-  for (const [i, { action }] of candidates.entries()) {
+const createdOf = (candidates: Candidate[], outcomes: Outcomes) =>
+  candidates.flatMap(({ action }, i) => {
     const outcome = outcomes[i];
-    if (outcome?.kind !== "created") continue;
-    const others = created.get(action);
-    if (others) others.push(outcome.observer);
-    else created.set(action, [outcome.observer]);
-  }
-  return [...created].map(([action, observers]) => doneTo(action, observers));
-}
-
-async function freeWorkersOf(
-  tx: BooksTransaction,
-  candidates: Candidate[],
-  pools: string[],
-): Promise<ReadonlyMap<string, WorkersLeft>> {
-  const free = pools.map(async (pool): Promise<[string, WorkersLeft]> => {
-    const types = candidates.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
-    return [pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)]))];
+    return outcome?.kind === "created" ? [{ action, observer: outcome.observer }] : [];
   });
-  return new Map(await allInOrder(free));
-}
 
 /** First come, first served; one that cannot be created anyway takes no worker from those behind it. */
 async function shareOutWorkers(
   tx: BooksTransaction,
   candidates: Candidate[],
   outcomes: Outcomes,
-  free: ReadonlyMap<string, WorkersLeft>,
+  free: FreeByPool,
 ): Promise<void> {
   const open = candidates.flatMap((candidate, i) => {
     const { id, name, type, pool, startsLater } = candidate.observer;
-    return outcomes[i] || startsLater ? [] : [{ id, name, type, pool, mustFind: mustFind(candidate), i }];
+    return outcomes[i] || startsLater ? [] : [{ id, name, type, pool, mustFind: mustFindWorker(candidate), i }];
   });
   // Names matter here only when there are not enough workers for all: else the insert alone tells.
   const taken = wouldSuffice(free, open) ? undefined : await tx.namesTaken(open.map(({ name }) => name));
@@ -139,17 +113,6 @@ function noFreeWorker(pool: string, type: string, left: WorkersLeft): Refusal {
   if (!left.isFullFor(type)) return problem("no-free-worker");
   const detail = `No service of the pool "${pool}" that knows the type "${type}" has a free worker`;
   return { ...problem("no-free-worker"), detail };
-}
-
-function wouldSuffice(free: ReadonlyMap<string, WorkersLeft>, open: { pool: string; type: string }[]): boolean {
-  const left = new Map([...free].map(([pool, workers]) => [pool, workers.copy()]));
-  for (const { pool, type } of open) {
-    const workers = left.get(pool);
-    if (workers === undefined) continue;
-    if (workers.of(type) <= 0) return false;
-    workers.take(type);
-  }
-  return true;
 }
 
 /** Those that the insert left out met an observer that is there: by name, or by an id that was taken a moment ago. */

@@ -1,12 +1,13 @@
 import type { CreateObserver } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { newAction } from "../access/audit.ts";
-import { type BooksStore, RefusedByDatabase } from "../books/books-store.ts";
+import { type BooksStore, type BooksTransaction, RefusedByDatabase } from "../books/books-store.ts";
 import { type OwnStart, type OwnStarts, startOf } from "../commands/own-starts.ts";
 import type { Refusal } from "../refusal.ts";
 import { sizeOfParams, Together } from "../together.ts";
 import type { TypeCheck } from "../types/type-check.ts";
-import { type Candidate, createTogether, RolledBack } from "./create-together.ts";
+import { createAsHoped, mayHopeFor, NotAsHoped } from "./create-as-hoped.ts";
+import { type Candidate, createTogether, type HowToCreate, RolledBack } from "./create-together.ts";
 import { newObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
 
@@ -18,6 +19,9 @@ interface Submission {
 
 /** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
 const MAX_TOGETHER = 1_000;
+
+/** Who sends what cannot be created mostly sends more of it, and each in vain would cost two transactions. */
+const LOOKS_AFTER_ONE_IN_VAIN = 20;
 
 const UNSTORABLE: Refusal = { kind: "problem", code: "invalid-body", detail: "It holds a value that the database refuses." };
 const INTERRUPTED: Refusal = { kind: "problem", code: "batch-interrupted" };
@@ -34,6 +38,8 @@ export class Creation {
   readonly #committed: () => void;
   readonly #starts: OwnStarts;
   readonly #together: Together<Submission, CreateOutcome[]>;
+  /** For so many transactions. */
+  #lookingFirst = 0;
 
   /** @param committed told after each commit that wrote a command which is due */
   constructor(store: BooksStore, types: TypeCheck, committed: () => void, starts: OwnStarts) {
@@ -74,18 +80,35 @@ export class Creation {
   }
 
   async #transact(candidates: Candidate[], atomic: boolean): Promise<CreateOutcome[]> {
-    const claimId = this.#starts.claim(candidates.length, sizeOfAll(candidates));
+    const size = sizeOfAll(candidates);
+    const claimId = this.#starts.claim(candidates.length, size);
     try {
-      const outcomes = await this.#store.inTransaction((tx) => {
-        const check = (requests: CreateObserver[]) => this.#types.check(requests, tx.types);
-        return createTogether(tx, candidates, { atomic, check, claimId });
-      });
+      const outcomes = await this.#write(candidates, { atomic, claimId }, size);
       this.#sendStarts(candidates, outcomes);
       return outcomes;
     } catch (error) {
       if (error instanceof RolledBack) return error.outcomes;
       throw error;
     }
+  }
+
+  /** At first as if nothing stood in the way of any; but not while somebody sends much that cannot be. */
+  async #write(candidates: Candidate[], how: HowToCreate, size: number): Promise<CreateOutcome[]> {
+    const asking = (create: (...asked: [BooksTransaction, Candidate[], HowToCreate]) => Promise<CreateOutcome[]>) =>
+      this.#store.inTransaction((tx) => {
+        const check = (requests: CreateObserver[]) => this.#types.check(requests, tx.types);
+        return create(tx, candidates, { ...how, check });
+      });
+    if (this.#lookingFirst > 0) this.#lookingFirst -= 1;
+    else if (mayHopeFor(candidates, size)) {
+      try {
+        return await asking(createAsHoped);
+      } catch (error) {
+        if (!(error instanceof NotAsHoped)) throw error;
+        this.#lookingFirst = LOOKS_AFTER_ONE_IN_VAIN;
+      }
+    }
+    return asking(createTogether);
   }
 
   #sendStarts(candidates: Candidate[], outcomes: CreateOutcome[]): void {
