@@ -166,7 +166,8 @@ export interface ServiceBook extends SlotsBook, IntakeBook {
   lastSeq: number;
   workerCount: number;
   running: number;
-  types: ObserverTypeInfo[];
+  /** As it announced them in what is read now; absent: nothing is said of them, and they stand in the books. */
+  types?: ObserverTypeInfo[];
   version: string;
   host: string;
   pid: number;

@@ -133,7 +133,7 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
 function rowsToWrite(books: Books): [text: string, values: unknown[]][] {
   const { changedServices, changedRuns, changedObservers, markersSeen, givenBack } = books;
   const rows: [string, unknown[]][] = [];
-  if (changedServices.size > 0) rows.push(servicesToWrite([...changedServices]));
+  rows.push(...servicesToWrite([...changedServices]));
   if (changedRuns.size > 0) rows.push(runsToWrite([...changedRuns]));
   if (changedObservers.size > 0) rows.push(observersToWrite([...changedObservers], books.runs));
   if (markersSeen.size > 0) rows.push([QUEUE_MARKER_SEEN, [[...markersSeen]]]);

@@ -5,9 +5,12 @@ import { LIVING_STATES } from "../services/service-states.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared } from "../statements/prepared.ts";
 
-/** Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. */
+/**
+ * Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. Without their types, which are long, and which
+ * only a birth changes: read and written with each batch of events, those of thirty types took longer than all else of it.
+ */
 const LOCK = prepared(`
-  SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, types, version,
+  SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, version,
          host, pid, heartbeat_ms AS "heartbeatMs", memory_bytes AS "memoryBytes", event_loop_lag_ms AS "eventLoopLagMs",
          end_reason AS "endReason", broker_loss AS "brokerLoss", features, broken_files AS "brokenFiles",
          slots, slot_deaths AS "slotDeaths", slot_deaths_lately AS "slotDeathsLately", not_consuming AS "notConsuming", emits,
@@ -22,7 +25,7 @@ const NAMESAKES = `
 /** Index: runs_not_ended_on_service. */
 const OBSERVERS_ON = `SELECT DISTINCT observer_id AS id FROM runs WHERE service_id = ANY($1) AND state <> 'Ended'`;
 
-const GIVEN = new GivenRows<ServiceBook>({
+const COLUMNS: ConstructorParameters<typeof GivenRows<ServiceBook>>[0] = {
   id: ["uuid", (s) => s.id],
   name: ["text", (s) => s.name],
   pool: ["text", (s) => s.pool],
@@ -31,7 +34,6 @@ const GIVEN = new GivenRows<ServiceBook>({
   last_seq: ["bigint", (s) => s.lastSeq],
   worker_count: ["int", (s) => s.workerCount],
   running: ["int", (s) => s.running],
-  types: ["jsonb", (s) => JSON.stringify(s.types)],
   version: ["text", (s) => s.version],
   host: ["text", (s) => s.host],
   pid: ["int", (s) => s.pid],
@@ -52,25 +54,34 @@ const GIVEN = new GivenRows<ServiceBook>({
   answered_marker: ["uuid", (s) => s.answered?.markerId ?? null],
   answered_round: ["int", (s) => s.answered?.round ?? null],
   gave_inventory: ["boolean", (s) => s.gaveInventory === true],
-});
+};
+const GIVEN = new GivenRows(COLUMNS);
+const GIVEN_TYPES = new GivenRows<ServiceBook>({ ...COLUMNS, types: ["jsonb", (s) => JSON.stringify(s.types)] });
+
 /** No column of the table. */
 const NOT_KEPT = ["gave_inventory"];
 /** What is not told this time stays as it was told last. */
 const AS_BEFORE = ["answered_marker", "answered_round"];
 
-const WRITE = prepared(`
-  INSERT INTO services AS s (${GIVEN.names(NOT_KEPT)}, ended_at, inventory_at)
-  SELECT ${GIVEN.names(NOT_KEPT)},
+/** @param beside columns of a row that is new, with their values: of one that is there they stay as they are */
+const writeOf = (given: GivenRows<ServiceBook>, beside: Readonly<Record<string, string>> = {}): string => {
+  const named = (names: string, others: string[]) => [names, ...others].join(", ");
+  return prepared(`
+  INSERT INTO services AS s (${named(given.names(NOT_KEPT), Object.keys(beside))}, ended_at, inventory_at)
+  SELECT ${named(given.names(NOT_KEPT), Object.values(beside))},
          CASE WHEN state NOT IN (${LIVING_STATES}) THEN now() END, CASE WHEN gave_inventory THEN now() END
-  FROM ${GIVEN.from()}
+  FROM ${given.from()}
   ON CONFLICT (id) DO UPDATE SET
-    ${GIVEN.assigned("excluded", ["id", "name", ...AS_BEFORE, ...NOT_KEPT])},
+    ${given.assigned("excluded", ["id", "name", ...AS_BEFORE, ...NOT_KEPT])},
     ended_at = CASE WHEN excluded.ended_at IS NULL THEN NULL ELSE coalesce(s.ended_at, excluded.ended_at) END,
     answered_marker = coalesce(excluded.answered_marker, s.answered_marker),
     answered_round = coalesce(excluded.answered_round, s.answered_round),
     inventory_at = coalesce(excluded.inventory_at, s.inventory_at),
     last_seen_at = CASE WHEN excluded.state = 'Gone' THEN s.last_seen_at ELSE now() END,
     changed_xid = pg_current_xact_id()`);
+};
+const WRITE = writeOf(GIVEN, { types: "'[]'::jsonb" });
+const WRITE_WITH_TYPES = writeOf(GIVEN_TYPES);
 
 type ServiceRow = ServiceBook & { lastSeq: string; memoryBytes: string };
 
@@ -86,5 +97,12 @@ export const findNamesakes = (tx: EntityManager, names: string[], ids: ServiceId
 /** Whose runs on these services have not ended. */
 export const findObserversOn = (tx: EntityManager, ids: ServiceId[]) => tx.query<{ id: ObserverId }[]>(OBSERVERS_ON, [ids]);
 
-/** The statement and its parameters. */
-export const servicesToWrite = (services: ServiceBook[]): [string, unknown[]] => [WRITE, GIVEN.of(services)];
+/** The statements and their parameters. Of one whose types were not told the row is there, and locked. */
+export function servicesToWrite(services: ServiceBook[]): [string, unknown[]][] {
+  const told = services.filter(({ types }) => types !== undefined);
+  const others = services.filter(({ types }) => types === undefined);
+  return [
+    ...(told.length > 0 ? [[WRITE_WITH_TYPES, GIVEN_TYPES.of(told)] as [string, unknown[]]] : []),
+    ...(others.length > 0 ? [[WRITE, GIVEN.of(others)] as [string, unknown[]]] : []),
+  ];
+}
