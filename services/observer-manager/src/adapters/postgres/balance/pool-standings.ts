@@ -8,7 +8,7 @@ import { literals } from "../statements/sql-conditions.ts";
 const SERVICES = `
   SELECT id, name, pool, generation, worker_count AS workers, state, drain, not_consuming IS NOT NULL AS "isFull",
          features ? 'balance' AS "canMove",
-         (SELECT coalesce(array_agg(t ->> 'type'), '{}') FROM jsonb_array_elements(types) t) AS types
+         (SELECT coalesce(array_agg(t ->> 'type'), '{}') FROM jsonb_array_elements(type_facts) t) AS types
   FROM services WHERE state IN (${LIVING_STATES}) AND ($1::text IS NULL OR pool = $1) ORDER BY name, id`;
 
 /** Index: observers_on_service. */

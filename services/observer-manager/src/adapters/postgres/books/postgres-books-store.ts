@@ -3,6 +3,7 @@ import type {
   ObserverFilter,
   ObserverId,
   ObserverSpec,
+  ObserverTypeInfo,
   ObserverView,
   RunId,
   ServiceId,
@@ -41,6 +42,7 @@ import { bytesOfAll } from "../statements/page-bytes.ts";
 import { prepared } from "../statements/prepared.ts";
 import { asRefused, rethrowRefused } from "../statements/refused.ts";
 import { PostgresTypeDirectory } from "../types/type-reads.ts";
+import { TypesOfPools } from "../types/types-of-pools.ts";
 import { loadBooks, loadObserverBooks, loadObserverBooksLike, needsAnswers, writeBooks } from "./books-rows.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
@@ -79,6 +81,7 @@ const LOCK_POOL = prepared("SELECT pg_advisory_xact_lock($1, hashtext($2))");
 /** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
 export class PostgresBooksStore implements BooksStore {
   readonly #dataSource: DataSource;
+  readonly #types = new TypesOfPools<ObserverTypeInfo>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -86,7 +89,7 @@ export class PostgresBooksStore implements BooksStore {
 
   async inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T> {
     return await transact(this.#dataSource, (manager, unawaited) =>
-      work(new PostgresBooksTransaction(manager, unawaited)),
+      work(new PostgresBooksTransaction(manager, unawaited, this.#types)),
     ).catch(rethrowRefused);
   }
 
@@ -122,8 +125,8 @@ export class PostgresBooksTransaction implements BooksTransaction {
   readonly #unawaited: Unawaited;
   readonly types: TypeDirectory;
 
-  constructor(tx: EntityManager, unawaited: Unawaited) {
-    this.types = new PostgresTypeDirectory(tx);
+  constructor(tx: EntityManager, unawaited: Unawaited, types?: TypesOfPools<ObserverTypeInfo>) {
+    this.types = new PostgresTypeDirectory(tx, types);
     this.#tx = tx;
     this.#unawaited = unawaited;
   }

@@ -22,7 +22,7 @@ export const KEEPING = literals(["cordon-asked", "cordoned", "lift-asked"] satis
 /** Indexes: services_living, observers_on_service. `rows`: how many counts there are, all pools together. */
 const FREE_WORKERS = prepared(`
   WITH living AS MATERIALIZED (
-    SELECT worker_count, types FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
+    SELECT worker_count, type_facts FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
   ), kept AS MATERIALIZED (
     SELECT o.type, o.count FROM services s CROSS JOIN LATERAL (
       SELECT type, count(*) AS count FROM observers WHERE current_service_id = s.id AND pool = $1 GROUP BY type) o
@@ -35,7 +35,7 @@ const FREE_WORKERS = prepared(`
   SELECT (SELECT coalesce(sum(worker_count), 0) FROM living) - (SELECT coalesce(sum(count), 0) FROM taken) AS free,
          (SELECT count(*)::int FROM observer_counts) AS rows,
          (SELECT json_object_agg(wanted.type, (SELECT coalesce(sum(worker_count), 0) FROM living
-                   WHERE types @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
+                   WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
           FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`);
 
 /** Rows that others have not committed yet stay as they are, and two that fold at once find each row once. */

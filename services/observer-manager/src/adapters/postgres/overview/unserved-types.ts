@@ -7,7 +7,7 @@ import { literals } from "../statements/sql-conditions.ts";
 import { MAY_LIVE, mayBeServed } from "../tasks/unheard-services.ts";
 
 const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;
-const HAS = (type: string): string => `s.types @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
+const HAS = (type: string): string => `s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
 
 /** Index: services_living. A pool in which no service takes work is another matter. */
 const OBSERVERS = `

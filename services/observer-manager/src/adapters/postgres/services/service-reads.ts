@@ -13,8 +13,8 @@ import { LIVING_STATES } from "./service-states.ts";
 export const SERVICE_COLUMNS = `
   s.id, s.name, s.pool, s.state, s.drain, s.worker_count, s.running AS reported_running,
   (SELECT count(*)::int FROM observers o WHERE o.current_service_id = s.id) AS running,
-  (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.types) t) AS types,
-  (SELECT jsonb_build_object('workers', w.workers, 'types', jsonb_path_query_array(w.types, '$[*].type')) FROM task_services w
+  (SELECT coalesce(jsonb_agg(t ->> 'type' ORDER BY t ->> 'type'), '[]') FROM jsonb_array_elements(s.type_facts) t) AS types,
+  (SELECT jsonb_build_object('workers', w.workers, 'types', jsonb_path_query_array(w.type_facts, '$[*].type')) FROM task_services w
     WHERE w.id = s.id AND w.workers > 0) AS tasks,
   CASE WHEN s.drain = 'begun' THEN
     (SELECT count(*)::int FROM tasks t WHERE t.pool = s.pool AND t.status = 'Running' AND t.service_id = s.id) ELSE 0 END AS tasks_left,

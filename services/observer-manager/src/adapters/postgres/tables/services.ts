@@ -21,6 +21,9 @@ export const ServicesTable = new EntitySchema({
     /** As it said itself. */
     running: column("integer"),
     types: column("jsonb"),
+    /** Made of them by PostgreSQL: the same without what is long, and a number that is the same where they are. */
+    typeFacts: column("jsonb", "type_facts"),
+    typesHash: column("bigint", "types_hash"),
     features: column("jsonb"),
     /** By type, what it has emitted since its boot, as it told last; null: it has not told. */
     emits: nullable("jsonb"),

@@ -101,6 +101,9 @@ export const TaskServicesTable = new EntitySchema({
     workers: column("integer"),
     draining: column("boolean"),
     types: column("jsonb"),
+    /** Made of them by PostgreSQL: the same without what is long, and a number that is the same where they are. */
+    typeFacts: column("jsonb", "type_facts"),
+    typesHash: column("bigint", "types_hash"),
     /** The last batch of events that was applied. */
     lastSeq: column("bigint", "last_seq"),
     seenAt: column("timestamptz", "seen_at"),

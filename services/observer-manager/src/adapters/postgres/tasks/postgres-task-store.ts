@@ -4,6 +4,7 @@ import {
   type SendId,
   TASK_OVER_STATUSES,
   type TaskId,
+  type TaskTypeInfo,
   type TaskView,
 } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
@@ -25,6 +26,7 @@ import { prepared } from "../statements/prepared.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { SqlConditions } from "../statements/sql-conditions.ts";
 import { livePools } from "../types/type-reads.ts";
+import { TypesOfPools, type TypesRow } from "../types/types-of-pools.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
 import { CANCELLED } from "./ended-task-rows.ts";
 import { countCreated } from "./task-created.ts";
@@ -43,10 +45,12 @@ export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_a
 
 const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
 
-/** A handful of rows. */
+/** A handful of rows; without the types of the hashes $2. */
 const LIVE_TYPES = prepared(`
-  SELECT types, count(*)::int AS services, ARRAY(SELECT type FROM task_types WHERE outside) AS outside FROM task_services
-  WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types`);
+  SELECT g.types_hash::text AS hash, g.services, pg_column_size(s.types) AS bytes,
+         CASE WHEN g.types_hash <> ALL($2::bigint[]) THEN s.types END AS types, ARRAY(SELECT type FROM task_types WHERE outside) AS outside
+  FROM (SELECT types_hash, count(*)::int AS services, (array_agg(id))[1] AS id FROM task_services
+        WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types_hash) g JOIN task_services s USING (id)`);
 
 /** Indexes: tasks_newest, tasks_of_type, tasks_in_flight, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
 const TASKS: LiveAndEnded = {
@@ -60,8 +64,13 @@ const TASKS: LiveAndEnded = {
 /** It is not claimed, and leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
 
+/** What a creation is held against. */
+type TaskType = Pick<TaskTypeInfo, "type" | "paramsSchema">;
+type LiveTypesRow = TypesRow<TaskType> & { services: number; outside: string[] };
+
 export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   readonly #dataSource: DataSource;
+  readonly #types = new TypesOfPools<TaskType>();
   readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
@@ -145,12 +154,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   }
 
   async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
-    type Row = {
-      types: { type: string; paramsSchema: Record<string, unknown> }[];
-      services: number;
-      outside: string[];
-    };
-    const rows = await this.#dataSource.query<Row[]>(LIVE_TYPES, [pool]);
+    const rows = await this.#types.read(pool, (known) => this.#dataSource.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
     return {
       services: rows.reduce((sum, row) => sum + row.services, 0),
       types: rows.flatMap((row) => row.types),

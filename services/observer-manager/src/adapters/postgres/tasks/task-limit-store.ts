@@ -21,7 +21,7 @@ const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 
 /** Somebody has it, or had it an hour or two ago, or a task of it waits or is in flight. */
 const IS_KNOWN = `
-  SELECT EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', $1::text)))
+  SELECT EXISTS (SELECT FROM task_services WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', $1::text)))
       OR ${isOfType("$1")} AS known`;
 
 const FORGET = "DELETE FROM task_types WHERE type = $1";
@@ -34,7 +34,7 @@ const KEEP = `
 const views = (which: string): string => `
   WITH announced AS (
     SELECT t.info ->> 'type' AS type, count(DISTINCT s.id)::int AS services
-    FROM task_services s, jsonb_array_elements(s.types) AS t (info) WHERE s.workers > 0 AND s.${TASK_SERVICE_LIVES} GROUP BY 1
+    FROM task_services s, jsonb_array_elements(s.type_facts) AS t (info) WHERE s.workers > 0 AND s.${TASK_SERVICE_LIVES} GROUP BY 1
   ), flight AS (
     SELECT type, (${COUNTED})::int AS count FROM tasks t WHERE status IN ('Sent', 'Running') GROUP BY type)
   SELECT type, coalesce(l.paused, false) AS paused, l.max_running AS "maxRunning", coalesce(l.min_running, 0) AS "minRunning",

@@ -31,13 +31,13 @@ const NEXT_SCHEDULED =
 
 /** A handful of rows. */
 const SERVED_POOLS = prepared(`
-  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types,
-    bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.types @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
+  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(type_facts, '$[*].type')) AS types,
+    bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
   FROM task_services s WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool`);
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
-  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(types, '$[*].type')) AS types
+  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(type_facts, '$[*].type')) AS types
   FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
   GROUP BY pool, ready_from HAVING (

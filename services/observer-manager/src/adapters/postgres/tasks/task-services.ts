@@ -5,10 +5,10 @@ export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
 export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (
   SELECT FROM task_services s
   WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND ${lives}
-    AND s.types @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
+    AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
 /** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
 export const ANNOUNCED = `
   SELECT s.pool, t->>'type' AS type, max((t->>'meanMs')::float8) AS "meanMs",
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
-  FROM task_services s, jsonb_array_elements(s.types) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;
+  FROM task_services s, jsonb_array_elements(s.type_facts) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;

@@ -47,7 +47,7 @@ const WORK = `FROM task_services s WHERE s.${TASK_SERVICE_LIVES} AND NOT s.drain
 /** A handful of services and limits. */
 const ABLE = `
   SELECT t ->> 'type' AS type, s.pool, ${intSum("s.workers")} AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
-  ${WORK.replace("task_services s", "task_services s CROSS JOIN LATERAL jsonb_array_elements(s.types) AS t")} GROUP BY 1, 2`;
+  ${WORK.replace("task_services s", "task_services s CROSS JOIN LATERAL jsonb_array_elements(s.type_facts) AS t")} GROUP BY 1, 2`;
 const POOLS = `SELECT s.pool, ${intSum("s.workers")} AS workers ${WORK} GROUP BY 1 ORDER BY 1`;
 const LIMITS = `
   SELECT type, paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside

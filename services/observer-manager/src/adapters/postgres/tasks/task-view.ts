@@ -74,7 +74,7 @@ export const isOfType = (type: string): string =>
 
 /** Whether anybody has heard of it: a service had it an hour or two ago, somebody has limited it, or a task of it is or was. @param type as SQL */
 export const isKnownType = (type: string): string => `
-  (EXISTS (SELECT FROM task_services WHERE types @> jsonb_build_array(jsonb_build_object('type', ${type})))
+  (EXISTS (SELECT FROM task_services WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', ${type})))
    OR EXISTS (SELECT FROM task_types WHERE type = ${type}) OR ${isOfType(type)} OR EXISTS (SELECT FROM ended_tasks WHERE type = ${type}))`;
 
 /** Of `tasks`; where a stack would be too much. */

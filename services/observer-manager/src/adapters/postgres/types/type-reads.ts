@@ -5,12 +5,15 @@ import type { LivePool } from "../../../operations/types/unknown-type.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { prepared } from "../statements/prepared.ts";
 import { TASK_SERVICE_LIVES } from "../tasks/task-services.ts";
+import { TypesOfPools, type TypesRow } from "./types-of-pools.ts";
 
-/** Index: services_living. Services of one version announce the same: GROUP BY folds them into one row. */
+/** Index: services_living. Services of one version announce the same, and are one row; without the types of the hashes $2. */
 const LIVE_TYPES = prepared(`
-  SELECT types, count(*) AS services,
-         coalesce(array_agg(name ORDER BY name) FILTER (WHERE NOT features ? 'admission'), '{}') AS without FROM services
-  WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types`);
+  SELECT g.types_hash::text AS hash, g.services, g.without, pg_column_size(s.types) AS bytes,
+         CASE WHEN g.types_hash <> ALL($2::bigint[]) THEN s.types END AS types
+  FROM (SELECT types_hash, count(*)::int AS services, (array_agg(id))[1] AS id,
+               coalesce(array_agg(name ORDER BY name) FILTER (WHERE NOT features ? 'admission'), '{}') AS without
+        FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) GROUP BY types_hash) g JOIN services s USING (id)`);
 
 /** Index: services_living. Two versions of a type are two rows. */
 const ALL_TYPES = `
@@ -27,9 +30,9 @@ const BROKEN_FILES = `
 /** Index: services_living. Asked for only where something was refused. */
 const LIVE_POOLS = `
   SELECT s.pool, coalesce(array_agg(DISTINCT t ->> 'type') FILTER (WHERE t IS NOT NULL), '{}') AS types,
-         ARRAY(SELECT DISTINCT k ->> 'type' FROM task_services w CROSS JOIN jsonb_array_elements(w.types) k
+         ARRAY(SELECT DISTINCT k ->> 'type' FROM task_services w CROSS JOIN jsonb_array_elements(w.type_facts) k
                WHERE w.pool = s.pool AND w.workers > 0 AND w.${TASK_SERVICE_LIVES}) AS "taskTypes"
-  FROM services s LEFT JOIN LATERAL jsonb_array_elements(s.types) t ON true
+  FROM services s LEFT JOIN LATERAL jsonb_array_elements(s.type_facts) t ON true
   WHERE s.state IN (${LIVING_STATES}) GROUP BY s.pool ORDER BY s.pool`;
 
 export async function listTypes(dataSource: DataSource): Promise<TypeList> {
@@ -44,20 +47,22 @@ export async function listTypes(dataSource: DataSource): Promise<TypeList> {
 export const livePools = (database: Pick<EntityManager, "query">): Promise<LivePool[]> =>
   database.query<LivePool[]>(LIVE_POOLS);
 
+type LiveTypesRow = TypesRow<ObserverTypeInfo> & { services: number; without: string[] };
+
 export class PostgresTypeDirectory implements TypeDirectory {
   readonly #database: Pick<EntityManager, "query">;
+  readonly #known: TypesOfPools<ObserverTypeInfo>;
 
-  constructor(database: Pick<EntityManager, "query">) {
+  /** @param known what was read before, by others too */
+  constructor(database: Pick<EntityManager, "query">, known = new TypesOfPools<ObserverTypeInfo>()) {
     this.#database = database;
+    this.#known = known;
   }
 
   async liveTypes(pool: string): Promise<LiveTypes> {
-    const rows = await this.#database.query<{ types: ObserverTypeInfo[]; services: string; without: string[] }[]>(
-      LIVE_TYPES,
-      [pool],
-    );
+    const rows = await this.#known.read(pool, (known) => this.#database.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
     return {
-      services: rows.reduce((sum, row) => sum + Number(row.services), 0),
+      services: rows.reduce((sum, row) => sum + row.services, 0),
       types: rows.flatMap((row) => row.types),
       withoutAdmission: rows.flatMap((row) => row.without),
     };

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { EventBatch, ObserverTypeInfo, ServiceId } from "@unacked/contracts";
+import { beforeEach, expect, test } from "vitest";
+import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
+import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
+import { insert, putService, useBooks } from "../support/servers/books.ts";
+
+/* With their schemas types are long: 100 kB of thirty, and each service of a fleet announces them. */
+
+const books = useBooks("services, task_services");
+const query = <Row>(sql: string, parameters: unknown[] = []) => books.dataSource.query<Row[]>(sql, parameters);
+let directory: PostgresTypeDirectory;
+let tasks: PostgresTaskStore;
+beforeEach(() => {
+  directory = new PostgresTypeDirectory(books.dataSource);
+  tasks = new PostgresTaskStore(books.dataSource);
+});
+
+/** Long, and not to be shortened by compression. */
+const schema = () => ({ description: Array.from({ length: 200 }, () => randomUUID()).join() });
+const info = (type: string, more: object = {}): ObserverTypeInfo => ({
+  type,
+  description: "d",
+  paramsSchema: schema(),
+  ...more,
+});
+const putTaskService = (types: object[]) =>
+  insert(books.dataSource, "task_services", {
+    id: randomUUID(),
+    generation: 1,
+    name: "s",
+    pool: "default",
+    workers: 1,
+    draining: false,
+    types,
+  });
+
+test("Of services that announce the same it is read once, and once more only where somebody announces something else", async () => {
+  const same = [info("one"), info("two")];
+  for (let i = 0; i < 3; i += 1) await putService(books.dataSource, { types: same });
+  const before = await directory.liveTypes("default");
+  expect(before).toEqual({
+    services: 3,
+    types: same,
+    withoutAdmission: [expect.any(String), expect.any(String), expect.any(String)],
+  });
+  const after = await directory.liveTypes("default");
+  expect(after.types[0]).toBe(before.types[0]); // what was compiled for it is found by it
+
+  const other = [info("three")];
+  await putService(books.dataSource, { types: other });
+  const { services, types } = await directory.liveTypes("default");
+  expect([services, types.length]).toEqual([4, 3]);
+  expect(types).toContain(before.types[0]);
+  expect(types).toContainEqual(other[0]);
+  await query("DELETE FROM services");
+  expect(await directory.liveTypes("default")).toEqual({ services: 0, types: [], withoutAdmission: [] });
+});
+
+test("Task types are the same, however long their tasks take", async () => {
+  const paramsSchema = schema();
+  for (const meanMs of [1, 2, 3]) await putTaskService([{ type: "resize", description: "", paramsSchema, meanMs }]);
+  const before = await tasks.liveTypes("default");
+  expect(before).toMatchObject({ services: 3, types: [{ type: "resize", paramsSchema }], outside: [] });
+  await query("UPDATE task_services SET types = jsonb_set(types, '{0,meanMs}', '9')");
+  expect((await tasks.liveTypes("default")).types[0]).toBe(before.types[0]);
+});
+
+test("What is short of them stands beside them, whoever wrote them", async () => {
+  await putService(books.dataSource, { types: [info("one", { onUpdate: true, checkpointSchema: schema() })] });
+  await putTaskService([{ type: "resize", description: "d", paramsSchema: {}, meanMs: 7.5, batch: 10 }]);
+  await putTaskService([]);
+  expect(await query("SELECT type_facts AS facts FROM services")).toEqual([{ facts: [{ type: "one", onUpdate: true }] }]);
+  expect(await query("SELECT type_facts AS facts FROM task_services ORDER BY 1 DESC")).toEqual([
+    { facts: [{ type: "resize", meanMs: 7.5, batch: 10 }] },
+    { facts: [] },
+  ]);
+});
+
+test("They are written as a service is born, and neither read nor written when it tells of something else", async () => {
+  const ledger = new Ledger(new PostgresBooksStore(books.dataSource), "a manager", {
+    applied: () => undefined,
+    sent: () => undefined,
+    putAside: () => undefined,
+  });
+  const id = await putService(books.dataSource, { types: [info("one")] });
+  const told = (seq: number): EventBatch => ({
+    kind: "EventBatch",
+    serviceId: id as ServiceId,
+    serviceName: "s",
+    pool: "default",
+    workerCount: 5,
+    generation: 1,
+    seq,
+    events: [],
+  });
+  const before = await whereTypesLie();
+  await ledger.apply([told(2), { ...told(1), serviceId: randomUUID() as ServiceId }]);
+  expect(await query("SELECT last_seq, jsonb_array_length(types) AS types FROM services ORDER BY last_seq DESC")).toEqual([
+    { last_seq: "2", types: 1 },
+    { last_seq: "1", types: 0 },
+  ]);
+  expect(await whereTypesLie()).toEqual(before);
+});
+
+/** Long values lie in pieces beside the table; one that is written lies in new ones. */
+async function whereTypesLie(): Promise<unknown[]> {
+  const [row] = await query<{ name: string }>(
+    "SELECT reltoastrelid::regclass::text AS name FROM pg_class WHERE relname = 'services'",
+  );
+  const pieces = await query(`SELECT DISTINCT chunk_id FROM ${row?.name ?? ""}`);
+  expect(pieces).toHaveLength(1);
+  return pieces;
+}
