@@ -28,29 +28,56 @@ async function measure(bench) {
     "state-told": { ...perSecond(`${told}: as fast as they are told (until the broker has confirmed them)`), isLoose: true },
     ...cpuFigures(told),
     "single-creates": perSecond("single REST creates over 32 connections (raw: confirmed publishes, 32 at once)"),
+    "many-types": perSecond("the same, where twenty more services announce thirty types of 25 fields each"),
   });
   await measureStateEvents(bench, tally);
   const raw = await RawBroker.open(rig);
   await raw.startConsumer("raw-consumer", 65_535);
   const system = await System.start(rig);
   await system.startService("alpha", 65_535);
-  const creates = sizes.posts;
-  await repeat(bench, "single creates", async () => {
+  await measureCreates(bench, tally, { raw, system, figure: "single-creates", title: "single creates" });
+  await announceTypes(system);
+  await measureCreates(bench, tally, { raw, system, figure: "many-types", title: "single creates among many types" });
+  await raw.close();
+  await system.close();
+  return { figures: tally.figures };
+}
+
+/**
+ * @param {import("./bench.mjs").Bench} bench
+ * @param {Tally<"single-creates" | "many-types">} tally
+ * @param {{ raw: RawBroker, system: System, figure: "single-creates" | "many-types", title: string }} parts
+ */
+async function measureCreates(bench, tally, { raw, system, figure, title }) {
+  const creates = bench.sizes.posts;
+  await repeat(bench, title, async () => {
     const bodies = startBodies(creates);
     const rawMs = await timed(() => atOnce(creates, CONNECTIONS, (i) => raw.publishOne(/** @type {Buffer} */ (bodies[i]))));
-    tally.raw({ "single-creates": (creates * 1_000) / rawMs });
+    tally.raw({ [figure]: (creates * 1_000) / rawMs });
     const posts = bodies.map(() => JSON.stringify(system.observer()));
     const ourMs = await timed(() =>
       atOnce(creates, CONNECTIONS, (i) => system.rest.expect(201, "POST", "/api/v1/observers", posts[i])),
     );
-    tally.ours({ "single-creates": (creates * 1_000) / ourMs });
+    tally.ours({ [figure]: (creates * 1_000) / ourMs });
     await raw.orderAcks(1);
     await system.books.until("Processing", creates, ["Created"]);
     await system.stopAll();
   });
-  await raw.close();
-  await system.close();
-  return { figures: tally.figures };
+}
+
+/** Of services that are in the books alone: they cost nothing but what is asked about them. @param {System} system */
+async function announceTypes(system) {
+  const fields = Array.from({ length: 25 }, (_, i) => [
+    `field${i}`,
+    { type: "string", description: "What it is, as people write it." },
+  ]);
+  const paramsSchema = { type: "object", properties: Object.fromEntries(fields), additionalProperties: false };
+  const types = Array.from({ length: 30 }, (_, i) => ({ type: `other-${i}`, description: "", paramsSchema }));
+  await system.books.query(
+    `INSERT INTO services (id, name, pool, state, generation, last_seq, worker_count, types)
+     SELECT gen_random_uuid(), 'announced-' || n, 'default', 'Alive', 1, 1, 1, $1 FROM generate_series(1, 20) n`,
+    [JSON.stringify(types)],
+  );
 }
 
 /**
