@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ErrorEntry, Readiness } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { runStatement } from "../support/servers/servers.ts";
@@ -141,6 +142,8 @@ describe("a poisoned message", () => {
       expect((await system.call("POST", "/api/v1/tasks", { type: "after-odd", params: { a: 1 } })).status).toBe(201);
     });
     await untilAmongErrors(/events\/0\/workers/);
+    const counted = async () => (await scrape(system.url)).value("unacked_manager_errors_total", { reason: "unreadable" });
+    await eventually(async () => expect(await counted()).toBe(1));
     await eventually(async () => expect((await system.management.queue("unacked.task-state")).total).toBe(0));
     for (const path of ["stats", "tasks", "task-types", "task-figures"])
       expect([path, (await system.call("GET", `/api/v1/${path}`)).status]).toEqual([path, 200]);

@@ -285,6 +285,7 @@ test("The audit trail says which user of the broker asked, and the metrics by us
   expect(count("looker", "refused")).toBe(1);
   expect(count("hasty", "too-many")).toBeGreaterThanOrEqual(4);
   expect(count("(others)", "unanswerable")).toBe(2);
+  expect(metrics.value("unacked_manager_errors_total", { reason: "unreadable" })).toBe(4);
   expect(metrics.value("unacked_requests_waiting")).toBe(0);
 });
 

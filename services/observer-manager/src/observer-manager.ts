@@ -10,6 +10,7 @@ import { FlowSide } from "./flow-side.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import { ObserverSide } from "./observer-side.ts";
 import { LostActions } from "./operations/access/lost-actions.ts";
+import { CountedErrors } from "./operations/books/counted-errors.ts";
 import { ChangeHub } from "./operations/changes/change-hub.ts";
 import { FeatureGate } from "./operations/features/feature-gate.ts";
 import type { Log } from "./operations/log.ts";
@@ -86,6 +87,7 @@ export class ObserverManager {
     const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
     const database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
     this.#database = database;
+    const putAside = new CountedErrors(database.errors, tally);
     const amqp = amqpSettingsOf(parts);
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const taskRetentionMs = settings.TASK_RETENTION_DAYS * MS_PER_DAY;
@@ -103,6 +105,7 @@ export class ObserverManager {
       database,
       features: this.#features,
       reads,
+      errors: putAside,
       tally,
       retentionMs,
       log,
@@ -111,9 +114,8 @@ export class ObserverManager {
     const isReady = () => this.#observers.isReady;
     this.#lostActions = new LostActions({
       missing: (actions) => database.missingActions(actions),
-      errors: database.errors,
+      errors: putAside,
       managerId,
-      tally,
       log,
     });
     database.onFailover({
@@ -128,6 +130,7 @@ export class ObserverManager {
     this.#tasks = new TaskSide({
       ...amqp,
       database,
+      errors: putAside,
       tally: this.#metrics.taskTally,
       retentionMs: taskRetentionMs,
       creationPools: settings.TASK_CREATION_POOLS ?? [],
@@ -146,6 +149,7 @@ export class ObserverManager {
       ...amqp,
       users: settings.REQUEST_USERS,
       database,
+      errors: putAside,
       tally: this.#metrics.requestTally,
       wake: () => this.#tasks.wake(),
       wakeTimers: () => this.#timers.wake(),

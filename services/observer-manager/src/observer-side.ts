@@ -3,6 +3,7 @@ import type { Tracing } from "@unacked/tracing";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { ObserverBroker } from "./adapters/amqp/observer-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { ErrorBook } from "./operations/books/books-store.ts";
 import { LateEvents } from "./operations/books/late-events.ts";
 import { Ledger } from "./operations/books/ledger.ts";
 import { Retention } from "./operations/books/retention.ts";
@@ -24,10 +25,11 @@ import type { Tally } from "./operations/tally.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
 
 export interface ObserverSideParts extends AmqpSettings {
-  database: Pick<DatabaseSide, "books" | "commands" | "errors" | "notifications" | "pools" | "proofs" | "reconciliation"> &
+  database: Pick<DatabaseSide, "books" | "commands" | "notifications" | "pools" | "proofs" | "reconciliation"> &
     Pick<DatabaseSide, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
   features: Pick<FeatureGate, "mayGoOnWith" | "mayUse" | "nextReaderKnows">;
   reads: Pick<ManagerReads, "findObserver" | "readCheckpoint">;
+  errors: ErrorBook;
   tally: Tally;
   retentionMs: number;
   log: Log;
@@ -49,8 +51,8 @@ export class ObserverSide {
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
 
-  constructor({ database, features, reads, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
-    const { books, commands, errors, pools, proofs, types } = database;
+  constructor({ database, features, reads, errors, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
+    const { books, commands, pools, proofs, types } = database;
     const committed = () => this.wake();
     const isReady = () => this.isReady;
     const isCaughtUp = () => this.isCaughtUp;

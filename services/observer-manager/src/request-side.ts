@@ -4,6 +4,7 @@ import { RequestBroker } from "./adapters/amqp/requests/request-broker.ts";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import type { RequestUsers } from "./domain/requests/request-users.ts";
+import type { ErrorBook } from "./operations/books/books-store.ts";
 import type { Log } from "./operations/log.ts";
 import { RequestDesk } from "./operations/requests/request-desk.ts";
 import { RequestGate } from "./operations/requests/request-gate.ts";
@@ -12,7 +13,8 @@ import type { RequestTally } from "./operations/tally.ts";
 export interface RequestSideParts extends AmqpSettings {
   /** Undefined: nobody may ask anything over AMQP, and nothing is declared. */
   users: RequestUsers | undefined;
-  database: Pick<DatabaseSide, "tasks" | "errors">;
+  database: Pick<DatabaseSide, "tasks">;
+  errors: ErrorBook;
   tally: RequestTally;
   /** Some task may be due. */
   wake(): void;
@@ -25,14 +27,14 @@ export interface RequestSideParts extends AmqpSettings {
 export class RequestSide {
   readonly #broker: RequestBroker | undefined;
 
-  constructor({ users, database, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
+  constructor({ users, database, errors, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
     if (users === undefined) return;
     const { store: types, requests: store } = database.tasks;
     const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
     this.#broker = new RequestBroker(settings, {
       gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),
       desk: new RequestDesk({ store, types, isPassing, wake, wakeTimers, log }),
-      errors: database.errors,
+      errors,
       tally,
       log,
     });

@@ -2,6 +2,7 @@ import type { QueueDepth, TaskId } from "@unacked/contracts";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { TaskBroker } from "./adapters/amqp/tasks/task-broker.ts";
 import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { ErrorBook } from "./operations/books/books-store.ts";
 import type { Log } from "./operations/log.ts";
 import type { TaskTally } from "./operations/tally.ts";
 import { TaskCreations } from "./operations/tasks/task-creations.ts";
@@ -21,7 +22,8 @@ import { WaitingTakers } from "./operations/tasks/waiting-takers.ts";
 import { Waits } from "./operations/waits.ts";
 
 export interface TaskSideParts extends AmqpSettings {
-  database: Pick<DatabaseSide, "tasks" | "errors" | "notifications">;
+  database: Pick<DatabaseSide, "tasks" | "notifications">;
+  errors: ErrorBook;
   tally: TaskTally;
   retentionMs: number;
   /** Into which handlers of every pool may create tasks. */
@@ -90,7 +92,7 @@ export class TaskSide {
   }
 
   start(): void {
-    const { database, managerId: reporter, tally, log } = this.#parts;
+    const { database, errors, managerId: reporter, tally, log } = this.#parts;
     const { ledger: store, days } = database.tasks;
     const ledger = new TaskLedger({
       store,
@@ -105,7 +107,7 @@ export class TaskSide {
         if (hasFlowEnds) this.#parts.flowEnds();
       },
     });
-    this.#broker.start({ ledger, errors: database.errors, days, reporter, log });
+    this.#broker.start({ ledger, errors, days, reporter, log });
     this.#dispatcher.start();
     this.#takers.start();
     this.#leases.start();

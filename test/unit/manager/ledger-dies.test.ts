@@ -1,4 +1,5 @@
 import {
+  type ErrorReason,
   type EventBatch,
   newObserverId,
   newRunId,
@@ -11,10 +12,21 @@ import { describe, expect, it } from "vitest";
 import type { ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
 import type { NewError } from "../../../services/observer-manager/src/operations/books/books-store.ts";
 import { Ledger } from "../../../services/observer-manager/src/operations/books/ledger.ts";
+import type { Tally } from "../../../services/observer-manager/src/operations/tally.ts";
 import { Dying, deathsIn } from "../../support/ports/dying.ts";
 import { MemoryBooks, messageId } from "../../support/ports/memory-books.ts";
 
-const tally = { applied() {}, putAside() {}, sent() {} };
+/** What metrics are told: of each error its reason, and which runs the books met. */
+function keptTally() {
+  const [reasons, happened]: [ErrorReason[], string[]] = [[], []];
+  const tally: Tally = {
+    applied: (done) => void happened.push(...done.happened.map(({ kind }) => kind)),
+    putAside: (all) => void reasons.push(...all),
+    sent() {},
+  };
+  return { tally, reasons, happened };
+}
+
 const [observerId, other] = [newObserverId(), newObserverId()];
 const [serviceId, namesake] = [newServiceId(), newServiceId()];
 
@@ -102,7 +114,12 @@ function newBooks(): MemoryBooks {
 }
 
 /** What one manager makes of the messages, as the queue gives them to it. */
-async function applied({ messages, unreadable: unread }: Story, books: MemoryBooks, process?: Dying): Promise<MemoryBooks> {
+async function applied(
+  { messages, unreadable: unread }: Story,
+  books: MemoryBooks,
+  process?: Dying,
+  { tally } = keptTally(),
+): Promise<MemoryBooks> {
   const store = process === undefined ? books : books.of(process);
   await new Ledger(store, "a manager", tally).apply(structuredClone(messages), unread);
   return books;
@@ -118,6 +135,13 @@ describe.each(Object.entries(STORIES))("a ledger that is given %s", async (_, st
       ...(kept.length > 0 && { kept: kept.length }),
       lastSeq: services.get(serviceId)?.lastSeq,
     }).toEqual(story.leaves);
+  });
+
+  it("has all of it counted, once", async () => {
+    const told = keptTally();
+    const { runs, errors } = (await applied(story, newBooks(), undefined, told)).tables;
+    expect(told.reasons.toSorted()).toEqual(errors.map(({ reason }) => reason).toSorted());
+    expect(told.happened.filter((kind) => kind === "run-started")).toHaveLength(runs.size);
   });
 
   it.each(await deathsIn((process) => applied(story, newBooks(), process)))(

@@ -52,6 +52,25 @@ test.each([
   expect(errors[0]?.body).not.toContain(good(1));
 });
 
+test("What cannot be read is recorded once, however often its neighbours are tried again", async () => {
+  const { events, ...about } = batchOf(7, good(1));
+  const queue = new MemoryQueue();
+  queue.publish({ ...about, events: [...events, { kind: "TaskSang" }] });
+  const errors: NewError[] = [];
+  let tries = 0;
+  const consumer = new TaskStateConsumer({
+    ledger: { apply: () => ((tries += 1) < 3 ? Promise.reject(new Error("a lock is held")) : Promise.resolve()) } as never,
+    errors: { record: async (more) => void errors.push(...more) },
+    days: { makeAhead: () => Promise.resolve() } as never,
+    reporter: "a manager",
+    log,
+  });
+  await consumer.begin(queue.session(new Dying(Number.POSITIVE_INFINITY, "after")));
+  await eventually(() => expect(queue.size).toBe(0));
+  expect(tries).toBe(3);
+  expect(errors).toMatchObject([{ reason: "unreadable", queue: "unacked.task-state" }]);
+});
+
 test("For how long it has been tried in vain is told, and that it goes well again", async () => {
   const queue = new MemoryQueue();
   queue.publish(batchOf(7, good(1)));

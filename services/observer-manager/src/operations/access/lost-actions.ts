@@ -1,7 +1,6 @@
 import type { ErrorBook, NewError } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
-import type { Tally } from "../tally.ts";
 import type { ActionDone } from "./audit.ts";
 
 export interface LostActionsParts {
@@ -9,7 +8,6 @@ export interface LostActionsParts {
   missing(actions: { id: string; count: number }[]): Promise<ReadonlySet<string>>;
   errors: ErrorBook;
   managerId: string;
-  tally: Pick<Tally, "putAside">;
   log: Log;
 }
 
@@ -81,10 +79,9 @@ export class LostActions {
 
   async #tell(lost: Accepted[]): Promise<void> {
     if (lost.length === 0) return;
-    const { errors, tally, log, managerId } = this.#parts;
+    const { errors, log, managerId } = this.#parts;
     const entries = lost.map((one) => entryOf(one, managerId));
     await errors.record(entries);
-    tally.putAside(entries.map(({ reason }) => reason));
     log.error(
       { event: "lost-in-failover", lost: lost.length, first: entries.slice(0, 20).map(({ detail }) => detail) },
       "the promoted database lacks what clients were answered for",

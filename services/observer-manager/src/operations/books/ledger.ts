@@ -10,6 +10,11 @@ import { applySingleEvent, applyStateMessage } from "../../domain/books/state-me
 import type { Tally } from "../tally.ts";
 import { type BooksStore, type BooksTransaction, isForGood, type KeptEvent, type NewError } from "./books-store.ts";
 
+/** What a transaction did, for metrics: told once it has committed. */
+interface Done extends Pick<Books, "happened" | "unapplied"> {
+  readonly errors: readonly NewError[];
+}
+
 /**
  * What comes in: messages of the state queue, in order. It guarantees: each message's events, its runs, observers, commands
  * and the service's last_seq are written in one transaction, or not at all; a message applied before changes nothing.
@@ -76,10 +81,7 @@ export class Ledger {
       await tx.recordErrors(errors);
       return books;
     });
-    this.#inventories.committed(messages);
-    const tookMs = performance.now() - beganAtMs;
-    this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
-    this.#tally.putAside([...errors.map(({ reason }) => reason), ...unapplied.map(() => "unreadable" as const)]);
+    this.#committed(messages, { beganAtMs, happened, unapplied, errors });
     return [...commands.values()].some((change) => "want" in change);
   }
 
@@ -96,8 +98,9 @@ export class Ledger {
   async #applyPart(message: ReceivedMessage, whole: Error, isDead?: Books["isDead"]): Promise<void> {
     try {
       if (message.kind !== "EventBatch") throw whole;
-      await this.#store.inTransaction((tx) => this.#applySplit(tx, message, isDead));
-      this.#inventories.committed([message]);
+      const beganAtMs = performance.now();
+      const done = await this.#store.inTransaction((tx) => this.#applySplit(tx, message, isDead));
+      this.#committed([message], { beganAtMs, ...done });
     } catch (error) {
       if (!isForGood(error)) throw error;
       await this.#applyTogether([], [this.#refused(message, error.message)]);
@@ -105,23 +108,36 @@ export class Ledger {
   }
 
   /** Event by event, each behind a savepoint, in one transaction with the sequence number. */
-  async #applySplit(tx: BooksTransaction, batch: ReceivedBatch, isDead: Books["isDead"] = () => false): Promise<void> {
+  async #applySplit(tx: BooksTransaction, batch: ReceivedBatch, isDead: Books["isDead"] = () => false): Promise<Done> {
     const header = await tx.loadFor([batch], this.#inventories);
-    if (applyStateMessage(header, { ...batch, events: [] }) === "old") return;
+    const { happened, unapplied } = header;
+    const errors: NewError[] = [];
+    if (applyStateMessage(header, { ...batch, events: [] }) === "old") return { happened, unapplied, errors };
     await this.#write(tx, header);
     for (const event of batch.events) {
       try {
-        await tx.savepoint(async () => {
+        const applied = await tx.savepoint(async () => {
           const books = await tx.loadFor([{ ...batch, events: [event] }], this.#inventories);
           books.isDead = isDead;
           applySingleEvent(books, batch, event);
           await tx.write(books);
+          return books;
         });
+        happened.push(...applied.happened);
       } catch (error) {
         if (!isForGood(error)) throw error;
-        await tx.recordErrors([this.#refused({ ...batch, leftOut: [], events: [event] }, error.message)]);
+        errors.push(this.#refused({ ...batch, leftOut: [], events: [event] }, error.message));
       }
     }
+    await tx.recordErrors(errors);
+    return { happened, unapplied, errors };
+  }
+
+  #committed(messages: ReceivedMessage[], { beganAtMs, happened, unapplied, errors }: Done & { beganAtMs: number }): void {
+    this.#inventories.committed(messages);
+    const tookMs = performance.now() - beganAtMs;
+    this.#tally.applied({ messages: messages.length, tookMs, oldestEventMs: ageOfOldest(messages), happened });
+    this.#tally.putAside([...errors.map(({ reason }) => reason), ...unapplied.map(() => "unreadable" as const)]);
   }
 
   async #write(tx: BooksTransaction, books: Books): Promise<void> {

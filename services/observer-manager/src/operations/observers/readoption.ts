@@ -35,18 +35,13 @@ export class Readoption implements ErrorBook {
     const unknown = errors.filter(({ reason }) => reason === "unknown-observer");
     const others = errors.filter(({ reason }) => reason !== "unknown-observer");
     const { reported, refused } = await this.#sift(unknown);
-    await this.#putAside([...others, ...refused]);
+    await this.#parts.errors.record([...others, ...refused]);
     if (refused.length > 0)
       this.#parts.log.warn(
         { event: "not-taken-back", details: refused.slice(0, 20).map(({ detail }) => detail) },
         "reports of unknown observers were put to the errors",
       );
     if (reported.length > 0) await this.#takeBack(reported);
-  }
-
-  async #putAside(errors: NewError[]): Promise<void> {
-    await this.#parts.errors.record(errors);
-    this.#parts.tally.putAside(errors.map(({ reason }) => reason));
   }
 
   async #sift(reports: NewError[]): Promise<{ reported: Reported[]; refused: NewError[] }> {
@@ -88,7 +83,7 @@ export class Readoption implements ErrorBook {
     } catch (error) {
       const [first, ...others] = reported;
       if (!(error instanceof RefusedByDatabase) || first === undefined) throw error;
-      if (others.length === 0) return this.#putAside([notTakenBack(first.report, error.message)]);
+      if (others.length === 0) return this.#parts.errors.record([notTakenBack(first.report, error.message)]);
       for (const one of reported) await this.#takeBack([one]);
     }
   }

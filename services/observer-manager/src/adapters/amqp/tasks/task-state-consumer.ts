@@ -60,8 +60,9 @@ export class TaskStateConsumer {
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
     const apply = async (portion: readonly Message[]): Promise<void> => {
-      await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
       await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
+      // Last: what is tried again has not been recorded, and counted, before.
+      await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
       for (const { delivery } of portion) delivery.settle("ack");
       this.retries.succeeded();
     };
