@@ -3,7 +3,10 @@ import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { writeCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-writes.ts";
-import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
+import {
+  countCommands,
+  PostgresCommandStore,
+} from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
 import { PostgresReconcilerStore } from "../../services/observer-manager/src/adapters/postgres/observers/reconciler-store.ts";
 import { nextStep } from "../../services/observer-manager/src/domain/observers/absence-proof.ts";
@@ -161,6 +164,35 @@ test.each([
       timeoutMs: 10_000,
     },
   );
+});
+
+test("a command that fails each time is late since it was first due; an admission that has to wait is not, nor a start that was sent back", async () => {
+  const isStopping = await putObserver(books.dataSource, { pending: "pause" });
+  await query(
+    `INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
+     VALUES ('admit', $1, gen_random_uuid(), gen_random_uuid(), 1, gen_random_uuid(), 1)`,
+    [isStopping],
+  );
+  await wantStart();
+  await query(
+    "INSERT INTO commands (kind, observer_id, revision) VALUES ('stop', gen_random_uuid(), 1), ('stop', gen_random_uuid(), 2)",
+  );
+  await query("UPDATE commands SET created_at = now() - interval '90 s'");
+  const lags = async () =>
+    Object.fromEntries((await countCommands(books.dataSource)).map(({ kind, overdueS }) => [kind, Math.round(overdueS)]));
+  const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+  await one.settle(
+    claim,
+    claim.due.map(({ id, kind }) =>
+      kind === "stop" ? { id, keep: "unsent-stop", dueInMs: 1_000 } : { id, keep: true, dueInMs: 1_000, wasSent: false },
+    ),
+  );
+  expect(await lags()).toEqual({ admit: 0, start: 87, stop: 87 });
+  // Sent, and not answered: that is not late.
+  await query("UPDATE commands SET sent_count = 1 WHERE kind = 'stop'");
+  await query("UPDATE commands SET created_at = now(), due_at = now() + interval '3 s' WHERE kind = 'start'");
+  await query("UPDATE observers SET pending = NULL WHERE id = $1", [isStopping]);
+  expect(await lags()).toEqual({ admit: 87, start: 0, stop: 0 });
 });
 
 test("an admission is dropped where its run asks no more", async () => {

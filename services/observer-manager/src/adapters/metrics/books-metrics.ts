@@ -70,7 +70,7 @@ export class BooksMetrics {
     });
     this.#commandLag = metrics.gauge({
       name: "unacked_command_lag_seconds",
-      help: "Command lag: for how long the command that is due for longest has been due.",
+      help: "Command lag: for how long the command that is due for longest has been due. One that could not be sent is due since it first was.",
       labels: KIND,
     });
     this.#commandAge = metrics.gauge({

@@ -1,5 +1,6 @@
 import { type InventoryProof, newClaimId, type ObserverId, type RunId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { UNKNOWN_TYPE_PAUSE_MS } from "../../../domain/observers/observer-input.ts";
 import {
   type Admission,
   type Claim,
@@ -282,11 +283,20 @@ function noteBeyond(
   for (const command of due) if (command.kind === kind && unread.has(command.runId)) beyond.add(command.id);
 }
 
-/** One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been. */
+/** What a run is told later, as its observer is being stopped: see ADMISSIONS and UPDATES. Index: observers_pkey. */
+const IS_TOLD_LATER = `c.kind IN ('admit', 'update-run') AND EXISTS (
+  SELECT FROM observers o WHERE o.id = c.observer_id AND (o.pending IS NOT NULL OR o.status = 'OnDeleting'))`;
+
+/**
+ * One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been, and what was never sent has been due
+ * since it first was, however often it was put off: it is at once, or, a start that was sent back, after a pause.
+ */
 const COUNTS = `
   SELECT kind, count(*)::int AS count,
-         greatest(0, extract(epoch FROM now() - min(coalesce(claimed_at, due_at))))::float8 AS "overdueS",
+         greatest(0, extract(epoch FROM now() - min(
+           CASE WHEN sent_count > 0 OR ${IS_TOLD_LATER} THEN coalesce(claimed_at, due_at)
+                ELSE least(claimed_at, due_at, created_at + ${UNKNOWN_TYPE_PAUSE_MS} * interval '1 millisecond') END)))::float8 AS "overdueS",
          greatest(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestS"
-  FROM commands GROUP BY kind`;
+  FROM commands c GROUP BY kind`;
 
 export const countCommands = (dataSource: DataSource): Promise<CommandCount[]> => dataSource.query<CommandCount[]>(COUNTS);
