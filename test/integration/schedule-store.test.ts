@@ -3,6 +3,7 @@ import { type OccurrenceView, PutSchedule, type RequestedRunId, type RunSchedule
 import { beforeEach, expect, it, vi } from "vitest";
 import type { z } from "zod";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
+import { countSchedules } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-counts.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
@@ -404,6 +405,12 @@ it("An expression that cannot be read any more says so, and is tried again each 
   const odd = await find("odd");
   expect([odd.status, odd.problem]).toEqual(["Active", expect.stringContaining("Gone/Zone")]);
   expect((await fire()).claimed).toBe(0);
+  // Each try puts it off, and is none of its times: it is late since the first of these.
+  await shift(240);
+  await fire();
+  expect((await countSchedules(books.dataSource)).oldestDueS).toBeGreaterThanOrEqual(180);
+  await desk().pauseSchedule("odd", SOMEBODY);
+  expect((await countSchedules(books.dataSource)).oldestDueS).toBe(0);
   await put("odd", { ...MINUTE, description: "mended" });
   expect((await find("odd")).problem).toBeNull();
 });

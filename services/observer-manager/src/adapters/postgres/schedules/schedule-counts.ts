@@ -1,11 +1,15 @@
 import type { DataSource } from "typeorm";
 import type { ScheduleCounts } from "../../../operations/schedules/schedule-store.ts";
 
-/** Reads all of `schedules`. Those of observers are looked at again and again; they are late where their change is. */
+/**
+ * Reads all of `schedules`. Those of observers are looked at again and again; they are late where their change is. One that nobody can decide about
+ * is put off again and again: it is late where its time is.
+ */
 const BY_STATUS = `
   SELECT CASE WHEN paused_at IS NOT NULL THEN 'Paused' WHEN due_at IS NULL THEN 'Over' ELSE 'Active' END AS status,
          count(*)::int AS count,
-         coalesce(extract(epoch FROM unacked_now() - min(greatest(due_at, next_at)) FILTER (WHERE due_at IS NOT NULL)), 0)::float8 AS "oldestDueS"
+         coalesce(extract(epoch FROM unacked_now() - min(
+           CASE WHEN problem IS NULL THEN greatest(due_at, next_at) ELSE least(due_at, next_at) END) FILTER (WHERE due_at IS NOT NULL)), 0)::float8 AS "oldestDueS"
   FROM schedules GROUP BY 1`;
 
 /** Read at a scrape. */
