@@ -81,7 +81,7 @@ const connection = { up: false, blocked: false, generation: 0 };
 function managerMetrics() {
   const nothing = () => Promise.reject(new Error("nobody scrapes here"));
   const connections = () => ({ consume: connection, publish: connection });
-  const repairs = () => ({ sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 });
+  const repairs = () => ({ sentAgain: 0, sentElsewhere: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 });
   const failingForMs = () => ({ state: 0, tasks: 0, error: 0 });
   const parts = {
     version: "",

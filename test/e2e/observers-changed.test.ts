@@ -4,6 +4,7 @@ import { type ObserverView, specTag } from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -69,6 +70,9 @@ describe("observers that are changed", () => {
     await eventually(async () =>
       expect((await system.management.queues()).map(({ name }) => name)).not.toContain("unacked.work.mistyped"),
     );
+    const metrics = await scrape(system.url);
+    const repaired = (kind: string) => metrics.value("unacked_manager_repairs_total", { kind });
+    expect([repaired("sent-elsewhere"), repaired("sent-again")]).toEqual([2, 0]);
     for (const name of ["typed-0", "typed-1"]) await system.remove(name);
     await system.check({ pool: "meant" });
   });

@@ -57,6 +57,7 @@ const WELL: Series = {
   [`unacked_command_oldest_seconds{${manager},kind="stop"}`]: steady(2),
   [`unacked_manager_repairs_total{${manager},kind="sent-again"}`]: steady(4),
   [`unacked_manager_repairs_total{${manager},kind="inventory-asked"}`]: growing(1),
+  [`unacked_manager_repairs_total{${manager},kind="sent-elsewhere"}`]: growing(1),
   [`unacked_manager_duplicates_ended_total{${manager},what="run"}`]: steady(1),
   [`unacked_manager_errors_total{${manager},reason="unreadable"}`]: steady(2),
   [`unacked_manager_errors_total{${manager},reason="retries-used-up"}`]: growing(1),

@@ -21,7 +21,7 @@ export function metricCatalogue(): Map<string, Described> {
     flows: nothing,
     timers: nothing,
     schedules: nothing,
-    repairs: () => ({ sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 }),
+    repairs: () => ({ sentAgain: 0, sentElsewhere: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 }),
     failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: connection }),
     streams: () => 0,

@@ -58,7 +58,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
   new ManagerMetrics({
     version: "1.2.3",
     ...FOUND,
-    repairs: () => ({ sentAgain: 1, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
+    repairs: () => ({ sentAgain: 1, sentElsewhere: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 3 }),
     failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,

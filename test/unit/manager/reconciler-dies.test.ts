@@ -147,8 +147,21 @@ describe("a reconciler", () => {
   it("sends again what nobody has, and concludes the deletion and the pause of what nobody has", async () => {
     const world = new World();
     const { counts } = await reconcile(world);
-    expect(counts).toEqual({ sentAgain: 1, deletionsConcluded: 1, pausesConcluded: 1, inventoriesAsked: 0 });
+    expect(counts).toEqual({
+      sentAgain: 1,
+      deletionsConcluded: 1,
+      pausesConcluded: 1,
+      sentElsewhere: 0,
+      inventoriesAsked: 0,
+    });
     expect([world.ready, world.statusOf(leaving), world.statusOf(resting)]).toEqual([1, "Deleted", "Paused"]);
+  });
+
+  it("tells apart what was to be in another pool: its messages went with the queue of the one before, as they should", async () => {
+    const world = new World();
+    world.books.put({ id: lost, pool: "other", messagePool: "default" });
+    const { counts } = await reconcile(world);
+    expect([counts.sentElsewhere, counts.sentAgain, world.ready]).toEqual([1, 0, 1]);
   });
 
   it("reaches its repair among the deaths that are tried", () => {

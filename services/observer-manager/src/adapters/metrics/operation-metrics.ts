@@ -7,6 +7,7 @@ import type { AppliedBatches, Tally } from "../../operations/tally.ts";
 
 const REPAIR_KINDS = {
   sentAgain: "sent-again",
+  sentElsewhere: "sent-elsewhere",
   deletionsConcluded: "deletion-concluded",
   pausesConcluded: "pause-concluded",
   inventoriesAsked: "inventory-asked",
@@ -93,7 +94,7 @@ export class OperationMetrics implements Tally {
     });
     metrics.counter({
       name: "unacked_manager_repairs_total",
-      help: "What the reconciler repaired: observers sent again, deletions concluded, inventories asked for.",
+      help: "What the reconciler repaired: observers sent again, deletions concluded, inventories asked for. Sent-elsewhere: what has changed its pool, and nobody had taken; nothing was lost.",
       labels: { kind: Object.values(REPAIR_KINDS) },
       collect: (counter) => {
         counter.reset();

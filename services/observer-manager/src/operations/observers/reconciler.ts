@@ -55,6 +55,8 @@ const COUNTED_WITHIN_MS = 1_000;
 /** What was repaired so far, for metrics. */
 export interface RepairCounts {
   sentAgain: number;
+  /** Of observers that were to be in another pool: their messages went with the queue of the one before, as they should. */
+  sentElsewhere: number;
   deletionsConcluded: number;
   pausesConcluded: number;
   inventoriesAsked: number;
@@ -66,7 +68,13 @@ export interface RepairCounts {
  * for everything. It concludes only from proof (absence-prover.ts, or absence.ts where not all know markers). A crash in between leaves things as they were.
  */
 export class Reconciler {
-  readonly counts: RepairCounts = { sentAgain: 0, deletionsConcluded: 0, pausesConcluded: 0, inventoriesAsked: 0 };
+  readonly counts: RepairCounts = {
+    sentAgain: 0,
+    sentElsewhere: 0,
+    deletionsConcluded: 0,
+    pausesConcluded: 0,
+    inventoriesAsked: 0,
+  };
   readonly #parts: ReconcilerParts;
   readonly #firstLooks = new Map<string, Sighting>();
   /** Services that counted otherwise at the last look; counts differ for moments all the time. */
@@ -154,11 +162,14 @@ export class Reconciler {
   /** Those of them whose rows still have these marks: nobody has them. */
   async repair(pool: string, ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<void> {
     const became = new Map<ObserverStatus, number>();
+    let sentElsewhere = 0;
     await this.#parts.books.inTransaction(async (tx) => {
       const books = await tx.loadUnchanged(ids, marks);
       for (const observer of books.observers.values()) {
+        const wasToMove = observer.messagePool !== null;
         applyInput(books, observer, "absent");
-        became.set(observer.status, (became.get(observer.status) ?? 0) + 1);
+        if (wasToMove && observer.status === "Created") sentElsewhere += 1;
+        else became.set(observer.status, (became.get(observer.status) ?? 0) + 1);
       }
       await tx.write(books);
     });
@@ -166,12 +177,16 @@ export class Reconciler {
     const deletionsConcluded = became.get("Deleted") ?? 0;
     const pausesConcluded = became.get("Paused") ?? 0;
     this.counts.sentAgain += sentAgain;
+    this.counts.sentElsewhere += sentElsewhere;
     this.counts.deletionsConcluded += deletionsConcluded;
     this.counts.pausesConcluded += pausesConcluded;
-    this.#parts.log.warn(
-      { event: "repaired", pool, sentAgain, deletionsConcluded, pausesConcluded },
-      "observers that nobody had were repaired",
-    );
+    if (sentElsewhere > 0)
+      this.#parts.log.info({ event: "sent-elsewhere", pool, sentElsewhere }, "observers of a pool start in another one");
+    if (sentAgain + deletionsConcluded + pausesConcluded > 0)
+      this.#parts.log.warn(
+        { event: "repaired", pool, sentAgain, deletionsConcluded, pausesConcluded },
+        "observers that nobody had were repaired",
+      );
     this.#parts.committed();
   }
 
