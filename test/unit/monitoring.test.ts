@@ -118,6 +118,10 @@ describe("each alert", () => {
       for (const [, event] of read(annotations.runbook).matchAll(/"event":"([a-z-]+)"/g))
         expect(sources, annotations.runbook).toContain(`event: "${event}"`);
   });
+
+  it("has a page whose kubectl reads the logs of all managers: of a deployment it picks one pod", () => {
+    for (const { annotations } of alerts) expect(read(annotations.runbook)).not.toMatch(/kubectl .*logs deployment\//);
+  });
 });
 
 describe("promtool, where it is", () => {
