@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
@@ -244,6 +244,26 @@ describe("every answer", () => {
         { level: "warn", path: OBSERVERS, status: 503 },
       ]),
     );
+  });
+
+  test("that its client does not wait for has no status, and leaves a line at info", async () => {
+    let answer = (): void => undefined;
+    const stats = vi.fn(() => new Promise<never>((_, fail) => (answer = () => fail(new Error("nobody waits for it")))));
+    const slow = await startHttpManager(books.databaseUrl, (api) => ({
+      ...api,
+      reads: { ...api.reads, stats },
+    }));
+    const client = new AbortController();
+    const call = slow.call("GET", "/api/v1/stats", { signal: client.signal });
+    await eventually(() => expect(stats).toHaveBeenCalled());
+    client.abort();
+    await expect(call).rejects.toThrow();
+    await eventually(() =>
+      expect(slow.lines).toMatchObject([
+        { level: "info", fields: { method: "GET", path: "/api/v1/stats", status: undefined } },
+      ]),
+    );
+    answer();
   });
 
   test("tells browsers to run nothing but our own files, and says nothing of the server", async () => {

@@ -236,9 +236,10 @@ const IS_CORDONED: Series = {
   [`unacked_service_cordoned{${service}}`]: steady(1),
 };
 
-/** Two managers' probes, and a call a minute beside them. */
+/** Two managers' probes, a call a minute, and beside them pages that leave before they are answered. */
 const REFUSES_ITS_ONLY_CALLER: Series = {
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="2xx"}`]: steady(99),
+  [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/stats",status="left"}`]: growing(9),
   [`unacked_manager_http_request_duration_seconds_count{${manager},route="/api/v1/observers",status="5xx"}`]: growing(0.25),
 };
 

@@ -259,10 +259,12 @@ describe("a manager's scrape", () => {
   it("knows requests by route, method and class of status", async () => {
     const metrics = metricsOf();
     metrics.answered({ method: "GET", route: "/api/v1/observers/{ref}", status: 404, durationMs: 20 });
+    metrics.answered({ method: "GET", route: "/api/v1/stats", status: undefined, durationMs: 9_000 });
     metrics.answered({ method: "BREW", route: undefined, status: 405, durationMs: 1 });
     const name = "unacked_manager_http_request_duration_seconds_count";
     const scrape = await scrapeOf(metrics);
     expect(scrape.value(name, { route: "/api/v1/observers/{ref}", method: "GET", status: "4xx" })).toBe(1);
+    expect(scrape.value(name, { route: "/api/v1/stats", method: "GET", status: "left" })).toBe(1);
     expect(scrape.value(name, { route: "(other)", method: "OTHER", status: "4xx" })).toBe(1);
   });
 });

@@ -10,6 +10,9 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const requestIdOf = (response: Response): string => String(response.locals["requestId"] ?? "");
 
+/** Undefined where nothing was answered, as the client has left: then Node has its own, 200. */
+export const statusOf = (response: Response): number | undefined => (response.headersSent ? response.statusCode : undefined);
+
 /** Of the request that is answered; undefined where it is not traced. */
 export const spanOf = (response: Response): Span | undefined => response.locals["span"] as Span | undefined;
 
@@ -32,7 +35,7 @@ export function requestContext(log: Log): RequestHandler {
         ...traceIdsOf(response),
         method: request.method,
         path: `${request.baseUrl}${request.path}`.slice(0, MAX_LOGGED_PATH_LENGTH),
-        status: response.statusCode,
+        status: statusOf(response),
         durationMs: Math.round(performance.now() - startedAt),
       };
       const message = response.writableFinished ? "Answered" : "The client left before the answer was complete";
@@ -46,8 +49,15 @@ const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 /** A 503 of these is an answer and no failure: who starts the manager asks many times a second until it is ready. */
 const PROBES = /\/(healthz|readyz)$/;
 
+interface Answer {
+  method: string;
+  path: string;
+  status: number | undefined;
+}
+
 /** Pages and probes read every few seconds: only what changes something, or fails, is worth a line by default. */
-function levelOf({ method, path, status }: { method: string; path: string; status: number }): "debug" | "info" | "warn" {
+function levelOf({ method, path, status }: Answer): "debug" | "info" | "warn" {
+  if (status === undefined) return "info";
   if (status >= 500) return status === 503 && PROBES.test(path) ? "debug" : "warn";
   return status < 400 && READING.has(method) ? "debug" : "info";
 }

@@ -1,7 +1,9 @@
 import type { RequestHandler } from "express";
+import { statusOf } from "./request-context.ts";
 
 export interface RequestMeter {
-  answered(request: { method: string; route: string | undefined; status: number; durationMs: number }): void;
+  /** @param request without a status: the client left before any of the answer */
+  answered(request: { method: string; route: string | undefined; status: number | undefined; durationMs: number }): void;
 }
 
 /** Measures every answer. The route is what express matched, never the path itself, which clients choose. */
@@ -16,7 +18,7 @@ export const requestMetrics =
       meter.answered({
         method: request.method,
         route: typeof route === "string" ? route.replaceAll(/:(\w+)/g, "{$1}") : undefined,
-        status: response.statusCode,
+        status: statusOf(response),
         durationMs: performance.now() - beganAtMs,
       });
     });

@@ -1,6 +1,6 @@
 import { type Span, type Tracing, traceContextOf } from "@unacked/tracing";
 import type { Request, RequestHandler, Response } from "express";
-import { requestIdOf, setSpan } from "./request-context.ts";
+import { requestIdOf, setSpan, statusOf } from "./request-context.ts";
 
 /** Other methods are anybody's invention, and there is no end of them. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -33,15 +33,15 @@ export const requestTracing =
 
 function endSpan(span: Span, method: string, request: Request, response: Response): void {
   const route = routeOf(request);
-  const status = response.statusCode;
+  const status = statusOf(response);
   if (route !== undefined) span.rename(`${method} ${route}`);
   span.describe({
     "http.route": route,
-    "http.response.status_code": response.headersSent ? status : undefined,
+    "http.response.status_code": status,
     "unacked.request.id": requestIdOf(response),
   });
   if (!response.writableFinished) span.end("client-left");
-  else span.end(status >= 500 ? String(status) : undefined);
+  else span.end(status !== undefined && status >= 500 ? String(status) : undefined);
 }
 
 const MAX_PATH_LENGTH = 200;
