@@ -45,8 +45,8 @@ async function measure(bench) {
 
 /**
  * @param {import("./bench.mjs").Bench} bench
- * @param {Tally<"single-creates" | "many-types">} tally
- * @param {{ raw: RawBroker, system: System, figure: "single-creates" | "many-types", title: string }} parts
+ * @param {Tally<string>} tally
+ * @param {{ raw: RawBroker, system: System, figure: string, title: string }} parts
  */
 async function measureCreates(bench, tally, { raw, system, figure, title }) {
   const creates = bench.sizes.posts;

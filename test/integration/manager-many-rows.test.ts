@@ -1,7 +1,10 @@
 import { OBSERVER_STATUSES } from "@unacked/contracts";
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import { foldCounts } from "../../services/observer-manager/src/adapters/postgres/observers/observer-counts.ts";
+import {
+  foldCounts,
+  readFreeWorkers,
+} from "../../services/observer-manager/src/adapters/postgres/observers/observer-counts.ts";
 import { postgresReads } from "../../services/observer-manager/src/adapters/postgres/postgres-reads.ts";
 import { decodeObserverCursor } from "../../services/observer-manager/src/operations/cursor.ts";
 import type { ManagerReads } from "../../services/observer-manager/src/operations/manager-reads.ts";
@@ -180,6 +183,30 @@ describe("the kept counts", () => {
     await books.dataSource.query("TRUNCATE observers");
     expect(await counted("sum(count)::int", "observer_counts")).toEqual([]);
   });
+});
+
+test("the kept counts are put together where half of them would say the same, however many types and pools there are", async () => {
+  const { dataSource } = books;
+  await dataSource.query("TRUNCATE observers");
+  const put = (count: number) =>
+    dataSource.query("INSERT INTO observer_counts SELECT 'p' || n, 't', 'Created', 1 FROM generate_series(1, $1::int) n", [
+      count,
+    ]);
+  const rows = () =>
+    dataSource.query("SELECT count(*)::int AS count, count(DISTINCT xmin::text) AS writers FROM observer_counts");
+  const ask = () => dataSource.transaction((tx) => readFreeWorkers(tx, "p1", ["t"]));
+  await put(600);
+  await put(600);
+  const before = await ask();
+  expect(await rows()).toEqual([{ count: 1_200, writers: "2" }]);
+  await put(1);
+  expect(await ask()).toEqual({
+    ...before,
+    ofPool: before.ofPool - 1,
+    ofType: new Map([["t", Number(before.ofType.get("t")) - 1]]),
+  });
+  expect(await rows()).toEqual([{ count: 600, writers: "1" }]);
+  await dataSource.query("TRUNCATE observers");
 });
 
 const counted = (count: string, from: string) =>

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { EventBatch, ObserverTypeInfo, ServiceId } from "@unacked/contracts";
+import { type EventBatch, type ObserverTypeInfo, type ServiceId, TaskEventBatch } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
+import { ANNOUNCED } from "../../services/observer-manager/src/adapters/postgres/tasks/task-services.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
+import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { insert, putService, useBooks } from "../support/servers/books.ts";
 
 /* With their schemas types are long: 100 kB of thirty, and each service of a fleet announces them. */
@@ -79,6 +82,44 @@ test("What is short of them stands beside them, whoever wrote them", async () =>
   ]);
 });
 
+test("Of tasks they are written where they are others, however often a service says them, and how long its tasks take each time", async () => {
+  const store = new PostgresTaskLedgerStore(books.dataSource);
+  const ledger = new TaskLedger({
+    store,
+    creations: { of: async () => new Map() },
+    tally: { ended: () => undefined },
+    unwanted: () => undefined,
+    committed: () => undefined,
+    behind: () => undefined,
+  });
+  const serviceId = randomUUID();
+  let seq = 0;
+  const tell = (...types: object[]) => {
+    const events = [{ kind: "TaskWorkers", workers: 5, draining: false, types }];
+    const batch = {
+      kind: "TaskEventBatch",
+      serviceId,
+      serviceName: "s",
+      pool: "default",
+      generation: 1,
+      seq: (seq += 1),
+      events,
+    };
+    return ledger.apply([TaskEventBatch.parse(batch)], false);
+  };
+  const resize = { type: "resize", description: "", paramsSchema: schema() };
+  await tell({ ...resize, meanMs: 5 });
+  const before = await whereTypesLie("task_services");
+  await tell({ ...resize, meanMs: 7 });
+  expect(await whereTypesLie("task_services")).toEqual(before);
+  expect(await query(ANNOUNCED)).toEqual([{ pool: "default", type: "resize", meanMs: 7, batchSize: null }]);
+  await tell({ ...resize, meanMs: 7 }, { type: "paint", description: "", paramsSchema: {} });
+  expect(await whereTypesLie("task_services")).not.toEqual(before);
+  expect(await query("SELECT workers, jsonb_array_length(types) AS types, means, last_seq FROM task_services")).toEqual([
+    { workers: 5, types: 2, means: { resize: 7 }, last_seq: "3" },
+  ]);
+});
+
 test("They are written as a service is born, and neither read nor written when it tells of something else", async () => {
   const ledger = new Ledger(new PostgresBooksStore(books.dataSource), "a manager", {
     applied: () => undefined,
@@ -106,9 +147,9 @@ test("They are written as a service is born, and neither read nor written when i
 });
 
 /** Long values lie in pieces beside the table; one that is written lies in new ones. */
-async function whereTypesLie(): Promise<unknown[]> {
+async function whereTypesLie(table = "services"): Promise<unknown[]> {
   const [row] = await query<{ name: string }>(
-    "SELECT reltoastrelid::regclass::text AS name FROM pg_class WHERE relname = 'services'",
+    `SELECT reltoastrelid::regclass::text AS name FROM pg_class WHERE relname = '${table}'`,
   );
   const pieces = await query(`SELECT DISTINCT chunk_id FROM ${row?.name ?? ""}`);
   expect(pieces).toHaveLength(1);

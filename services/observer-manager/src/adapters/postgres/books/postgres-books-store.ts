@@ -42,7 +42,7 @@ import { bytesOfAll } from "../statements/page-bytes.ts";
 import { prepared } from "../statements/prepared.ts";
 import { asRefused, rethrowRefused } from "../statements/refused.ts";
 import { PostgresTypeDirectory } from "../types/type-reads.ts";
-import { TypesOfPools } from "../types/types-of-pools.ts";
+import { TypesByHash } from "../types/types-by-hash.ts";
 import { loadBooks, loadObserverBooks, loadObserverBooksLike, needsAnswers, writeBooks } from "./books-rows.ts";
 import { noteSignOfLife } from "./sign-of-life-write.ts";
 import { keepUnapplied, takeUnapplied } from "./unapplied-events.ts";
@@ -81,7 +81,7 @@ const LOCK_POOL = prepared("SELECT pg_advisory_xact_lock($1, hashtext($2))");
 /** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
 export class PostgresBooksStore implements BooksStore {
   readonly #dataSource: DataSource;
-  readonly #types = new TypesOfPools<ObserverTypeInfo>();
+  readonly #types = new TypesByHash<ObserverTypeInfo>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -125,7 +125,7 @@ export class PostgresBooksTransaction implements BooksTransaction {
   readonly #unawaited: Unawaited;
   readonly types: TypeDirectory;
 
-  constructor(tx: EntityManager, unawaited: Unawaited, types?: TypesOfPools<ObserverTypeInfo>) {
+  constructor(tx: EntityManager, unawaited: Unawaited, types?: TypesByHash<ObserverTypeInfo>) {
     this.types = new PostgresTypeDirectory(tx, types);
     this.#tx = tx;
     this.#unawaited = unawaited;

@@ -19,7 +19,10 @@ export const OCCUPIED_BY_POOL = `
 /** Of services that take nothing, and keep what they run: that needs no worker of others. */
 export const KEEPING = literals(["cordon-asked", "cordoned", "lift-asked"] satisfies DrainState[]);
 
-/** Indexes: services_living, observers_on_service. `rows`: how many counts there are, all pools together. */
+/** Reading so many takes about as long as a round trip. */
+const MANY_ROWS = 500;
+
+/** Indexes: services_living, observers_on_service. `isLong`: there are many counts, all pools together, and half as many would say the same. */
 const FREE_WORKERS = prepared(`
   WITH living AS MATERIALIZED (
     SELECT worker_count, type_facts FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) AND drain = 'none'
@@ -33,7 +36,8 @@ const FREE_WORKERS = prepared(`
       UNION ALL SELECT type, -count FROM kept) counted GROUP BY type
   )
   SELECT (SELECT coalesce(sum(worker_count), 0) FROM living) - (SELECT coalesce(sum(count), 0) FROM taken) AS free,
-         (SELECT count(*)::int FROM observer_counts) AS rows,
+         CASE WHEN (SELECT count(*) FROM observer_counts) > ${MANY_ROWS}
+              THEN (SELECT count(*) > 2 * count(DISTINCT (pool, type, status)) FROM observer_counts) ELSE false END AS "isLong",
          (SELECT json_object_agg(wanted.type, (SELECT coalesce(sum(worker_count), 0) FROM living
                    WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
           FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`);
@@ -44,17 +48,14 @@ const FOLD = `
   INSERT INTO observer_counts SELECT pool, type, status, sum(count) FROM folded
   GROUP BY pool, type, status HAVING sum(count) <> 0`;
 
-/** Reading so many takes about as long as a round trip. */
-const MANY_ROWS = 500;
-
 /** Under the pool's lock, so that the answer holds. */
 export async function readFreeWorkers(tx: EntityManager, pool: string, types: readonly string[]): Promise<FreeWorkers> {
   const [row] = await tx.query<[FreeWorkersRow]>(FREE_WORKERS, [pool, types]);
-  if (row.rows > MANY_ROWS) await foldCounts(tx);
+  if (row.isLong) await foldCounts(tx);
   return { ofPool: Number(row.free), ofType: new Map(Object.entries(row.ofType ?? {})) };
 }
 
-type FreeWorkersRow = { free: string; rows: number; ofType: Record<string, number> | null };
+type FreeWorkersRow = { free: string; isLong: boolean; ofType: Record<string, number> | null };
 
 export async function foldCounts(tx: Pick<DataSource, "query">): Promise<void> {
   await tx.query(FOLD);

@@ -104,6 +104,8 @@ export const TaskServicesTable = new EntitySchema({
     /** Made of them by PostgreSQL: the same without what is long, and a number that is the same where they are. */
     typeFacts: column("jsonb", "type_facts"),
     typesHash: column("bigint", "types_hash"),
+    /** By type, how long its tasks take there, in ms. */
+    means: column("jsonb"),
     /** The last batch of events that was applied. */
     lastSeq: column("bigint", "last_seq"),
     seenAt: column("timestamptz", "seen_at"),

@@ -26,7 +26,7 @@ import { prepared } from "../statements/prepared.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { SqlConditions } from "../statements/sql-conditions.ts";
 import { livePools } from "../types/type-reads.ts";
-import { TypesOfPools, type TypesRow } from "../types/types-of-pools.ts";
+import { TypesByHash, type TypesRow } from "../types/types-by-hash.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
 import { CANCELLED } from "./ended-task-rows.ts";
 import { countCreated } from "./task-created.ts";
@@ -70,7 +70,7 @@ type LiveTypesRow = TypesRow<TaskType> & { services: number; outside: string[] }
 
 export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   readonly #dataSource: DataSource;
-  readonly #types = new TypesOfPools<TaskType>();
+  readonly #types = new TypesByHash<TaskType>();
   readonly #vacuum: Vacuum;
 
   constructor(dataSource: DataSource) {
@@ -154,7 +154,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   }
 
   async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
-    const rows = await this.#types.read(pool, (known) => this.#dataSource.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
+    const rows = await this.#types.read((known) => this.#dataSource.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
     return {
       services: rows.reduce((sum, row) => sum + row.services, 0),
       types: rows.flatMap((row) => row.types),

@@ -13,7 +13,7 @@ import { PoolFloors } from "./pool-floors.ts";
 import { CLAIM, CLAIM_CALLS, CLAIM_CALLS_FROM, CLAIM_FROM } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
 import { COMPANIONS, FOLLOWERS } from "./task-joining.ts";
-import { ANNOUNCED, TASK_SERVICE_LIVES } from "./task-services.ts";
+import { ANNOUNCED, TAKING } from "./task-services.ts";
 
 /** Index: tasks_scheduled. What is due and locked by somebody is left to him, or to the next time. */
 const PROMOTE = prepared(`
@@ -31,20 +31,19 @@ const NEXT_SCHEDULED =
 
 /** A handful of rows. */
 const SERVED_POOLS = prepared(`
-  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(type_facts, '$[*].type')) AS types,
+  SELECT k.pool, ${intSum("k.workers")} AS workers, jsonb_agg(jsonb_path_query_array(s.type_facts, '$[*].type')) AS types,
     bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
-  FROM task_services s WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool`);
+  FROM ${TAKING} GROUP BY k.pool`);
 
 /** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
-  SELECT pool, ${intSum("workers")} AS workers, jsonb_agg(DISTINCT jsonb_path_query_array(type_facts, '$[*].type')) AS types
-  FROM task_services s LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) USING (pool)
-  WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0
-  GROUP BY pool, ready_from HAVING (
-    SELECT true FROM tasks t WHERE t.pool = s.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
+  SELECT k.pool, ${intSum("k.workers")} AS workers, jsonb_agg(jsonb_path_query_array(s.type_facts, '$[*].type')) AS types
+  FROM ${TAKING} LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) ON f.pool = k.pool
+  GROUP BY k.pool, ready_from HAVING (
+    SELECT true FROM tasks t WHERE t.pool = k.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
 
 /** A handful of rows. */
-const PACES = `${ANNOUNCED} HAVING bool_or(t ? 'meanMs' OR t ? 'batch')`;
+const PACES = `${ANNOUNCED} HAVING bool_or(s.means ? (t->>'type') OR t ? 'meanMs' OR t ? 'batch')`;
 
 /** Index: tasks_ready_of_type; by its order, so that it is read whatever statistics say. */
 const COUNT_READY = prepared(`

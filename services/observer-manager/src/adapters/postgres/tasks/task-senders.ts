@@ -1,4 +1,4 @@
-import type { ServiceId } from "@unacked/contracts";
+import type { ServiceId, TaskTypeInfo } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, Teller } from "../../../domain/tasks/task-words.ts";
 import { AppliedBefore } from "../../../operations/tasks/task-store.ts";
@@ -11,13 +11,20 @@ export async function lastSeqs(dataSource: DataSource, services: ServiceId[]): P
   return new Map(rows.map(({ id, last_seq: seq }) => [id, Number(seq)]));
 }
 
-const WORKERS = `
-  INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
-  SELECT id, generation, name, pool, workers, draining, types::jsonb
-  FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::int[], $6::boolean[], $7::text[])
-    AS u (id, generation, name, pool, workers, draining, types)
+/** A service says all of it every five seconds, and mostly the same: its types, which are long with their schemas, are written where they are others. */
+const WORKERS = prepared(`
+  WITH told AS MATERIALIZED (
+    SELECT id, generation, name, pool, workers, draining, types::jsonb AS types, means::jsonb AS means
+    FROM unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::int[], $6::boolean[], $7::text[], $8::text[])
+      AS u (id, generation, name, pool, workers, draining, types, means)
+  ), again AS (
+    UPDATE task_services s SET generation = t.generation, workers = t.workers, draining = t.draining, means = t.means, seen_at = now()
+    FROM told t WHERE s.id = t.id AND s.types_hash = unacked_types_hash(t.types) RETURNING s.id
+  )
+  INSERT INTO task_services (id, generation, name, pool, workers, draining, types, means)
+  SELECT id, generation, name, pool, workers, draining, types, means FROM told WHERE id NOT IN (SELECT id FROM again)
   ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, workers = excluded.workers, draining = excluded.draining,
-    types = excluded.types, seen_at = now()`;
+    types = excluded.types, means = excluded.means, seen_at = now()`);
 
 export const noteWorkers = (tx: EntityManager, workers: TaskNews["workers"]): Promise<unknown> =>
   tx.query(WORKERS, [
@@ -27,8 +34,13 @@ export const noteWorkers = (tx: EntityManager, workers: TaskNews["workers"]): Pr
     workers.map((w) => w.pool),
     workers.map((w) => w.workers),
     workers.map((w) => w.draining),
-    workers.map((w) => JSON.stringify(w.types)),
+    workers.map((w) => JSON.stringify(w.types.map(({ meanMs: _, ...type }) => type))),
+    workers.map((w) => JSON.stringify(meansOf(w.types))),
   ]);
+
+/** In ms, by type. */
+const meansOf = (types: readonly TaskTypeInfo[]): Record<string, number> =>
+  Object.fromEntries(types.flatMap(({ type, meanMs }) => (meanMs === undefined ? [] : [[type, meanMs]])));
 
 /**
  * Asked first, so that two ledgers (a take-over; a commit whose answer was lost) write of a service one after the other, and locked in id order, so that

@@ -1,3 +1,5 @@
+import { intSum } from "../statements/int-sum.ts";
+
 /** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
 export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
 
@@ -7,8 +9,16 @@ export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_L
   WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND ${lives}
     AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
-/** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
+/** Services that take tasks, those of a pool that have the same types as one row `k`, of which `s` is one: what it has is looked at once. */
+export const TAKING = `(
+  SELECT pool, types_hash, ${intSum("workers")} AS workers, (array_agg(id))[1] AS id FROM task_services
+  WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool, types_hash) k JOIN task_services s USING (id)`;
+
+/**
+ * What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. How long tasks take a manager of
+ * before wrote among the types.
+ */
 export const ANNOUNCED = `
-  SELECT s.pool, t->>'type' AS type, max((t->>'meanMs')::float8) AS "meanMs",
+  SELECT s.pool, t->>'type' AS type, max(coalesce((s.means ->> (t->>'type'))::float8, (t->>'meanMs')::float8)) AS "meanMs",
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
   FROM task_services s, jsonb_array_elements(s.type_facts) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;

@@ -5,7 +5,7 @@ import type { LivePool } from "../../../operations/types/unknown-type.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { prepared } from "../statements/prepared.ts";
 import { TASK_SERVICE_LIVES } from "../tasks/task-services.ts";
-import { TypesOfPools, type TypesRow } from "./types-of-pools.ts";
+import { TypesByHash, type TypesRow } from "./types-by-hash.ts";
 
 /** Index: services_living. Services of one version announce the same, and are one row; without the types of the hashes $2. */
 const LIVE_TYPES = prepared(`
@@ -51,16 +51,16 @@ type LiveTypesRow = TypesRow<ObserverTypeInfo> & { services: number; without: st
 
 export class PostgresTypeDirectory implements TypeDirectory {
   readonly #database: Pick<EntityManager, "query">;
-  readonly #known: TypesOfPools<ObserverTypeInfo>;
+  readonly #known: TypesByHash<ObserverTypeInfo>;
 
   /** @param known what was read before, by others too */
-  constructor(database: Pick<EntityManager, "query">, known = new TypesOfPools<ObserverTypeInfo>()) {
+  constructor(database: Pick<EntityManager, "query">, known = new TypesByHash<ObserverTypeInfo>()) {
     this.#database = database;
     this.#known = known;
   }
 
   async liveTypes(pool: string): Promise<LiveTypes> {
-    const rows = await this.#known.read(pool, (known) => this.#database.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
+    const rows = await this.#known.read((known) => this.#database.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
     return {
       services: rows.reduce((sum, row) => sum + row.services, 0),
       types: rows.flatMap((row) => row.types),
