@@ -34,9 +34,14 @@ export const noteWorkers = (tx: EntityManager, workers: TaskNews["workers"]): Pr
     workers.map((w) => w.pool),
     workers.map((w) => w.workers),
     workers.map((w) => w.draining),
-    workers.map((w) => JSON.stringify(w.types.map(({ meanMs: _, ...type }) => type))),
+    workers.map((w) => JSON.stringify(w.types.map(withoutMean))),
     workers.map((w) => JSON.stringify(meansOf(w.types))),
   ]);
+
+function withoutMean(info: TaskTypeInfo): Omit<TaskTypeInfo, "meanMs"> {
+  const { meanMs: _, ...type } = info;
+  return type;
+}
 
 /** In ms, by type. */
 const meansOf = (types: readonly TaskTypeInfo[]): Record<string, number> =>
