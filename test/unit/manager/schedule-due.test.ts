@@ -38,7 +38,7 @@ const due = ({
       catchUpWindowMs: windowMs,
       catchUpMax: max,
     },
-    { id: "a", nextMs, nowMs, keep },
+    { id: "a", nextMs, lastMs: null, nowMs, keep },
   );
 const minutes = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => BASE + (from + i) * MINUTE);
@@ -167,6 +167,40 @@ describe("catching up", () => {
     expect(told.due.length).toBe(7 + 61);
     expect(told.earlierMissed).toBeGreaterThanOrEqual(500);
     expect(told.nextMs).toBe(nowMs + S);
+  });
+});
+
+describe("other rules of its zone than when the next time was written", () => {
+  // Kazakhstan is 5 hours ahead of UTC since March 2024, and was 6.
+  const timing = { rhythm: { cron: "0 8 * * *", timeZone: "Asia/Almaty" }, startAt: null, endAt: null, jitterMs: 0 };
+  const at = (text: string): number => Date.parse(`2026-11-${text}:00Z`);
+  const look = (nextMs: number, nowMs: number, lastMs: number | null = null, catchUp: "none" | "latest" = "latest") => {
+    const policy = { catchUp, catchUpWindowMs: 86_400 * S, catchUpMax: 100 };
+    const told = dueTimes({ timing, ...policy }, { id: "a", nextMs, lastMs, nowMs, keep: 100 });
+    const short = ({ atMs }: { atMs: number }): string => new Date(atMs).toISOString().slice(8, 16);
+    return { ...told, due: told.due.map(short), missed: told.missed.map(short) };
+  };
+
+  test("a time that comes later now is waited for, and that day has one", () => {
+    const early = look(at("03T02:00"), at("03T02:00"));
+    expect(early).toMatchObject({ due: [], missed: [], nextMs: at("03T03:00") });
+    expect(look(at("03T03:00"), at("03T03:00"))).toMatchObject({ due: ["03T03:00"], nextMs: at("04T03:00") });
+  });
+
+  test("a time that came earlier is late by that, and that day has one, too", () => {
+    const yesterday = at("02T04:00");
+    expect(look(at("03T04:00"), at("03T04:00"), yesterday)).toMatchObject({ due: ["03T03:00"], nextMs: at("04T03:00") });
+    expect(look(at("03T04:00"), at("03T04:00"), yesterday, "none")).toMatchObject({ due: [], missed: ["03T03:00"] });
+  });
+
+  test("what something was decided about is not decided again", () => {
+    const told = look(at("03T04:00"), at("03T04:00"), at("03T03:00"));
+    expect(told).toMatchObject({ due: [], missed: [], nextMs: at("04T03:00") });
+  });
+
+  test("after a stop of days it is the same", () => {
+    const told = look(at("01T02:00"), at("03T03:00"), null, "none");
+    expect(told).toMatchObject({ due: ["03T03:00"], missed: ["01T03:00", "02T03:00"] });
   });
 });
 

@@ -160,11 +160,15 @@ describe("hours in many pieces", () => {
 
 describe("what is wanted now", () => {
   const at = (text: string): number => Date.parse(text);
-  const friday = { sinceMs: at("2026-11-20T09:30:00-05:00"), nextMs: at("2026-11-20T16:00:00-05:00") };
+  const friday = {
+    wanted: "running",
+    sinceMs: at("2026-11-20T09:30:00-05:00"),
+    nextMs: at("2026-11-20T16:00:00-05:00"),
+  } as const;
 
   test("of a schedule that is new: from now on", () => {
     const nowMs = at("2026-11-20T12:00:00-05:00");
-    const level = levelNow(NYSE, { sinceMs: null, nextMs: null }, nowMs);
+    const level = levelNow(NYSE, { wanted: null, sinceMs: null, nextMs: null }, nowMs);
     expect(level).toMatchObject({ wanted: "running", sinceMs: nowMs, nextMs: friday.nextMs, isNew: true, passed: [] });
   });
   test("between two changes: as before", () => {
@@ -190,6 +194,15 @@ describe("what is wanted now", () => {
   test("with the clock put back by a moment: as before", () => {
     const level = levelNow(NYSE, friday, friday.sinceMs - 1_000);
     expect(level).toMatchObject({ ...friday, wanted: "running", isNew: false });
+  });
+  test("with a change written by other rules of its zone, at which nothing changes any more: as before, until it does", () => {
+    // Kazakhstan is 5 hours ahead of UTC since March 2024, and was 6.
+    const of = daily("08:00", "20:00", "Asia/Almaty");
+    const [sinceMs, nextMs] = [at("2026-11-02T20:00:00+06:00"), at("2026-11-03T08:00:00+06:00")];
+    const opensMs = at("2026-11-03T08:00:00+05:00");
+    const level = levelNow(of, { wanted: "paused", sinceMs, nextMs }, nextMs);
+    expect(level).toMatchObject({ wanted: "paused", sinceMs, nextMs: opensMs, isNew: false, passed: [] });
+    expect(levelNow(of, { wanted: "paused", sinceMs, nextMs }, opensMs)).toMatchObject({ sinceMs: opensMs, passed: [] });
   });
   test("with a clock that was ahead set back: what it says now", () => {
     const nowMs = at("2026-11-20T08:00:00-05:00");

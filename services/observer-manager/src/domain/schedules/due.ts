@@ -1,11 +1,12 @@
 import type { OccurrenceReason } from "@unacked/contracts";
-import type { TaskSchedule } from "./definition.ts";
+import type { TaskSchedule, Timing } from "./definition.ts";
 import { jitterOf, lastTimesBetween, nextTime } from "./times.ts";
 
 /** What is decided no later than that after it was due is on time, and no matter of catching up. */
 export const ON_TIME_MS = 60_000;
 /** So many that were missed are counted one by one, and of those beyond only the last are looked at. A time takes 60 µs to find. */
 const MAX_COUNTED = 500;
+const DAY_MS = 86_400_000;
 
 export interface DueTime {
   atMs: number;
@@ -35,10 +36,11 @@ export interface Due {
  * before those before it are, whose jitter may be longer, and it is late only from then on. What was decided before `nextMs` was due before
  * that is, so nothing of it needs to be known.
  * @param nextMs its first time that nothing was decided about
+ * @param lastMs the last that something was decided about
  */
 export function dueTimes(
   schedule: Pick<TaskSchedule, "timing" | "catchUp" | "catchUpWindowMs" | "catchUpMax">,
-  { id, nextMs, nowMs, keep }: { id: string; nextMs: number; nowMs: number; keep: number },
+  { id, nextMs, lastMs, nowMs, keep }: { id: string; nextMs: number; lastMs: number | null; nowMs: number; keep: number },
 ): Due {
   const { timing } = schedule;
   let dueMs = Number.NEGATIVE_INFINITY;
@@ -50,7 +52,7 @@ export function dueTimes(
   // What is missed has its rows beside what is caught up: one of them says how many came before.
   const mostLate = keep + (schedule.catchUp === "all" ? schedule.catchUpMax : 1);
   let seen: Late[] = [];
-  let next: number | undefined = nextMs;
+  let next = firstOf(timing, nextMs, lastMs);
   let skipped = 0;
   let hasSkipped = false;
   for (; next !== undefined; next = nextTime(timing, next)) {
@@ -80,6 +82,18 @@ export function dueTimes(
     earlierMissed: skipped + missed.length - kept.length,
     nextMs: next,
   };
+}
+
+/**
+ * The same, as long as the rules of its zone are those by which it was written. By others (another Node) that may be no time of it: then it has become the one
+ * that is nearest to it.
+ */
+function firstOf(timing: Timing, nextMs: number, lastMs: number | null): number | undefined {
+  const next = nextTime(timing, nextMs - 1);
+  if (next === nextMs) return next;
+  const nearerThanMs = Math.min(DAY_MS, (next ?? Number.POSITIVE_INFINITY) - nextMs);
+  const fromMs = 1 + Math.max(nextMs - nearerThanMs, lastMs ?? Number.NEGATIVE_INFINITY);
+  return lastTimesBetween(timing, fromMs, nextMs, 1)[0] ?? next;
 }
 
 type Late = Omit<DueTime, "cause">;

@@ -21,14 +21,18 @@ const MAX_PASSED = 100;
 /** A clock that is set back further was wrong before. By less it is put right: what was decided a moment ago stays. */
 const SET_BACK_MS = ON_TIME_MS;
 
-/**
- * What is wanted now. Where the clock was ahead, what it said then holds no longer: it is as of a schedule that is new.
- * @param before what the books say of it; `sinceMs` null: nothing was wanted yet
- */
-export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs: number | null }, nowMs: number): Level {
+/** What the books say; null: nothing was wanted yet. */
+interface Before {
+  wanted: Wanted | null;
+  sinceMs: number | null;
+  nextMs: number | null;
+}
+
+/** What is wanted now. Where the clock was ahead, what it said then holds no longer: it is as of a schedule that is new. */
+export function levelNow(hours: Hours, before: Before, nowMs: number): Level {
   if (before.sinceMs !== null && nowMs < before.sinceMs - SET_BACK_MS)
-    return levelNow(hours, { sinceMs: null, nextMs: null }, nowMs);
-  const { changes, next } = changesUntil(hours, before.nextMs ?? nextChange(hours, nowMs), nowMs);
+    return levelNow(hours, { wanted: null, sinceMs: null, nextMs: null }, nowMs);
+  const { changes, next } = changesUntil(hours, before, nowMs);
   const last = changes.pop();
   // A schedule that is new, or was changed or resumed, wants it from now on.
   const sinceMs = before.sinceMs === null ? nowMs : (last ?? before.sinceMs);
@@ -43,10 +47,11 @@ export function levelNow(hours: Hours, before: { sinceMs: number | null; nextMs:
   };
 }
 
-/** From one that is known until now, the newest of them, and what comes next. */
-function changesUntil(hours: Hours, firstMs: number | undefined, nowMs: number) {
+/** From one that is known until now, the newest of them, and what comes next. Where other rules of its zone hold since, nothing may change at that one. */
+function changesUntil(hours: Hours, { wanted, nextMs }: Before, nowMs: number) {
+  const firstMs = nextMs ?? nextChange(hours, nowMs);
   if (firstMs === undefined || firstMs > nowMs) return { changes: [], next: firstMs };
-  const changes = [firstMs];
+  const changes = wantedAt(hours, firstMs) === wanted ? [] : [firstMs];
   for (const { atMs } of changesAfter(hours, firstMs)) {
     if (atMs > nowMs) return { changes, next: atMs };
     changes.push(atMs);

@@ -113,9 +113,9 @@ const tooMany = (nextMs: number): Refusal => ({
  * jitter still. From then on nobody would look at it.
  */
 export function missedByChange(before: ScheduleState, nowMs: number): ScheduleDecision | undefined {
-  const { id, version, definition, nextMs } = before;
+  const { id, version, definition, nextMs, lastMs } = before;
   if (definition.kind !== "task" || nextMs === null) return undefined;
-  const passed = passedOf(definition, { id, nextMs, nowMs, keep: definition.keep });
+  const passed = passedOf(definition, { id, nextMs, lastMs, nowMs, keep: definition.keep });
   if (passed === undefined) return undefined;
   const { due, missed, earlierMissed, waiting, earlierWaiting } = passed;
   const told = (times: readonly { atMs: number; lateMs: number }[], earlier: number): NewOccurrence[] =>

@@ -20,9 +20,10 @@ export function decideDue(state: TaskScheduleState, nowMs: number): ScheduleDeci
   }
 }
 
-function decided({ id, definition, version, nextMs, running, queued }: TaskScheduleState, nowMs: number): ScheduleDecision {
+function decided(state: TaskScheduleState, nowMs: number): ScheduleDecision {
+  const { id, definition, version, running, queued } = state;
   const { timing, keep, overlap } = definition;
-  const { due, missed, earlierMissed, nextMs: next } = dueTimes(definition, { id, nextMs, nowMs, keep });
+  const { due, missed, earlierMissed, nextMs: next } = dueTimes(definition, { ...state, nowMs, keep });
   const { occurrences, cancel } = started(definition, { running, queued, overlap }, due);
   const all = missed.map((one): NewOccurrence => ({ ...one, status: "missed", cause: "time" }));
   if (earlierMissed > 0 && all[0] !== undefined) all[0].earlierMissed = earlierMissed;

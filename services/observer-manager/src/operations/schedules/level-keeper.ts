@@ -70,9 +70,9 @@ export class LevelKeeper {
   }
 
   async #bring(state: ScheduleState, nowMs: number, tx: LevelTransaction): Promise<number> {
-    const { definition } = state;
+    const { definition, wanted, changeMs, nextMs } = state;
     if (definition.kind !== "observers") return 0;
-    const level = levelNow(definition.hours, { sinceMs: state.changeMs, nextMs: state.nextMs }, nowMs);
+    const level = levelNow(definition.hours, { wanted, sinceMs: changeMs, nextMs }, nowMs);
     const mayWant = this.#parts.mayWant(level.wanted);
     const ids = mayWant ? await tx.notBrought(definition.observers, level.sinceMs, AT_ONCE) : [];
     const againMs = !mayWant ? NOT_YET_PAUSE_MS : ids.length === AT_ONCE ? 0 : LOOK_EVERY_MS;
