@@ -111,6 +111,19 @@ it("What is being fired is answered to its own content, and to no other", async 
   expect(await putOne({ ...one, at: LATER })).toEqual({ kind: "over" });
 });
 
+it.each([false, true])(
+  "What is due so long from now is answered as it was while it is being fired; given back: %s",
+  async (isGivenBack) => {
+    const { id, name, payload } = timer();
+    const soon = { id, name, payload, inMs: 0, expiresAt: undefined };
+    await putOne(soon);
+    const { due, claimId } = await claimAll(randomUUID());
+    if (isGivenBack) await settle(due, claimId, "refused");
+    expect(await putOne(soon)).toMatchObject({ kind: "exists", timer: { status: "Firing" } });
+    expect(await putOne({ ...soon, payload: "other" })).toEqual({ kind: "over" });
+  },
+);
+
 it.each(["set", "cancelled"] as const)("Whoever locks timers the other way round costs none that is %s", async (how) => {
   const { store } = stores();
   const three = many(3, { at: LATER }).sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -57,7 +57,8 @@ const MEET = `
     UPDATE timers t SET name = a.name, payload = a.payload, due_at = a.due_at, next_at = a.due_at, expires_at = a.until,
                         default_expiry = a.default_expiry, returns = 0, last_problem = NULL
     FROM asked a WHERE t.id = a.id AND t.id = ANY(ARRAY(SELECT id FROM there WHERE within AND NOT same AND status = 'Waiting')))
-  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same THEN 'exists' WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
+  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same OR (repeated AND status = 'Firing') THEN 'exists'
+                  WHEN status = 'Waiting' THEN 'replaced' ELSE 'over' END AS kind FROM there`;
 
 type Met = { id: string; kind: PutOutcome["kind"] };
 
