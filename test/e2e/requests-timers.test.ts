@@ -126,6 +126,9 @@ test("Nobody sets, moves or cancels a timer of a name that is not theirs", async
   expect(told(await ask(shop, { tasks: [{ type: "work" }] }))).toEqual(["forbidden"]);
   expect(await ask(looker, { timers: [timer()] })).toMatchObject({ status: 403, body: { neededRole: "operator" } });
   expect(told(await ask(every, { cancelTimers: [theirs.id] }))).toEqual(["Cancelled"]);
+  // Nor is told what became of it.
+  expect(told(await ask(shop, { timers: [{ ...theirs, name: "shop.x" }] }))).toEqual(["id-taken"]);
+  expect(told(await ask(every, { timers: [theirs] }))).toEqual(["timer-over"]);
 });
 
 test("Who is over the rate is told when to come back, and nothing is set", async () => {

@@ -111,6 +111,18 @@ it("What is being fired is answered to its own content, and to no other", async 
   expect(await putOne({ ...one, at: LATER })).toEqual({ kind: "over" });
 });
 
+it("Whose name a timer is not of is told that its id is taken, and not what became of it", async () => {
+  const one = timer();
+  await putOne(one);
+  const asked = { timer: { ...one, name: "mine.x" }, action: create, within: ["mine."] };
+  const ask = async () => (await stores().store.put([asked]))[0];
+  expect(await ask()).toEqual({ kind: "taken" });
+  const { due, claimId } = await claimAll(randomUUID());
+  expect(await ask()).toEqual({ kind: "taken" });
+  await settle(due, claimId, "fired");
+  expect(await ask()).toEqual({ kind: "taken" });
+});
+
 it.each([false, true])(
   "What is due so long from now is answered as it was while it is being fired; given back: %s",
   async (isGivenBack) => {

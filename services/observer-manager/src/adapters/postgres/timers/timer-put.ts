@@ -42,11 +42,11 @@ const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.
       t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
       AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same`;
 
-/** Of those that are among the ended: the ones that are being fired. Whom no answer has reached may ask once more while `inMs` is over. */
-const MEET_FIRING = `
+/** Those that are among the ended: over, or being fired. Whom no answer has reached may ask once more while `inMs` is over. */
+const MEET_ENDED = `
   WITH asked AS (${ASKED}), there AS (
-    SELECT t.id, ${MET} FROM ended_timers t JOIN asked a USING (id) WHERE NOT (${isOver("t")}))
-  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN same OR repeated THEN 'exists' ELSE 'over' END AS kind FROM there`;
+    SELECT t.id, ${isOver("t")} AS is_over, ${MET} FROM ended_timers t JOIN asked a USING (id))
+  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN NOT is_over AND (same OR repeated) THEN 'exists' ELSE 'over' END AS kind FROM there`;
 
 /** Those that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
@@ -91,7 +91,7 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
   const kinds = new Map<string, PutOutcome["kind"]>(inserted.map(({ id }) => [id, "created"]));
   for (const { id } of ended) kinds.delete(id);
   // What is met may be claimed meanwhile, or given back: it is looked for where it goes.
-  for (const meet of [MEET, MEET_FIRING, MEET]) {
+  for (const meet of [MEET, MEET_ENDED, MEET]) {
     const others = puts.filter(({ timer }) => !kinds.has(timer.id));
     if (others.length === 0) break;
     for (const { id, kind } of await tx.query<Met[]>(meet, GIVEN.of(others))) kinds.set(id, kind);
