@@ -14,7 +14,7 @@ import type {
   NewTimer,
 } from "../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("timers, ended_timers, timer_claims, timer_owners, audit");
 const stores = () => ({
@@ -252,6 +252,24 @@ it("What was returned waits, is tried again later and later, can be cancelled, a
   expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
   expect(await cancel(one.id)).toMatchObject({ kind: "cancelled" });
 });
+
+it.each(["returned", "refused", "not-sent"] as const)(
+  "Where PostgreSQL's clock was set back what is %s is tried again soon, and what is due later no sooner",
+  async (how) => {
+    const { store, firing } = stores();
+    const later = timer({ at: new Date(Date.now() + 3 * 3_600_000).toISOString() });
+    const one = timer();
+    await store.put(putsOf([one, later]));
+    await shiftClock(books, 6 * 3_600);
+    const { due, claimId } = await claimAll(randomUUID());
+    expect(due).toHaveLength(2);
+    if (how === "not-sent") await shiftClock(books, 0);
+    await settle(due, claimId, how);
+    await shiftClock(books, 0);
+    expect(await firing.nextDueInMs()).toBeLessThanOrEqual(1_000);
+    expect((await claimAll(randomUUID())).due.map(({ id }) => id)).toEqual([one.id]);
+  },
+);
 
 it("What may have been heard is unsure: tried again, and cancelled never more, also when the next try finds nobody", async () => {
   const { store } = stores();

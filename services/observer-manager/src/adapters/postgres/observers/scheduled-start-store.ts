@@ -1,6 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { DueStart, ScheduledStartStore } from "../../../operations/observers/scheduled-starts.ts";
+import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { Looks } from "../statements/looks.ts";
 
 /** Index: observers_to_start. */
@@ -20,19 +21,30 @@ const PUT_OFF = `
     changed_xid = CASE WHEN o.start_problem IS NULL THEN pg_current_xact_id() ELSE o.changed_xid END
   FROM those WHERE o.id = those.id`;
 
+/** Index: observers_to_start. */
+const TRIED_AGAIN = {
+  table: "observers",
+  which: "status = 'Scheduled' AND start_problem IS NOT NULL",
+  dueAt: "start_at",
+  nextAt: "start_next_at",
+};
+
 export class PostgresScheduledStartStore implements ScheduledStartStore {
   readonly #dataSource: DataSource;
+  readonly #triedAgain: ByTheNewClock;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#triedAgain = new ByTheNewClock(dataSource, TRIED_AGAIN);
   }
 
   due(limit: number): Promise<DueStart[]> {
     return this.#dataSource.query(DUE, [limit]);
   }
 
-  nextDueInMs(): Promise<number | null> {
-    return Looks.of(this.#dataSource).ask(NEXT_DUE);
+  async nextDueInMs(): Promise<number | null> {
+    await this.#triedAgain.look();
+    return await Looks.of(this.#dataSource).ask(NEXT_DUE);
   }
 
   async putOff(ids: readonly ObserverId[]): Promise<void> {

@@ -1,6 +1,7 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/timers/timer-store.ts";
+import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
 import { Looks } from "../statements/looks.ts";
 import { bytesOfAll } from "../statements/page-bytes.ts";
@@ -49,7 +50,7 @@ const UNFIRED: Record<Unfired, string> = {
   returned: `${AS_BEFORE}, 'returned', ${LATER}`,
   refused: `${MAYBE_HEARD}, 'refused', ${LATER}`,
   unknown: `${MAYBE_HEARD}, 'unknown', unacked_now(), returns`,
-  "not-sent": `${AS_BEFORE}, last_problem, ended_at, returns`,
+  "not-sent": `${AS_BEFORE}, last_problem, greatest(due_at, least(ended_at, unacked_now())), returns`,
 };
 
 /** `back`: rows that were taken out of `ended_timers`. In one order, so that it and who sets timers do not wait for each other. */
@@ -94,6 +95,9 @@ const FINISH = prepared(`
 const NEXT_DUE = `
   SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 FROM timers WHERE owner IS NULL`;
 
+/** Index: timers_returned. */
+const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
+
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
 const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE lease_until < now()`;
 
@@ -125,10 +129,12 @@ type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expire
 export class PostgresTimerFiringStore implements TimerFiringStore {
   readonly #dataSource: DataSource;
   readonly #vacuum: Vacuum;
+  readonly #triedAgain: ByTheNewClock;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
     this.#vacuum = new Vacuum(dataSource, "timers");
+    this.#triedAgain = new ByTheNewClock(dataSource, TRIED_AGAIN);
   }
 
   async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
@@ -159,8 +165,9 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     if (late.length > 0) await this.fired(late);
   }
 
-  nextDueInMs(): Promise<number | null> {
-    return Looks.of(this.#dataSource).ask(NEXT_DUE);
+  async nextDueInMs(): Promise<number | null> {
+    await this.#triedAgain.look();
+    return await Looks.of(this.#dataSource).ask(NEXT_DUE);
   }
 
   async renew(owner: string): Promise<void> {
