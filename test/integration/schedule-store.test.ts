@@ -437,6 +437,8 @@ it("A time that has come and waits for its jitter is told as missed where the sc
   for (const id of [paused, changed]) await put(id, body);
   await shift(at.getTime() / 1_000 + 600 - nowS);
   await fire();
+  const { nextDueAt: dueAt } = await find(paused);
+  expect(await desk().nextTimes(paused, { n: 1 })).toMatchObject({ times: [{ at: at.toISOString(), dueAt }] });
   await desk().pauseSchedule(paused, SOMEBODY);
   await desk().resumeSchedule(paused, SOMEBODY);
   await put(changed, { ...body, jitterMs: 1_000 });

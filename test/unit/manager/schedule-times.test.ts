@@ -1,7 +1,12 @@
 import { PutSchedule } from "@unacked/contracts";
 import { describe, expect, it, test } from "vitest";
 import { cronFlaw } from "../../../services/observer-manager/src/domain/schedules/cron-flaw.ts";
-import { definitionOf, type Timing } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
+import {
+  definitionOf,
+  type TaskDefinition,
+  type Timing,
+} from "../../../services/observer-manager/src/domain/schedules/definition.ts";
+import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
 import { timesAhead } from "../../../services/observer-manager/src/domain/schedules/preview.ts";
 import {
   jitterOf,
@@ -221,6 +226,39 @@ describe("the two nights of the year", () => {
   });
 });
 
+describe("what is shown with a jitter that is longer than the time between two", () => {
+  const body = { everyMs: 60_000, jitterMs: 3_600_000, task: { type: "t" } };
+  const definition = definitionOf(PutSchedule.parse(body));
+  const [afterMs, beforeMs] = [Date.parse("2026-11-21T00:00:00Z"), Date.parse("2026-11-21T02:00:00Z")];
+  const shown = (id: string, more: { undecidedMs?: number } = {}) =>
+    [...timesAhead(definition, id, { afterMs, beforeMs, ...more })].flatMap((one) => one ?? []);
+  const dueOf = (times: ReturnType<typeof shown>): number[] => times.map(({ dueAt }) => Date.parse(dueAt));
+  const ids = ["a", "b", "c", "d"];
+
+  test.each(ids)("is due in order, and no sooner than what comes before the first: %s", (id) => {
+    const times = shown(id);
+    expect(times[0]?.at).toBe("2026-11-21T00:01:00.000Z");
+    expect(dueOf(times)).toEqual(dueOf(times).toSorted((one, other) => one - other));
+    const before = Array.from({ length: 60 }, (_, i) => afterMs - i * 60_000);
+    const dueMs = Math.max(...before.map((atMs) => atMs + jitterOf(id, atMs, 3_600_000)));
+    expect(dueOf(times)[0]).toBeGreaterThanOrEqual(dueMs);
+  });
+
+  test.each(ids)("has come and waits, where nothing was decided about it, and is due when it is decided: %s", (id) => {
+    const undecidedMs = afterMs - 1_200_000;
+    const times = shown(id, { undecidedMs });
+    const { timing } = definition as TaskDefinition;
+    const policy = { timing, catchUp: "none", catchUpWindowMs: 0, catchUpMax: 1 } as const;
+    const of = { id, nextMs: undecidedMs, lastMs: null, keep: 100 };
+    expect(dueTimes(policy, { ...of, nowMs: afterMs }).nextMs).toBe(Date.parse(times[0]?.at ?? ""));
+    for (const { at, dueAt } of times.slice(0, 40)) {
+      const dueMs = Date.parse(dueAt);
+      expect(dueTimes(policy, { ...of, nowMs: dueMs - 1 }).nextMs).toBeLessThanOrEqual(Date.parse(at));
+      expect(dueTimes(policy, { ...of, nowMs: dueMs }).nextMs).toBeGreaterThan(Date.parse(at));
+    }
+  });
+});
+
 describe("the end of times", () => {
   const from = Date.parse("9998-12-31T23:59:00Z");
   it.each([
@@ -237,7 +275,7 @@ describe("the end of times", () => {
     const body = { hours: [{ from: "09:00", to: "10:00" }], observers: { names: ["a"] } };
     const hours = definitionOf(PutSchedule.parse(body));
     const times = [...timesAhead(hours, "x", { afterMs: from - 86_400_000, beforeMs: Number.POSITIVE_INFINITY })];
-    expect(times.map(({ at }) => at)).toEqual(["9998-12-31T09:00:00.000Z", "9998-12-31T10:00:00.000Z"]);
+    expect(times.map((one) => one?.at)).toEqual(["9998-12-31T09:00:00.000Z", "9998-12-31T10:00:00.000Z"]);
   });
 });
 

@@ -8,19 +8,19 @@ let before: Promise<unknown> = Promise.resolve();
 
 /**
  * As many as there are, `most` at most, of what takes a while to be found: a thousand times of an expression are half a second. What
- * comes in meanwhile, heartbeats too, has its turn between two slices.
+ * comes in meanwhile, heartbeats too, has its turn between two slices. Undefined: it is none.
  */
-export function inSlices<Item>(items: Iterable<Item>, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
+export function inSlices<Item>(items: Iterable<Item | undefined>, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
   const found = before.then(() => find(items, most));
   before = found.catch(() => undefined);
   return found;
 }
 
-async function find<Item>(items: Iterable<Item>, most: number): Promise<Item[]> {
+async function find<Item>(items: Iterable<Item | undefined>, most: number): Promise<Item[]> {
   const found: Item[] = [];
   let sliceEndMs = performance.now() + SLICE_MS;
   for (const item of items) {
-    found.push(item);
+    if (item !== undefined) found.push(item);
     if (found.length >= most) break;
     if (performance.now() < sliceEndMs) continue;
     await nextTurn();

@@ -19,25 +19,42 @@ export function expressionOf(definition: Definition): Pick<ScheduleTimes, "cron"
     : { cron: null, everyMs: rhythm.everyMs, hours: null, timeZone: "UTC" };
 }
 
-/** The times after one instant and before another; of observers, when they change. Each takes a while to find. Throws as nextTime does. */
-export function* timesAhead(
-  definition: Definition,
-  id: string,
-  { afterMs, beforeMs }: { afterMs: number; beforeMs: number },
-): Generator<ShownTime> {
-  const endMs = Math.min(beforeMs, END_OF_TIMES_MS);
+/** Which times are shown. */
+export interface Stretch {
+  afterMs: number;
+  beforeMs: number;
+  /** The first that nothing was decided about: from there on those are shown, too, that have come and are due after `afterMs`. */
+  undecidedMs?: number | undefined;
+}
+
+/**
+ * The times after one instant and before another; of observers, when they change. Each takes a while to find; undefined is one that is not shown.
+ * Throws as nextTime does.
+ */
+export function* timesAhead(definition: Definition, id: string, stretch: Stretch): Generator<ShownTime | undefined> {
+  const endMs = Math.min(stretch.beforeMs, END_OF_TIMES_MS);
   const { timeZone } = expressionOf(definition);
-  for (const { atMs, wanted } of definition.kind === "task"
-    ? timesOf(definition, afterMs)
-    : changesAfter(definition.hours, afterMs)) {
+  for (const { atMs, dueMs, wanted } of definition.kind === "task"
+    ? timesOf(definition, id, stretch)
+    : changesOf(definition, stretch)) {
     if (atMs >= endMs) return;
-    const jitterMs = definition.kind === "task" ? jitterOf(id, atMs, definition.timing.jitterMs) : 0;
-    yield { at: shownTime(atMs), local: localText(atMs, timeZone), dueAt: shownTime(atMs + jitterMs), wanted };
+    const isShown = (stretch.undecidedMs === undefined ? atMs : dueMs) > stretch.afterMs;
+    yield isShown ? { at: shownTime(atMs), local: localText(atMs, timeZone), dueAt: shownTime(dueMs), wanted } : undefined;
   }
 }
 
-function* timesOf({ timing }: TaskDefinition, afterMs: number): Generator<{ atMs: number; wanted: null }> {
-  for (let at = nextTime(timing, afterMs); at !== undefined; at = nextTime(timing, at)) yield { atMs: at, wanted: null };
+/** Also those before, as long as they may be due later than the first. As of dueTimes: none is due before those before it are. */
+function* timesOf({ timing }: TaskDefinition, id: string, { afterMs, undecidedMs = Number.NEGATIVE_INFINITY }: Stretch) {
+  let dueMs = Number.NEGATIVE_INFINITY;
+  const sinceMs = Math.max(undecidedMs - 1, afterMs - timing.jitterMs);
+  for (let at = nextTime(timing, sinceMs); at !== undefined; at = nextTime(timing, at)) {
+    dueMs = Math.max(dueMs, at + jitterOf(id, at, timing.jitterMs));
+    yield { atMs: at, dueMs, wanted: null };
+  }
+}
+
+function* changesOf({ hours }: Extract<Definition, { kind: "observers" }>, { afterMs }: Stretch) {
+  for (const { atMs, wanted } of changesAfter(hours, afterMs)) yield { atMs, dueMs: atMs, wanted };
 }
 
 export const nextOf = (definition: Definition, afterMs: number): number | undefined =>

@@ -128,7 +128,7 @@ export class ScheduleDesk implements ScheduleTools {
   async nextTimes(id: string, asked: TimesAsked): Promise<ScheduleTimes | Refusal> {
     const read = await this.#parts.store.read(id);
     if (read === undefined) return NOT_FOUND;
-    return readable(() => this.#times(read.definition, id, asked, read.version));
+    return readable(() => this.#times(read, id, asked));
   }
 
   async previewSchedule(
@@ -136,18 +136,19 @@ export class ScheduleDesk implements ScheduleTools {
     { id = "", ...asked }: TimesAsked & { id?: string | undefined },
   ): Promise<ScheduleTimes | Refusal> {
     const read = readDefinition(body);
-    return "code" in read ? read : this.#times(read, id, asked, null);
+    return "code" in read ? read : this.#times({ definition: read, version: null, nextMs: null }, id, asked);
   }
 
+  /** From now on: as they will be decided about. */
   async #times(
-    definition: Definition,
+    { definition, version, nextMs }: { definition: Definition; version: number | null; nextMs: number | null },
     id: string,
     { n, from, to }: TimesAsked,
-    version: number | null,
   ): Promise<ScheduleTimes> {
     const afterMs = from === undefined ? await this.#parts.store.nowMs() : Date.parse(from);
     const beforeMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
-    const times = await inSlices(timesAhead(definition, id, { afterMs, beforeMs }), n);
+    const undecidedMs = from === undefined ? (nextMs ?? afterMs + 1) : undefined;
+    const times = await inSlices(timesAhead(definition, id, { afterMs, beforeMs, undecidedMs }), n);
     return { ...expressionOf(definition), version, times };
   }
 

@@ -156,8 +156,9 @@ export interface ScheduleStore {
     action: Action,
   ): Promise<{ answer: Answer; decided: Decided } | undefined>;
   find(id: string): Promise<ScheduleView | undefined>;
-  /** The definition, and PostgreSQL's clock. */
-  read(id: string): Promise<{ definition: Definition; version: number } | undefined>;
+  /** `nextMs` as of its state. */
+  read(id: string): Promise<Pick<ScheduleState, "definition" | "version" | "nextMs"> | undefined>;
+  /** PostgreSQL's clock. */
   nowMs(): Promise<number>;
   list(query: ScheduleQuery): Promise<Omit<SchedulePage, "nextCursor"> & { last?: string }>;
   findOccurrence(id: string, atMs: number): Promise<OccurrenceView | undefined>;

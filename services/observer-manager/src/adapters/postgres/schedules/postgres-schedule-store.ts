@@ -45,7 +45,8 @@ const RESUME = `
 const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND at >= $2 AND at < $3";
 /** Index: occurrences_asked. The schedule is locked: no other one is making it just now. */
 const REQUESTED = "SELECT at, request_overlap AS overlap FROM occurrences WHERE schedule_id = $1 AND request_id = $2";
-const READ = "SELECT definition, version FROM schedules WHERE id = $1";
+const READ = `
+  SELECT definition, version, floor(extract(epoch FROM next_at) * 1000)::float8 AS "nextMs" FROM schedules WHERE id = $1`;
 
 /** What REST does to schedules. */
 export class PostgresScheduleStore implements ScheduleStore {
@@ -165,8 +166,8 @@ export class PostgresScheduleStore implements ScheduleStore {
     return scheduleOf(this.#dataSource, id);
   }
 
-  async read(id: string): Promise<{ definition: Definition; version: number } | undefined> {
-    const [row] = await this.#dataSource.query<{ definition: Definition; version: number }[]>(READ, [id]);
+  async read(id: string): ReturnType<ScheduleStore["read"]> {
+    const [row] = await this.#dataSource.query<NonNullable<Awaited<ReturnType<ScheduleStore["read"]>>>[]>(READ, [id]);
     return row;
   }
 
