@@ -79,10 +79,12 @@ export class ScheduleFirer {
     return claimed > 0 ? 0 : LOCKED_PAUSE_MS;
   }
 
-  #told({ occurrences, created, cancelled: count, over, refuse, putOff }: Fired): void {
+  #told({ occurrences, created, cancelled: count, over, refuse, putOff, problems }: Fired): void {
     const { tally, wakeTasks, cancelled, log } = this.#parts;
     for (const { id, error } of putOff)
       log.warn({ err: error, schedule: id }, "a schedule could not be decided, and is put off");
+    for (const { id, problem } of problems)
+      log.warn({ schedule: id, problem }, "a schedule cannot be read here; it is tried again each minute");
     for (const one of occurrences) tally.decided(one.status, one.isByTime ? one.lateMs : undefined);
     if (created > 0) wakeTasks();
     if (count > 0) cancelled(over, refuse);

@@ -28,6 +28,8 @@ export interface ScheduleState {
   /** What it wants of observers, since when. */
   wanted: Wanted | null;
   changeMs: number | null;
+  /** Why nothing could be decided about it when it was last due. */
+  problem: string | null;
 }
 
 export interface TaskScheduleState extends ScheduleState {
@@ -169,8 +171,13 @@ export interface ScheduleStore {
   ): Promise<(Omit<OccurrencePage, "nextCursor"> & { lastMicros?: string }) | undefined>;
 }
 
-/** Of those that were claimed: `decided` so many, with those that could not be written and are due again later. */
-export type Fired = Decided & { claimed: number; decided: number; putOff: { id: string; error: unknown }[] };
+/** Of those that were claimed: `decided` so many, with those that could not be written and are due again later; `problems` are those that are new. */
+export type Fired = Decided & {
+  claimed: number;
+  decided: number;
+  putOff: { id: string; error: unknown }[];
+  problems: { id: string; problem: string }[];
+};
 
 /** What makes tasks by the calendar. Each call is one transaction; where that fails, one for each schedule, so that one is not in the way of others. */
 export interface ScheduleFiringStore {

@@ -93,7 +93,9 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       locked.splice(0, locked.length, ...rows.map(({ id }) => id));
       const states = await tasksOf(tx, rows);
       const decisions = states.length === 0 ? [] : decide(states, rows[0]?.nowMs ?? 0);
-      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length, decided: decisions.length, putOff: [] };
+      const problems = newProblems(states, decisions);
+      const decided = { claimed: rows.length, decided: decisions.length, putOff: [], problems };
+      return { ...(await writeDecisions(tx, decisions)), ...decided };
     });
   }
 
@@ -132,7 +134,13 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
         } as const;
         return { id: scheduleId, version, occurrences: [occurrence], cancel: [], plan: undefined, missed: 0, problem: null };
       });
-      return { ...(await writeDecisions(tx, decisions)), claimed: rows.length, decided: rows.length, putOff: [] };
+      return {
+        ...(await writeDecisions(tx, decisions)),
+        claimed: rows.length,
+        decided: rows.length,
+        putOff: [],
+        problems: [],
+      };
     });
   }
 
@@ -156,6 +164,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       claimed: ids.length,
       decided: 0,
       putOff: [],
+      problems: [],
     };
     for (const id of ids) {
       if (performance.now() > untilMs) break;
@@ -182,6 +191,12 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   }
 }
 
+/** Of one that had none before: what stands each minute is told once. */
+function newProblems(states: readonly TaskScheduleState[], decisions: readonly ScheduleDecision[]): Fired["problems"] {
+  const well = new Set(states.flatMap(({ id, problem }) => (problem === null ? [id] : [])));
+  return decisions.flatMap(({ id, problem }) => (problem !== null && well.has(id) ? [{ id, problem }] : []));
+}
+
 /** No answer of PostgreSQL's: what is wrong is not one of the schedules. */
 const isAway = (error: unknown): boolean => describeDatabaseError(error).unavailable && sqlStateOf(error) === undefined;
 
@@ -189,6 +204,7 @@ function addTo(all: Fired, one: Fired): void {
   all.occurrences.push(...one.occurrences);
   all.over.push(...one.over);
   all.refuse.push(...one.refuse);
+  all.problems.push(...one.problems);
   all.created += one.created;
   all.cancelled += one.cancelled;
 }

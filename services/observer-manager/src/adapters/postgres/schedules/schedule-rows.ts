@@ -13,11 +13,12 @@ export interface StateRow {
   lastAt: Date | null;
   wanted: Wanted | null;
   changeAt: Date | null;
+  problem: string | null;
   nowMs: number;
 }
 
 export const STATE_COLUMNS = `s.id, s.definition, s.version, s.paused_at IS NOT NULL AS "isPaused", s.next_at AS "nextAt",
-  s.last_at AS "lastAt", s.wanted, s.change_at AS "changeAt", floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS "nowMs"`;
+  s.last_at AS "lastAt", s.wanted, s.change_at AS "changeAt", s.problem, floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS "nowMs"`;
 
 /** Index: schedules_pkey. */
 export const LOCK_ONE = `SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 FOR UPDATE`;
@@ -43,6 +44,7 @@ export const toState = ({
   nextAt,
   lastAt,
   changeAt,
+  problem,
 }: StateRow): ScheduleState => ({
   id,
   definition,
@@ -52,6 +54,7 @@ export const toState = ({
   nextMs: nextAt?.getTime() ?? null,
   lastMs: lastAt?.getTime() ?? null,
   changeMs: changeAt?.getTime() ?? null,
+  problem,
 });
 
 /** What is under way of these schedules, whose rows are locked. */
