@@ -38,10 +38,8 @@ beforeAll(async () => {
   await books.query(`DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${ROLE}') THEN CREATE ROLE ${ROLE} LOGIN PASSWORD 'secret'; END IF;
   END $$`);
-  // docs/tasks.md, from your own transaction
-  await books.query(`GRANT EXECUTE ON FUNCTION unacked_create_task TO ${ROLE}`);
   await books.query(`CREATE TABLE orders (id int PRIMARY KEY)`);
-  await books.query(`GRANT ALL ON orders TO ${ROLE}`);
+  await grant();
   Object.assign(url, { username: ROLE, password: "secret" });
   shop = new pg.Client({ connectionString: url.href });
   await shop.connect();
@@ -56,6 +54,9 @@ beforeEach(() => {
 });
 
 const params = (more: object = {}) => JSON.stringify({ dir: tasks.dir, ms: 0, version: 1, ...more });
+
+/** docs/tasks.md, from your own transaction */
+const grant = () => books.query(`GRANT EXECUTE ON FUNCTION unacked_create_task TO ${ROLE}; GRANT ALL ON orders TO ${ROLE}`);
 
 /** @param more arguments by name, as SQL */
 async function create(more = "", value = params()): Promise<{ task_id: string; outcome: string }> {
@@ -124,6 +125,32 @@ test("Its search path is its own: a table of the caller's in the place of ours i
   expect(await find(id)).toMatchObject({ status: "Scheduled" });
   await shop.query("DROP TABLE pg_temp.tasks");
   await shop.query("RESET search_path");
+});
+
+test("Nor is a function or operator of the caller's in the books' schema: none runs as who owns the books", async () => {
+  const overloads = [
+    ["FUNCTION", "jsonb_build_array(a jsonb)", "jsonb"],
+    ["FUNCTION", "jsonb_path_exists(a jsonb, b text)", "boolean"],
+    ["FUNCTION", "told(a text, b xid8)", "text"],
+  ];
+  await books.query(`GRANT CREATE ON SCHEMA public TO ${ROLE}`);
+  for (const [, head, type] of overloads)
+    await shop.query(`CREATE FUNCTION public.${head} RETURNS ${type} LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'it runs as %', current_user; END $$`);
+  await shop.query("CREATE OPERATOR public.|| (FUNCTION = public.told, LEFTARG = text, RIGHTARG = xid8)");
+  try {
+    const later = "start_at => '2999-01-01'";
+    const first = await create(`key => 'met', ${later}`);
+    await shop.query("BEGIN");
+    await create(`key => 'met', on_conflict => 'replace', ${later}`);
+    await system.call("DELETE", `/api/v1/tasks/${first.task_id}`);
+    await shop.query("COMMIT"); // it is over by now, so there is a new one
+    const { items } = (await system.call<TaskPage>("GET", "/api/v1/tasks?status=Scheduled")).body;
+    expect(items.filter(({ key }) => key === "met")).toMatchObject([{ id: expect.not.stringMatching(first.task_id) }]);
+  } finally {
+    await books.query(`DROP OWNED BY ${ROLE}`);
+    await grant();
+  }
 });
 
 test("Each is in the audit trail, with the role that did it", async () => {

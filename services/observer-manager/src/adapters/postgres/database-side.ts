@@ -54,6 +54,7 @@ import { describeBeforeBooks, describeDatabaseError } from "./connection/databas
 import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
+import { warnOfSchemaCreators } from "./connection/schema-creators.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
 import { recordErrors } from "./errors/error-rows.ts";
 import { PostgresFeatureStore } from "./features/feature-store.ts";
@@ -242,6 +243,7 @@ export class DatabaseSide {
       await this.#makeTaskDays();
       const adopted = await adoptRestoredRows(this.#dataSource);
       if (adopted > 0) this.#log.info({ event: "books-restored", rows: adopted }, "the books are from another server");
+      await warnOfSchemaCreators(this.#dataSource, this.#log);
       this.#notifications.start();
       this.#isOpen = true;
       return true;

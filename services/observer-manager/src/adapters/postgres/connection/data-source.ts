@@ -50,6 +50,7 @@ import { RunsAskedOnce0057 } from "../migrations/0057-runs-asked-once.ts";
 import { AuditOfDeed0058 } from "../migrations/0058-audit-of-deed.ts";
 import { TimersByEnd0059 } from "../migrations/0059-timers-by-end.ts";
 import { FlowsByStatus0060 } from "../migrations/0060-flows-by-status.ts";
+import { PathsWithoutBooks0061 } from "../migrations/0061-paths-without-books.ts";
 import { TypeFacts0062 } from "../migrations/0062-type-facts.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
@@ -163,6 +164,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       AuditOfDeed0058,
       TimersByEnd0059,
       FlowsByStatus0060,
+      PathsWithoutBooks0061,
       TypeFacts0062,
     ],
     entities: TABLES,
