@@ -27,6 +27,8 @@ export interface IdentityProvider {
   sign(options?: TokenOptions): Promise<string>;
   /** What the endpoint answers from now on instead of its keys. */
   answerWith(status: number, body?: string): void;
+  /** From now on it takes requests and never answers. */
+  hang(): void;
   close(): Promise<void>;
 }
 
@@ -35,8 +37,10 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const keys = new Map<string, { alg: string; privateKey: CryptoKey }>();
   let asked = 0;
   let instead: { status: number; body: string } | undefined;
+  let hangs = false;
   const server = createServer((_request, response) => {
     asked += 1;
+    if (hangs) return;
     const { status, body } = instead ?? { status: 200, body: JSON.stringify({ keys: [...published.values()] }) };
     response.writeHead(status, { "content-type": "application/json" }).end(body);
   });
@@ -73,6 +77,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       return token.sign(key.privateKey);
     },
     answerWith: (status, body = "") => void (instead = { status, body }),
+    hang: () => void (hangs = true),
     close,
   };
   await provider.addKey("first");

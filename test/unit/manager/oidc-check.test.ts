@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
 import { OidcCheck, type OidcSettings } from "../../../services/observer-manager/src/adapters/access/oidc-check.ts";
 import type { ProviderKeysOptions } from "../../../services/observer-manager/src/adapters/access/provider-keys.ts";
@@ -16,6 +16,8 @@ beforeEach(async () => {
   log = keptLog();
   check = checkWith();
 });
+
+afterEach(() => void vi.useRealTimers());
 
 const settingsOf = (more: Partial<OidcSettings> = {}): OidcSettings => ({
   issuer: provider.issuer,
@@ -134,6 +136,27 @@ describe("the provider's keys", () => {
   });
 
   it.each([
+    ["has given none", "error", "identity-provider-unavailable"],
+    ["has given some", "warn", "identity-provider-away"],
+  ])(
+    "of a provider that is away, and %s, are asked for once in a while by strangers, and told once",
+    async (_, level, event) => {
+      vi.useFakeTimers({ toFake: ["Date"] });
+      check = checkWith({}, { cooldownMs: 60_000 });
+      await provider.addKey("secret", { isSecret: true });
+      if (level === "warn") expect((await verdictOn({ kid: "first" })).kind).toBe("known");
+      vi.setSystemTime(Date.now() + 60_000);
+      provider.answerWith(503);
+      const before = provider.asked();
+      const verdicts = await Promise.all(Array.from({ length: 20 }, () => verdictOn({ kid: "secret" })));
+      for (let i = 0; i < 20; i += 1) verdicts.push(await verdictOn({ kid: "secret" }));
+      expect([...new Set(verdicts.map(({ kind }) => kind))]).toEqual(["unavailable"]);
+      expect(provider.asked()).toBe(before + 1);
+      expect(log.lines).toEqual([expect.objectContaining({ level, fields: expect.objectContaining({ event }) })]);
+    },
+  );
+
+  it.each([
     ["cannot be reached", () => provider.close()],
     ["are not given", () => provider.answerWith(503)],
     ["are no keys", () => provider.answerWith(200, '{"keys": 7}')],
@@ -162,9 +185,11 @@ describe("keys that have grown old", () => {
   });
 
   it("hold on while the provider is away, which is asked now and then; until it is back, or they are too old", async () => {
-    check = checkWith({}, { renewAfterMs: 0, cooldownMs: 60_000 });
+    vi.useFakeTimers({ toFake: ["Date"] });
+    check = checkWith({}, { renewAfterMs: 60_000, cooldownMs: 60_000 });
     const old = checkWith({}, { renewAfterMs: 0, keepForMs: 0 });
     for (const each of [check, old]) expect((await each.verify(await provider.sign())).kind).toBe("known");
+    vi.setSystemTime(Date.now() + 60_000);
     provider.answerWith(503);
     const before = provider.asked();
     for (let i = 0; i < 5; i += 1) expect((await verdictOn({})).kind).toBe("known");
@@ -173,6 +198,18 @@ describe("keys that have grown old", () => {
       expect.objectContaining({ level: "warn", fields: expect.objectContaining({ event: "identity-provider-away" }) }),
     ]);
     expect((await old.verify(await provider.sign())).kind).toBe("unavailable");
+  });
+
+  it("are renewed behind the request, once the provider has failed: one that hangs holds nobody up", async () => {
+    check = checkWith({}, { renewAfterMs: 0 });
+    expect((await verdictOn({})).kind).toBe("known");
+    provider.answerWith(503);
+    expect((await verdictOn({})).kind).toBe("known");
+    provider.hang();
+    const before = provider.asked();
+    expect((await verdictOn({})).kind).toBe("known");
+    expect(log.lines).toHaveLength(1); // it has not been told yet that the provider does not answer
+    await vi.waitFor(() => expect(provider.asked()).toBe(before + 1));
   });
 
   it("do not make a key of which nothing is known into one that is refused", async () => {

@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Verdict } from "../../domain/access/identity.ts";
 import type { Log } from "../../operations/log.ts";
-import { ProviderKeys, type ProviderKeysOptions } from "./provider-keys.ts";
+import { KeysUnavailable, ProviderKeys, type ProviderKeysOptions } from "./provider-keys.ts";
 import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
 
 export interface OidcSettings {
@@ -46,9 +46,10 @@ export class OidcCheck {
       const { payload } = await jwtVerify(token, this.#keys.get, options);
       return this.#verdictOn(payload);
     } catch (error) {
+      if (error instanceof KeysUnavailable) return { kind: "unavailable" };
       const why = reasonOf(error);
       if (why !== undefined) return { kind: "refused", why };
-      this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be had");
+      this.#log.error({ event: "identity-provider-unavailable", err: error }, "a key of OIDC_JWKS_URL is of no use");
       return { kind: "unavailable" };
     }
   }
@@ -71,7 +72,6 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return "The token has expired";
   if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not as it must be here`;
   if (error instanceof errors.JWKSNoMatchingKey) return "The token is signed by a key that its issuer does not publish";
-  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return undefined;
   const ofToken = [
     errors.JWSSignatureVerificationFailed,
     errors.JWSInvalid,

@@ -1,10 +1,10 @@
-import { createRemoteJWKSet, type JWKSCacheInput, type JWTVerifyGetKey, jwksCache } from "jose";
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import type { Log } from "../../operations/log.ts";
 
 export interface ProviderKeysOptions {
   /** An unknown key, or a provider that is away, is asked about again, but not more often than this: strangers make up key ids. */
   cooldownMs?: number;
-  /** Keys that are older are fetched again before they are used. */
+  /** Keys that are older are fetched again before they are used, or behind that while the provider is away. */
   renewAfterMs?: number;
   /** So old they may become while the provider cannot be asked. */
   keepForMs?: number;
@@ -15,22 +15,31 @@ const COOLDOWN_MS = 10_000;
 const RENEW_AFTER_MS = 600_000;
 const KEEP_FOR_MS = 86_400_000;
 
+/** The provider cannot be asked for a key that is needed. The log has been told. `cause`: JWKSTimeout, JWKSInvalid, or what `fetch` rejected with. */
+export class KeysUnavailable extends Error {
+  constructor(cause: unknown) {
+    super("the keys of OIDC_JWKS_URL cannot be had", { cause });
+  }
+}
+
 /**
  * The public keys of an identity provider, fetched when they are first needed, when they have grown old, and when a token
- * names one that is new. A provider that is away locks out nobody whose key is known: its keys hold for a day. Rejects
- * when there are none: with JWKSTimeout, JWKSInvalid, or what `fetch` rejected with.
+ * names one that is new. A provider that is away locks out nobody whose key is known: its keys hold for a day. However many
+ * tokens ask, there is one fetch a cooldown, and one line in the log of one that failed.
  */
 export class ProviderKeys {
-  /** For jose. */
+  /** For jose. Rejects with KeysUnavailable, or with JWKSNoMatchingKey. */
   readonly get: JWTVerifyGetKey;
-  /** jose notes here what it has fetched, and when. */
-  readonly #fetched: { uat?: number } = {};
   readonly #remote: ReturnType<typeof createRemoteJWKSet>;
   readonly #log: Log;
   readonly #cooldownMs: number;
   readonly #renewAfterMs: number;
   readonly #keepForMs: number;
-  #askAgainAt = 0;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  #askAgainAt = Number.NEGATIVE_INFINITY;
+  #asking: Promise<void> | undefined;
+  /** Of the last fetch; undefined: it went well. */
+  #failure: KeysUnavailable | undefined;
 
   constructor(url: URL, log: Log, options: ProviderKeysOptions = {}) {
     this.#log = log;
@@ -39,30 +48,67 @@ export class ProviderKeys {
     this.#keepForMs = options.keepForMs ?? KEEP_FOR_MS;
     this.#remote = createRemoteJWKSet(url, {
       timeoutDuration: FETCH_TIMEOUT_MS,
-      cooldownDuration: this.#cooldownMs,
-      cacheMaxAge: Number.POSITIVE_INFINITY, // how old they may be is decided below
-      [jwksCache]: this.#fetched as JWKSCacheInput,
+      // When they are fetched is decided below: jose's cooldown counts only fetches that went well.
+      cooldownDuration: Number.POSITIVE_INFINITY,
+      cacheMaxAge: Number.POSITIVE_INFINITY,
     });
     this.get = async (header, token) => {
       await this.#renewIfOld();
-      return this.#remote(header, token);
+      try {
+        return await this.#remote(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        await this.#ask();
+        if (this.#failure !== undefined) throw this.#failure;
+        return this.#remote(header, token);
+      }
     };
   }
 
   async #renewIfOld(): Promise<void> {
-    const { uat: fetchedAt } = this.#fetched;
-    if (fetchedAt === undefined) return; // jose asks, for want of any
-    const ageMs = Date.now() - fetchedAt;
-    if (ageMs < this.#renewAfterMs) return;
-    const areGood = ageMs < this.#keepForMs;
-    if (areGood && Date.now() < this.#askAgainAt) return;
+    if (this.#ageMs() < this.#renewAfterMs) return;
+    const asked = this.#ask();
+    // One that hangs holds up those whose key is known once, and not whenever it is tried again.
+    if (this.#areGood() && this.#failure !== undefined) return;
+    await asked;
+    if (!this.#areGood() && this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Never rejects. Whoever asks meanwhile waits for the same fetch; in the cooldown there is none. */
+  #ask(): Promise<void> {
+    if (this.#asking === undefined && Date.now() < this.#askAgainAt) return Promise.resolve();
+    this.#asking ??= this.#fetch().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #fetch(): Promise<void> {
     try {
       await this.#remote.reload();
+      this.#failure = undefined;
+      this.#fetchedAt = Date.now();
     } catch (error) {
-      if (!areGood) throw error;
-      this.#askAgainAt = Date.now() + this.#cooldownMs;
-      const fields = { event: "identity-provider-away", err: error, keysOf: new Date(fetchedAt).toISOString() };
-      this.#log.warn(fields, "OIDC_JWKS_URL cannot be asked; the keys that are known hold until a day old");
+      this.#failure = new KeysUnavailable(error);
+      this.#tell(error);
     }
+    this.#askAgainAt = Date.now() + this.#cooldownMs;
+  }
+
+  #tell(error: unknown): void {
+    if (!this.#areGood()) {
+      this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be had");
+      return;
+    }
+    const fields = { event: "identity-provider-away", err: error, keysOf: new Date(this.#fetchedAt).toISOString() };
+    this.#log.warn(fields, "OIDC_JWKS_URL cannot be asked; the keys that are known hold until a day old");
+  }
+
+  #ageMs(): number {
+    return Date.now() - this.#fetchedAt;
+  }
+
+  #areGood(): boolean {
+    return this.#ageMs() < this.#keepForMs;
   }
 }
