@@ -13,6 +13,7 @@ afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
 function lostActions(there: Map<string, number>, isAway = () => false) {
   const told: NewError[] = [];
   const asked: number[] = [];
+  const log = keptLog();
   const actions = new LostActions({
     missing: async (all) => {
       asked.push(all.length);
@@ -21,11 +22,11 @@ function lostActions(there: Map<string, number>, isAway = () => false) {
     },
     errors: { record: async (errors) => void told.push(...errors) },
     managerId: "m-1",
-    log: keptLog(),
+    log,
   });
   actions.start();
   open.push(actions);
-  return { actions, told, asked };
+  return { actions, told, asked, log };
 }
 
 const created = (...names: string[]): ActionDone =>
@@ -34,7 +35,7 @@ const created = (...names: string[]): ActionDone =>
     names.map((name) => ({ id: newObserverId(), name })),
   );
 
-test("what another primary lacks is told once, with who asked for what; what it has is not", async () => {
+test("what another primary lacks is told once, with what was asked for; what it has is not", async () => {
   const [kept, lost] = [created("kept"), created("lost")];
   const { actions, told } = lostActions(new Map([[kept.action.id, 1]]));
   actions.accepted([kept, lost]);
@@ -47,10 +48,29 @@ test("what another primary lacks is told once, with who asked for what; what it 
     reporter: "m-1",
   });
   expect(told[0]?.detail).toMatch(/^observer\.create of the observer lost \(.*\) was answered for/);
-  expect(JSON.parse(told[0]?.body ?? "")).toMatchObject({ action: "observer.create", by: { name: "somebody" } });
+  expect(JSON.parse(told[0]?.body ?? "")).toMatchObject({ action: "observer.create", targets: [{ name: "lost" }] });
   actions.databaseMoved();
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(told).toHaveLength(1);
+});
+
+test("who asked stands in the log alone, of each: errors are for viewers, too", async () => {
+  const all = Array.from({ length: 60 }, (_, i) => created(`lost-${i}`));
+  const { actions, told, log } = lostActions(new Map());
+  actions.accepted(all);
+  actions.databaseMoved();
+  await eventually(() => expect(told).toHaveLength(60));
+  const bodies = told.map(({ body }) => body).join();
+  for (const one of [SOMEBODY.name, SOMEBODY.address, SOMEBODY.requestId]) expect(bodies).not.toContain(`"${one}"`);
+  await eventually(() => expect(log.lines).toHaveLength(2));
+  const logged = log.lines.flatMap(({ fields }) => (fields as { actions: object[] }).actions);
+  expect(logged).toEqual(
+    all.map(({ action }) => ({
+      id: action.id,
+      detail: expect.stringContaining("lost-"),
+      by: expect.objectContaining(SOMEBODY),
+    })),
+  );
 });
 
 test("of an action over several transactions it is told when one of them is missing", async () => {

@@ -17,12 +17,14 @@ const MOST_KEPT = 10_000;
 /** What was under way on the old primary when another was found may still be answered: longer than a statement takes. */
 const LOOK_AGAIN_MS = 15_000;
 const FAILED_PAUSE_MS = 1_000;
+/** Some 20 kB. */
+const MOST_OF_A_LINE = 50;
 
 type Accepted = ActionDone & { atMs: number };
 
 /**
  * What this manager has done for clients lately, as its transactions committed. When another database is the primary it looks which of it
- * is not there (the one that was promoted was behind) and tells it, to the errors and the log. It does nothing again by itself: what
+ * is not there (the one that was promoted was behind) and tells it, to the errors and, with who asked, the log. It does nothing again by itself: what
  * was wanted then may be wrong now. A manager that dies before has told nothing. See docs/decisions/0027.
  */
 export class LostActions {
@@ -82,10 +84,12 @@ export class LostActions {
     const { errors, log, managerId } = this.#parts;
     const entries = lost.map((one) => entryOf(one, managerId));
     await errors.record(entries);
-    log.error(
-      { event: "lost-in-failover", lost: lost.length, first: entries.slice(0, 20).map(({ detail }) => detail) },
-      "the promoted database lacks what clients were answered for",
-    );
+    const told = lost.map(({ action: { id, by } }, i) => ({ id, detail: entries[i]?.detail, by }));
+    for (let from = 0; from < told.length; from += MOST_OF_A_LINE)
+      log.error(
+        { event: "lost-in-failover", lost: lost.length, actions: told.slice(from, from + MOST_OF_A_LINE) },
+        "the promoted database lacks what clients were answered for",
+      );
   }
 
   #failed(error: unknown): number {
@@ -95,13 +99,13 @@ export class LostActions {
   }
 }
 
+/** Who asked is left out: errors are for viewers, and callers and their addresses for admins alone, who have the log. */
 function entryOf({ action, count, targets, atMs }: Accepted, reporter: string): NewError {
   const [first] = targets;
   const what = first === undefined ? "" : ` of the ${first.kind} ${first.name ?? ""} (${first.id})`;
   const others = count > 1 ? ` and ${count - 1} others` : "";
   const body = JSON.stringify({
     action: action.kind,
-    by: action.by,
     at: new Date(atMs).toISOString(),
     count,
     targets,
