@@ -12,7 +12,7 @@ import { type Document, openApi } from "../support/rest/rest-contract.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, putObserver } from "../support/servers/books.ts";
-import { startIdentityProvider } from "../support/servers/identity-provider.ts";
+import { type IdentityProvider, startIdentityProvider } from "../support/servers/identity-provider.ts";
 
 const tokens = roleTokens();
 const { viewer, operator, admin } = tokens.of;
@@ -155,6 +155,14 @@ test("a caller may ask so often and no more, each for themselves", async () => {
   expect((await slow.call("GET", "/readyz")).status).toBe(200);
 });
 
+test("what is refused for its role counts, too", async () => {
+  const slow = await startClosed({ requestsPerMinute: 5 });
+  const statuses: number[] = [];
+  for (let i = 0; i < 6; i += 1)
+    statuses.push((await slow.call("DELETE", "/api/v1/observers/x", { headers: bearer(viewer) })).status);
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
+});
+
 describe("the page's session", () => {
   const signIn = (token: unknown, options: CallOptions = {}, at = manager) =>
     at.call("POST", "/api/v1/session", { json: { token }, ...options });
@@ -250,18 +258,25 @@ describe("the page's session", () => {
   });
 });
 
+const trusting = ({ issuer, jwksUrl }: IdentityProvider): KnownCallers => {
+  const claims = { nameClaim: "sub", roleClaim: "groups", roleWords: { ops: "operator" } } as const;
+  const oidc: OidcSettings = { issuer, audience: "unacked", jwksUrl, algorithms: ["ES256"], ...claims };
+  return new KnownCallers({ oidc }, keptLog());
+};
+
+test("genuine tokens without a role are counted as wrong ones are, and leave no more lines than those", async () => {
+  const provider = await startIdentityProvider();
+  const strict = await startClosed({ callers: trusting(provider), failuresPerMinute: 3 });
+  const headers = bearer(await provider.sign({ claims: { groups: ["chefs"] } }));
+  const statuses: number[] = [];
+  for (let i = 0; i < 5; i += 1) statuses.push((await strict.call("GET", "/api/v1/stats", { headers })).status);
+  expect(statuses).toEqual([403, 403, 403, 429, 429]);
+  expect(strict.lines.filter(({ level }) => level === "warn")).toHaveLength(3);
+});
+
 test("a JWT of the identity provider is a bearer token, and makes a session unless no cookie could hold it", async () => {
   const provider = await startIdentityProvider();
-  const oidc: OidcSettings = {
-    issuer: provider.issuer,
-    audience: "unacked",
-    jwksUrl: provider.jwksUrl,
-    algorithms: ["ES256"],
-    nameClaim: "sub",
-    roleClaim: "groups",
-    roleWords: { ops: "operator" },
-  };
-  const callers = new KnownCallers({ oidc }, keptLog());
+  const callers = trusting(provider);
   const federated = await startClosed({ callers });
   const ask = (token: string, method = "GET", path = "/api/v1/session") =>
     federated.call(method, path, { headers: bearer(token) });

@@ -5,11 +5,11 @@ import type { Log } from "../../../operations/log.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import { credentialsOf } from "../api/access/credentials.ts";
 import { HttpProblem } from "../api/http-problem.ts";
-import { setCaller } from "./caller.ts";
+import { callerOf, setCaller } from "./caller.ts";
 import { changesSomething, isProvenOwn } from "./cross-origin.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Before every call: who asks, may they, and are they not too many. Nothing of a body has been read by then. */
+/** Before every call: who asks, are they not too many, and may they. Nothing of a body has been read by then. */
 export class Gate {
   readonly #callers: CallerCheck;
   readonly #limits: RateLimits;
@@ -24,14 +24,18 @@ export class Gate {
   /** What stands before the handlers of a call. */
   guard(access: Access): RequestHandler[] {
     if (access === "open") return [];
-    const admit: RequestHandler = async (request, response, next) => {
-      await this.#admit(access, request, response);
+    const know: RequestHandler = async (request, response, next) => {
+      await this.#know(request, response);
       next();
     };
-    return [admit, ...this.#limits.perCaller];
+    const admit: RequestHandler = (_request, response, next) => {
+      refuseBelow(access, callerOf(response).identity);
+      next();
+    };
+    return [know, ...this.#limits.perCaller, admit];
   }
 
-  /** Whose token it is. Wrong ones are counted by the address that they came from. */
+  /** Whose token it is. Wrong ones, and those without a role, are counted by the address that they came from. */
   async judge(token: string, address: string): Promise<Identity | Refusal> {
     if (!this.#callers.isConfigured) return ANONYMOUS;
     const verdict = await this.#callers.identify(token);
@@ -41,33 +45,30 @@ export class Gate {
       case "unavailable":
         return { kind: "problem", code: "identity-provider-unavailable" };
       case "no-role":
-        this.#log.warn({ event: "caller-refused", address, name: verdict.name, why: verdict.why }, "a caller was refused");
-        return { kind: "problem", code: "forbidden", detail: verdict.why };
+        return this.#refuse("forbidden", address, verdict.why, { name: verdict.name });
       case "refused":
-        return this.#refuse(address, verdict.why);
+        return this.#refuse("unauthorized", address, verdict.why);
       default:
         return verdict satisfies never;
     }
   }
 
-  async #refuse(address: string, why: string): Promise<Refusal> {
+  async #refuse(
+    code: "unauthorized" | "forbidden",
+    address: string,
+    why: string,
+    who: { name?: string } = {},
+  ): Promise<Refusal> {
     const retryAfterS = await this.#limits.countFailure(address);
     if (retryAfterS !== undefined) return { kind: "problem", code: "too-many-requests", retryAfterS };
-    this.#log.warn({ event: "caller-refused", address, why }, "a caller was refused");
-    return { kind: "problem", code: "unauthorized", detail: why };
+    this.#log.warn({ event: "caller-refused", address, ...who, why }, "a caller was refused");
+    return { kind: "problem", code, detail: why };
   }
 
-  async #admit(needed: Role, request: Request, response: Response): Promise<void> {
+  async #know(request: Request, response: Response): Promise<void> {
     const identity = await this.#identify(request);
     if ("kind" in identity) throw new HttpProblem(identity);
-    const { name, role } = identity;
-    if (!roleReaches(role, needed))
-      throw new HttpProblem({
-        code: "forbidden",
-        detail: `It needs the role ${needed}, and ${name} is ${role}`,
-        neededRole: needed,
-      });
-    setCaller(response, { identity, isStillWelcome: () => this.#isWelcome(request, role) });
+    setCaller(response, { identity, isStillWelcome: () => this.#isWelcome(request, identity.role) });
   }
 
   async #identify(request: Request): Promise<Identity | Refusal> {
@@ -75,7 +76,7 @@ export class Gate {
     const credentials = credentialsOf(request);
     if (credentials.kind === "none") return { kind: "problem", code: "unauthorized" };
     if (credentials.kind === "malformed")
-      return this.#refuse(request.ip ?? "", "The Authorization header must be: Bearer TOKEN");
+      return this.#refuse("unauthorized", request.ip ?? "", "The Authorization header must be: Bearer TOKEN");
     if (credentials.from === "cookie" && changesSomething(request) && !isProvenOwn(request))
       return { kind: "problem", code: "cross-origin" };
     return this.judge(credentials.token, request.ip ?? "");
@@ -89,4 +90,10 @@ export class Gate {
     // While it cannot be told, a caller who was welcome stays.
     return verdict.kind === "unavailable" || (verdict.kind === "known" && roleReaches(verdict.identity.role, needed));
   }
+}
+
+function refuseBelow(needed: Role, { name, role }: Identity): void {
+  if (roleReaches(role, needed)) return;
+  const detail = `It needs the role ${needed}, and ${name} is ${role}`;
+  throw new HttpProblem({ code: "forbidden", detail, neededRole: needed });
 }
