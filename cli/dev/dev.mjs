@@ -9,6 +9,7 @@ import { removePostgresData, startPostgres } from "../../scripts/servers/postgre
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { endLeftovers } from "../../scripts/start/leftovers.mjs";
 import { programOf } from "../../scripts/start/program.mjs";
+import { withoutManagersSecrets } from "../../scripts/start/service-env.mjs";
 import { watchedFolder, watchFolder } from "./folder-watch.mjs";
 import { openPage, readKeys } from "./keys.mjs";
 import { logStream } from "./log-stream.mjs";
@@ -70,12 +71,14 @@ export async function dev({ dir, port, fresh, only }) {
     const managerPort = port === 0 ? await freePort() : port;
     const url = `http://127.0.0.1:${managerPort}`;
     const manager = program("manager", programs.manager, {
+      ...process.env,
       AMQP_URL: amqpUrl,
       DATABASE_URL: databaseUrl,
       HOST: "127.0.0.1",
       PORT: String(managerPort),
     });
     const service = program("service", programs.service, {
+      ...withoutManagersSecrets(process.env),
       AMQP_URL: amqpUrl,
       SERVICE_NAME: "dev",
       OBSERVERS_DIR: observersDir,
@@ -143,13 +146,13 @@ export async function dev({ dir, port, fresh, only }) {
     });
   }
 
-  /** @param {string} name @param {string} file @param {Record<string, string>} env */
+  /** @param {string} name @param {string} file @param {NodeJS.ProcessEnv} env */
   function program(name, file, env) {
     return programOf({
       name: `the ${name}`,
       command: [process.execPath, file],
       cwd: projectDir,
-      env: { ...process.env, ...env },
+      env,
       logFile: join(dataDir, "logs", `${name}.log`),
       pidFile: join(dataDir, "run", `${name}.pid.json`),
       readyPath: "/readyz",

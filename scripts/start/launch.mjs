@@ -10,6 +10,7 @@ import { createDemonstration, createDemonstrationFlow } from "./demonstration.mj
 import { greeting } from "./greeting.mjs";
 import { keepRunning } from "./keep-running.mjs";
 import { programOf } from "./program.mjs";
+import { withoutManagersSecrets } from "./service-env.mjs";
 
 /**
  * The whole system on one machine, in the order of who needs whom: database and broker, manager, services, demonstration.
@@ -81,7 +82,8 @@ export function launchOf({ root, dataDir, options, signal }) {
   async function startManager(databaseUrl, amqpUrl) {
     // Chosen here rather than by the manager: after a crash it comes back to the same address.
     const port = options.port === 0 ? await freePort() : options.port;
-    const env = { AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: String(port) };
+    const addresses = { AMQP_URL: amqpUrl, DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: String(port) };
+    const env = { ...process.env, ...addresses };
     const manager = program("observer-manager", "services/observer-manager/bundle/main.js", { env, readyPath: "/readyz" });
     await startRank("Starting the manager", [manager]);
     return manager.url;
@@ -154,7 +156,7 @@ export function launchOf({ root, dataDir, options, signal }) {
   /**
    * @param {string} name
    * @param {string} file
-   * @param {{ env: Record<string, string>, args?: string[], readyPath?: string }} details
+   * @param {{ env: NodeJS.ProcessEnv, args?: string[], readyPath?: string }} details
    */
   function program(name, file, { env, args = [], readyPath }) {
     const command = [process.execPath, join(root, file), ...args];
@@ -163,7 +165,7 @@ export function launchOf({ root, dataDir, options, signal }) {
       logFile: join(logDir, `${name}.log`),
       pidFile: join(dataDir, "run", `${name}.pid.json`),
     };
-    return programOf({ name, command, ...paths, readyPath, env: { ...process.env, ...env } });
+    return programOf({ name, command, ...paths, readyPath, env: { ...withoutManagersSecrets(process.env), ...env } });
   }
 
   return { run, stop };

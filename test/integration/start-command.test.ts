@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -103,6 +103,42 @@ test("a start that waits for a program tells why, and ends at once when it is to
     expect(output()).toMatch(/still at it after 1\d\.\d s\n {2}PostgreSQL cannot be reached; trying again: Start it.\n/);
   } finally {
     said.mockRestore();
+    vi.unstubAllEnvs();
+  }
+});
+
+/** Ready, with its environment in a file. */
+const TELLING_PROGRAM = `
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+const server = createServer((_, response) => response.end()).listen(0, "127.0.0.1", () => {
+  writeFileSync(new URL("env.json", import.meta.url), JSON.stringify(process.env));
+  console.log(JSON.stringify({ event: "listening", url: "http://127.0.0.1:" + server.address().port }));
+});
+`;
+
+test("a service is started without the database's address, which is its manager's", async () => {
+  const root = freshClone();
+  const dirs = ["observer-manager", "observer-service"].map((name) => join(root, "services", name, "bundle"));
+  for (const dir of dirs) {
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "main.js"), TELLING_PROGRAM);
+  }
+  for (const name of ["DATABASE_URL", "AMQP_URL"]) vi.stubEnv(name, "nowhere");
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  const stopping = new AbortController();
+  const options = parseStartOptions(["--port", "0", "--no-demo", "--services", "1"]);
+  if (options === "help") expect.fail();
+  const launch = launchOf({ root, dataDir: join(root, ".unacked"), options, signal: stopping.signal });
+  try {
+    await launch.run();
+    const [manager, service] = dirs.map((dir) => JSON.parse(readFileSync(join(dir, "env.json"), "utf8")));
+    expect([manager.DATABASE_URL, manager.AMQP_URL, service.AMQP_URL]).toEqual(["nowhere", "nowhere", "nowhere"]);
+    expect(service).not.toHaveProperty("DATABASE_URL");
+  } finally {
+    stopping.abort();
+    await launch.stop();
+    vi.restoreAllMocks();
     vi.unstubAllEnvs();
   }
 });
