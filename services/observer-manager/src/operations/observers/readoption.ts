@@ -102,5 +102,9 @@ export class Readoption implements ErrorBook {
   }
 }
 
-/** Nobody has said yet which types there are: the service that reports is as good as new to these books. */
-const isUndecided = ({ code, knownTypes }: Refusal): boolean => code === "unknown-type" && knownTypes?.length === 0;
+/**
+ * No fault of the observer's. Nobody has said yet which types there are: the service that reports is as good as new to these books. Or some do not
+ * know admission (yet): it was accepted once, and fares as those of its type that are there.
+ */
+const isUndecided = ({ code, knownTypes }: Refusal): boolean =>
+  code === "admission-not-known" || (code === "unknown-type" && knownTypes?.length === 0);
