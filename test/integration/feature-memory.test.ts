@@ -16,12 +16,14 @@ describe("a manager that starts", () => {
 
   /** @param consumers of the state queue, as its broker counts them */
   async function start(consumers: number | null) {
-    const seen = { consumers };
+    const seen = { consumers, failures: 0 };
     const [store, looks] = [new PostgresFeatureStore(books.dataSource), { count: 0 }];
     const known = store.known.bind(store);
     store.known = () => {
       looks.count += 1;
-      return known();
+      if (seen.failures === 0) return known();
+      seen.failures -= 1;
+      return Promise.reject(new Error("the database was away for a moment"));
     };
     const parts = { store, stateConsumers: () => seen.consumers, managerId: randomUUID(), version: "now", log: keptLog() };
     const gate = new FeatureGate(parts);
@@ -79,6 +81,33 @@ describe("a manager that starts", () => {
     await untilLooks(3);
     expect([gate.readersKnow("queue-marker"), knows()]).toEqual([false, true]);
   });
+
+  it("stops with it once somebody reads it who has no word, whatever it sees after that, until it has watched anew", async () => {
+    await new PostgresFeatureStore(books.dataSource).noteKnown(MANAGER_FEATURES);
+    const { gate, seen, untilLooks } = await start(1);
+    await eventually(() => expect(goesOn(gate)).toBe(true), { timeoutMs: 5_000 });
+    // At once with one look that fails: what it has seen before that must count.
+    Object.assign(seen, { consumers: 2, failures: 1 });
+    await eventually(() => expect(seen.failures).toBe(0), { timeoutMs: 5_000 });
+    expect(goesOn(gate)).toBe(false);
+    await untilLooks(1);
+    await eventually(async () => expect(await noted()).toEqual([]));
+    expect(goesOn(gate)).toBe(false);
+    // Its own session is lost: the other one may read what it cannot see.
+    seen.consumers = null;
+    await untilLooks(2);
+    expect(goesOn(gate)).toBe(false);
+    // One of its kind has died: that one could stand for the other, which is there.
+    seen.consumers = 2;
+    await query(
+      `INSERT INTO managers (id, version, features, is_consuming, seen_at) VALUES ($1, 'now', $2, true, now() - interval '8 seconds')`,
+      [randomUUID(), JSON.stringify(MANAGER_FEATURES)],
+    );
+    await untilLooks(2);
+    expect(goesOn(gate)).toBe(false);
+    seen.consumers = 1;
+    await eventually(() => expect(goesOn(gate)).toBe(true), { timeoutMs: 30_000 });
+  }, 120_000);
 
   it("does not where a manager lives that does not announce it", async () => {
     await query("INSERT INTO known_features SELECT 'admission' ON CONFLICT DO NOTHING");

@@ -50,14 +50,15 @@ const FIRST_LOOKS_MS = 100;
  * something new goes to a pool when all its living services announce it, and comes back through the state queue when all its
  * readers do. It may answer no for some seconds too long, and yes for two too long when an older manager comes back.
  *
- * What all readers have known for a while is written down, until one is seen that may not know it: a manager that starts later goes on with it at its
- * first look. Books that begin with this version know all that it does (docs/decisions/0020).
+ * What all readers have known for a while is written down, until one is seen that may not know it: whoever has seen that watches anew. A manager that starts
+ * goes on with what is written down at its first look. Books that begin with this version know all that it does (docs/decisions/0020).
  */
 export class FeatureGate {
   readonly #parts: FeatureGateParts;
   #looks: ReadersLook[] = [];
-  /** What all readers have been seen to understand. */
+  /** What all readers have been seen to understand, and none since that may not. */
   readonly #known = new Set<Feature>();
+  #hasSeenReaders = false;
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
   constructor(parts: FeatureGateParts) {
@@ -125,11 +126,14 @@ export class FeatureGate {
     const atMs = performance.now();
     this.#looks = [...behind(this.#looks, atMs), { atMs, consumers, managers }];
     await this.#learn(this.#looks.at(-1) as ReadersLook);
-    return consumers === null && this.#known.size === 0 ? FIRST_LOOKS_MS : EVERY_MS;
+    this.#hasSeenReaders ||= consumers !== null;
+    return this.#hasSeenReaders ? EVERY_MS : FIRST_LOOKS_MS;
   }
 
   async #learn(look: ReadersLook): Promise<void> {
     const { store } = this.#parts;
+    // Whoever was seen once may be there still where the next look cannot say so: it fails, or a dead manager could stand for that one.
+    for (const feature of this.#known) if (!mayGoOn(feature, [look])) this.#known.delete(feature);
     const noted = await store.known();
     const settled = MANAGER_FEATURES.filter((feature) => this.readersKnow(feature));
     const goOn = MANAGER_FEATURES.filter((feature) => noted.includes(feature) && allKnow(feature, look));
