@@ -1,11 +1,16 @@
+import { randomUUID } from "node:crypto";
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { expect, onTestFinished, test } from "vitest";
 import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { describeDatabaseError } from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
+import {
+  describeDatabaseError,
+  isLocked,
+} from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
+import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/servers/books.ts";
-import { freshDatabase } from "../support/servers/servers.ts";
+import { insert, keptLog } from "../support/servers/books.ts";
+import { freshBooks, freshDatabase } from "../support/servers/servers.ts";
 
 /** As a manager of its own would have it. */
 async function connect(databaseUrl: string, options: { statementTimeoutMs?: number } = {}) {
@@ -13,6 +18,19 @@ async function connect(databaseUrl: string, options: { statementTimeoutMs?: numb
   onTestFinished(() => dataSource.destroy());
   return dataSource;
 }
+
+const ENTRY = {
+  id: randomUUID(),
+  actor: "ann",
+  role: "operator",
+  authentication: "anonymous",
+  address: "127.0.0.1",
+  request_id: "r-1",
+  deed: "observer.create",
+  count: 1,
+  targets: "[]",
+  details: "{}",
+};
 
 /** Tables, functions, indexes and triggers of the books, with what they are made of; TypeORM's own table is left out. */
 const MADE = `
@@ -59,6 +77,57 @@ test("one that goes silent in the middle holds the others up for no longer than 
   expect((await migrate(next)).length).toBeGreaterThan(0);
   expect(await next.query("SELECT to_regclass('half_made') AS half")).toEqual([{ half: null }]);
 });
+
+test("one that waits for a table which somebody reads for long lets others write meanwhile, and goes through once that one is done", async () => {
+  const { databaseUrl } = await freshBooks();
+  class NoteOfAudit1 implements MigrationInterface {
+    name = "NoteOfAudit1790000000002";
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await queryRunner.query("ALTER TABLE audit ADD COLUMN note text");
+    }
+    async down(): Promise<void> {}
+  }
+  const [dump, older] = [await connect(databaseUrl), await connect(databaseUrl, { statementTimeoutMs: 5_000 })];
+  const reading = dump.createQueryRunner();
+  await reading.startTransaction();
+  await reading.query("LOCK TABLE audit IN ACCESS SHARE MODE"); // as pg_dump does
+  const newer = createDataSource({ databaseUrl, log: keptLog() });
+  newer.setOptions({ migrations: [NoteOfAudit1] });
+  await newer.initialize();
+  onTestFinished(() => newer.destroy());
+  const failure = migrate(newer).catch((error: unknown) => error);
+  await eventually(async () => {
+    const waiting = "SELECT FROM pg_locks WHERE relation = 'audit'::regclass AND NOT granted";
+    expect(await older.query(waiting)).toHaveLength(1);
+  });
+  await insert(older, "audit", ENTRY);
+  const error = await failure;
+  expect([isLocked(error), describeDatabaseError(error).unavailable]).toEqual([true, true]);
+  await reading.rollbackTransaction();
+  await reading.release();
+  expect(await migrate(newer)).toEqual(["NoteOfAudit1790000000002"]);
+}, 60_000);
+
+test("a manager that cannot migrate as a table is held says so, leaves it for a while, and opens its books once that is over", async () => {
+  const { databaseUrl } = await freshBooks();
+  const dataSource = await connect(databaseUrl);
+  await dataSource.undoLastMigration();
+  const holding = dataSource.createQueryRunner();
+  await holding.startTransaction();
+  await holding.query("LOCK TABLE migrations IN SHARE MODE");
+  const manager = new DatabaseSide({ databaseUrl, tls: {}, poolSize: 2, log: keptLog() });
+  onTestFinished(() => manager.close());
+  expect(await manager.open()).toBe(5_000);
+  expect(await manager.check()).toEqual({
+    ok: false,
+    detail: "canceling statement due to lock timeout",
+    remedy: expect.stringContaining("pg_stat_activity"),
+  });
+  await holding.rollbackTransaction();
+  await holding.release();
+  expect(await manager.open()).toBe(0);
+  expect(await manager.check()).toEqual({ ok: true, detail: "answers" });
+}, 60_000);
 
 test("each can be undone, from the last to the first, and done again, with nothing left and nothing missing", async () => {
   const { databaseUrl } = await freshDatabase();

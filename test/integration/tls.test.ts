@@ -157,7 +157,7 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
   async function opened(databaseUrl: string, tls: object) {
     const database = new DatabaseSide({ databaseUrl, tls, poolSize: 3, log: SILENT });
     onTestFinished(() => database.close());
-    return { isOpen: await database.open(), check: await database.check() };
+    return { isOpen: (await database.open()) === 0, check: await database.check() };
   }
 
   test.each<[what: string, host: string, mode: string | undefined, tls: object]>([
@@ -179,9 +179,9 @@ describe("PostgreSQL over TLS, where it asks for a client certificate", () => {
       log: SILENT,
     });
     onTestFinished(() => database.close());
-    expect(await database.open()).toBe(false);
+    expect(await database.open()).toBeGreaterThan(0);
     copyFileSync(ca.certFile, caFile);
-    expect(await database.open()).toBe(true);
+    expect(await database.open()).toBe(0);
     rmSync(caFile);
     expect(await database.check()).toEqual({ ok: true, detail: "answers" });
     const another = Promise.all([database.check(), database.check()]);

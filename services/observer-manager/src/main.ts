@@ -48,7 +48,8 @@ async function main(): Promise<void> {
   const manager = new ObserverManager({ settings, managerId, version, pageFolder: PAGE_FOLDER, log, tracing });
   endOnSignals(manager, tracing, log);
   await manager.listen();
-  while (!(await manager.openBooks())) await delay(1_000);
+  for (let againInMs = await manager.openBooks(); againInMs > 0; againInMs = await manager.openBooks())
+    await delay(againInMs);
   manager.start();
 }
 

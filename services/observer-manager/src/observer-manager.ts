@@ -231,8 +231,8 @@ export class ObserverManager {
     log.info({ event: "listening", url: this.#http.url }, "listening");
   }
 
-  /** @returns false while the database is away */
-  openBooks(): Promise<boolean> {
+  /** @returns 0; or in how many ms to try again */
+  openBooks(): Promise<number> {
     return this.#database.open();
   }
 

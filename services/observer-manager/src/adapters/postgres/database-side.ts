@@ -50,7 +50,7 @@ import { PostgresChangeLog } from "./changes/change-feed.ts";
 import { countCommands, PostgresCommandStore } from "./commands/postgres-command-store.ts";
 import { areNew, createDataSource, migrate } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
-import { describeBeforeBooks, describeDatabaseError } from "./connection/database-error.ts";
+import { describeBeforeBooks, describeDatabaseError, isLocked } from "./connection/database-error.ts";
 import { databaseUrls } from "./connection/database-urls.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
@@ -98,6 +98,10 @@ export interface DatabaseSideSettings {
   poolSize: number;
   log: Log;
 }
+
+const AGAIN_MS = 1_000;
+/** Managers that serve wait for as long as a migration waits for a lock. */
+const LOCKED_AGAIN_MS = 5_000;
 
 /** Everything of the manager that lives in PostgreSQL: one pool of connections, and one that listens. */
 export class DatabaseSide {
@@ -232,8 +236,8 @@ export class DatabaseSide {
     return this.#notifications.of(channel);
   }
 
-  /** Connects and brings the schema up to date. @returns false while the database is away */
-  async open(): Promise<boolean> {
+  /** Connects and brings the schema up to date. @returns 0; or in how many ms to try again, while the database is away or its tables are held */
+  async open(): Promise<number> {
     try {
       if (!this.#dataSource.isInitialized) await this.#connect();
       const applied = await migrate(this.#dataSource);
@@ -246,14 +250,15 @@ export class DatabaseSide {
       await warnOfSchemaCreators(this.#dataSource, this.#log);
       this.#notifications.start();
       this.#isOpen = true;
-      return true;
+      return 0;
     } catch (error) {
       const { unavailable: isPassing, fields } = describeDatabaseError(error);
       if (!isPassing) throw error;
       this.#lastFailure = unavailable(fields);
       const { remedy } = this.#lastFailure;
-      this.#log.warn({ err: error, remedy }, "PostgreSQL cannot be reached; trying again");
-      return false;
+      const why = isLocked(error) ? "a migration waits for tables that others hold" : "PostgreSQL cannot be reached";
+      this.#log.warn({ err: error, remedy }, `${why}; trying again`);
+      return isLocked(error) ? LOCKED_AGAIN_MS : AGAIN_MS;
     }
   }
 
@@ -268,6 +273,7 @@ export class DatabaseSide {
 
   async #connect(): Promise<void> {
     await this.#dataSource.initialize();
+    this.#lastFailure = undefined;
     if (!this.#primary.isOnly) onActionsCommitted(this.#dataSource, (done) => this.#committed(done));
   }
 
@@ -288,8 +294,8 @@ export class DatabaseSide {
 
   /** Who asks while it is being checked is told the same: anybody may ask, and each check takes a connection. */
   async check(): Promise<ReadinessCheck> {
-    // Before the first connection there is nobody to ask.
-    if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;
+    // Before the first connection there is nobody to ask; after it what it answers does not say why the tables are not there.
+    if (!this.#isOpen && this.#lastFailure !== undefined) return this.#lastFailure;
     this.#checking ??= checkDatabase(this.#dataSource).finally(() => (this.#checking = undefined));
     return await this.#checking;
   }

@@ -41,6 +41,10 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     "Set default_transaction_read_only = off again, of the server, the database and the role (where it was set as a disk was full, make room first); or give DATABASE_URL the primary.",
   ],
   [
+    /^55P03/,
+    "A migration waits for a table that another session holds (a dump, a transaction left open): let it end, or end it (xact_start in pg_stat_activity says which). The manager tries again each 5 s.",
+  ],
+  [
     /is an old primary/,
     "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster was made anew (pg_upgrade, a restored backup), restart the managers.",
   ],

@@ -33,6 +33,7 @@ const NODE_CODES = new Set([
 const PASSING_STATES = /^(08...|53...|57P..|57014|40...|25006|25P02|25P03|28...|3D000|55P03)$/;
 
 const READ_ONLY = "25006";
+const LOCK_NOT_AVAILABLE = "55P03";
 
 /** What can be said beyond "not available now", by SQLSTATE. */
 const DETAILS: Readonly<Record<string, string>> = {
@@ -113,6 +114,9 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 /** The session may write nothing. */
 export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === READ_ONLY;
+
+/** Somebody holds a lock that was waited for for as long as is allowed. */
+export const isLocked = (error: unknown): boolean => sqlStateOf(error) === LOCK_NOT_AVAILABLE;
 
 function isPassingWithoutState(name: string, code: string | undefined, message: string): boolean {
   if (code !== undefined && (NODE_CODES.has(code) || TLS_CODE.test(code))) return true;

@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import { allInOrder } from "../../../operations/all-in-order.ts";
-import { sqlStateOf } from "../connection/database-error.ts";
+import { isLocked } from "../connection/database-error.ts";
 
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;
@@ -10,8 +10,6 @@ export const SHORT_WAIT_MS = 200;
 const LOOK_MS = 100;
 const SHORT_LOOK_MS = 1;
 
-const LOCK_NOT_AVAILABLE = "55P03";
-
 /** @returns undefined: somebody holds what it needs, and nothing of it is done */
 export async function within<T>(tx: EntityManager, waitMs: number, work: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -20,7 +18,7 @@ export async function within<T>(tx: EntityManager, waitMs: number, work: () => P
     await allInOrder([tx.query("SET LOCAL lock_timeout TO DEFAULT"), tx.query("RELEASE SAVEPOINT beside")]);
     return result;
   } catch (error) {
-    if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+    if (!isLocked(error)) throw error;
     await tx.query("ROLLBACK TO SAVEPOINT beside");
     return undefined;
   }
