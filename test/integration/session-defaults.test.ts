@@ -1,7 +1,8 @@
+import type { MigrationInterface, QueryRunner } from "typeorm";
 import { expect, onTestFinished, test } from "vitest";
-import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { keptLog } from "../support/servers/books.ts";
-import { freshDatabase, runStatement } from "../support/servers/servers.ts";
+import { freshDatabase, queryRows, runStatement } from "../support/servers/servers.ts";
 
 const DEFAULTS = [
   "default_transaction_isolation = 'serializable'",
@@ -32,4 +33,32 @@ test("Whatever the database has as defaults of a session, the manager sees what 
     });
   await Promise.all([add(), add(), add()]);
   expect(await dataSource.query("SELECT count FROM drawer")).toEqual([{ count: 3 }]);
+});
+
+/** PostgreSQL has the last one from 17 on. */
+const LIMITS = "SELECT name FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')";
+
+test("Whatever limits of time the database has as defaults, a migration takes as long as it needs, and as who migrates before it needs", async () => {
+  const { databaseUrl } = await freshDatabase();
+  const database = new URL(databaseUrl).pathname.slice(1);
+  const limits = await queryRows<{ name: string }>(databaseUrl, LIMITS);
+  expect(limits.length).toBeGreaterThanOrEqual(2);
+  for (const { name } of limits) await runStatement(databaseUrl, `ALTER DATABASE "${database}" SET ${name} = '200ms'`);
+  class Long1 implements MigrationInterface {
+    name = "Long1790000000003";
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await queryRunner.query("SELECT pg_sleep(0.5)");
+    }
+    async down(): Promise<void> {}
+  }
+  const managers = await Promise.all(
+    [1, 2].map(async () => {
+      const dataSource = createDataSource({ databaseUrl, log: keptLog() });
+      dataSource.setOptions({ migrations: [Long1] });
+      onTestFinished(() => dataSource.destroy());
+      return dataSource.initialize();
+    }),
+  );
+  const applied = await Promise.all(managers.map((manager) => migrate(manager)));
+  expect(applied.flat()).toEqual(["Long1790000000003"]);
 });
