@@ -129,6 +129,27 @@ test("a manager that cannot migrate as a table is held says so, leaves it for a 
   expect(await manager.check()).toEqual({ ok: true, detail: "answers" });
 }, 60_000);
 
+test("a manager whose one address leads to a database of before, as behind a proxy, migrates it when it listens again", async () => {
+  const { databaseUrl } = await freshBooks();
+  const dataSource = await connect(databaseUrl);
+  const log = keptLog();
+  const manager = new DatabaseSide({ databaseUrl, tls: {}, poolSize: 2, log });
+  onTestFinished(() => manager.close());
+  let woken = 0;
+  manager.notifications("unacked_changes").onWake(() => (woken += 1));
+  expect(await manager.open()).toBe(0);
+  await eventually(() => expect(woken).toBe(1));
+  const last = "SELECT name FROM migrations ORDER BY id DESC LIMIT 1";
+  const before = await dataSource.query(last);
+  await dataSource.undoLastMigration();
+  expect(await dataSource.query(last)).not.toEqual(before);
+  await dataSource.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'unacked-manager-listener'",
+  );
+  await eventually(async () => expect(await dataSource.query(last)).toEqual(before), { timeoutMs: 10_000 });
+  await eventually(() => expect(JSON.stringify(log.lines)).toContain("schema-caught-up"));
+}, 60_000);
+
 test("each can be undone, from the last to the first, and done again, with nothing left and nothing missing", async () => {
   const { databaseUrl } = await freshDatabase();
   const dataSource = await connect(databaseUrl);

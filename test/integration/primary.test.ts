@@ -1,13 +1,15 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
-import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
 import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { PrimaryClient } from "../../services/observer-manager/src/adapters/postgres/connection/primary-pool.ts";
+import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog } from "../support/servers/books.ts";
-import { privatePostgres, runStatement, standbyOf } from "../support/servers/servers.ts";
+import { privatePostgres, queryRows, runStatement, standbyOf } from "../support/servers/servers.ts";
+import { primaryAndStandby } from "../support/servers/standby.ts";
 
 const WHERE = "SELECT inet_server_port() AS port, pg_backend_pid() AS pid";
 
@@ -137,6 +139,31 @@ describe("of a standby that is promoted beside its primary, which lives", () => 
     } finally {
       primary.close();
       await dataSource.destroy();
+    }
+  }, 240_000);
+});
+
+describe("of a standby that never saw the last migration", () => {
+  test("it is migrated once it is promoted, by a manager that runs", async () => {
+    const servers = await primaryAndStandby();
+    const older = await createDataSource({ databaseUrl: servers.primaryUrl, log: keptLog() }).initialize();
+    await migrate(older);
+    await older.undoLastMigration();
+    await older.destroy();
+    await servers.caughtUp();
+    servers.wire.blackhole();
+    const database = new DatabaseSide({ databaseUrl: servers.databaseUrls, tls: {}, poolSize: 2, log: keptLog() });
+    const migrated = (url: string) => queryRows(url, "SELECT name FROM migrations ORDER BY id");
+    try {
+      expect(await database.open()).toBe(0);
+      const all = await migrated(servers.primaryUrl);
+      expect(await migrated(servers.standbyUrl)).toEqual(all.slice(0, -1));
+      await servers.primary.kill();
+      await servers.promote();
+      await eventually(async () => expect(await migrated(servers.standbyUrl)).toEqual(all), { timeoutMs: 20_000 });
+      await eventually(async () => expect(await database.check()).toEqual({ ok: true, detail: "answers" }));
+    } finally {
+      await database.close();
     }
   }, 240_000);
 });

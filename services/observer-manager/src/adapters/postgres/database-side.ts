@@ -12,6 +12,7 @@ import type { FeatureStore } from "../../operations/features/feature-gate.ts";
 import type { FlowCounts, FlowFollowStore, FlowStore } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
 import type { LogPlaces } from "../../operations/logs/log-source.ts";
+import { Loop } from "../../operations/loop.ts";
 import type { ManagerReads } from "../../operations/manager-reads.ts";
 import type { ReconcilerStore } from "../../operations/observers/reconciler.ts";
 import type { ScheduledStartStore } from "../../operations/observers/scheduled-starts.ts";
@@ -101,7 +102,7 @@ export interface DatabaseSideSettings {
 
 const AGAIN_MS = 1_000;
 /** Managers that serve wait for as long as a migration waits for a lock. */
-const LOCKED_AGAIN_MS = 5_000;
+const HELD_AGAIN_MS = 5_000;
 
 /** Everything of the manager that lives in PostgreSQL: one pool of connections, and one that listens. */
 export class DatabaseSide {
@@ -158,6 +159,9 @@ export class DatabaseSide {
   readonly #log: Log;
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
+  /** Why migrations that it lacks are not applied. */
+  #notMigrated: ReadinessCheck | undefined;
+  readonly #catchUp = new Loop({ round: () => this.#lookAgain(), failed: (error) => this.#failed(error) });
   #checking: Promise<ReadinessCheck> | undefined;
   #isOpen = false;
   #committed: (done: readonly ActionDone[]) => void = () => undefined;
@@ -175,6 +179,7 @@ export class DatabaseSide {
       log,
     });
     this.#notifications = new Notifications(this.#primary, log);
+    this.#notifications.onConnected(() => this.#catchUp.wake());
     this.books = new PostgresBooksStore(this.#dataSource);
     this.commands = new PostgresCommandStore(this.#dataSource);
     this.errors = { record: (all) => recordErrors(this.#dataSource, all).catch(rethrowRefused) };
@@ -240,7 +245,7 @@ export class DatabaseSide {
   async open(): Promise<number> {
     try {
       if (!this.#dataSource.isInitialized) await this.#connect();
-      const applied = await migrate(this.#dataSource);
+      const applied = await this.#migrate();
       this.#log.info({ event: "books-open", applied }, "the schema is up to date");
       // Nobody has read anything for them yet, so nobody has who does not know what this manager does (docs/decisions/0020).
       if (areNew(applied)) await this.features.noteKnown(MANAGER_FEATURES);
@@ -249,17 +254,44 @@ export class DatabaseSide {
       if (adopted > 0) this.#log.info({ event: "books-restored", rows: adopted }, "the books are from another server");
       await warnOfSchemaCreators(this.#dataSource, this.#log);
       this.#notifications.start();
+      this.#catchUp.start(Number.POSITIVE_INFINITY);
       this.#isOpen = true;
       return 0;
     } catch (error) {
-      const { unavailable: isPassing, fields } = describeDatabaseError(error);
-      if (!isPassing) throw error;
-      this.#lastFailure = unavailable(fields);
-      const { remedy } = this.#lastFailure;
-      const why = isLocked(error) ? "a migration waits for tables that others hold" : "PostgreSQL cannot be reached";
-      this.#log.warn({ err: error, remedy }, `${why}; trying again`);
-      return isLocked(error) ? LOCKED_AGAIN_MS : AGAIN_MS;
+      if (!describeDatabaseError(error).unavailable) throw error;
+      return this.#failed(error);
     }
+  }
+
+  async #migrate(): Promise<string[]> {
+    const applied = await migrate(this.#dataSource);
+    this.#notMigrated = undefined;
+    return applied;
+  }
+
+  /** A standby that was promoted, or what a proxy leads to by now, may be of before the last migrations. */
+  async #lookAgain(): Promise<number> {
+    this.#catchUp.takeWake();
+    this.#isOpen = false;
+    const applied = await this.#migrate();
+    this.#isOpen = true;
+    if (applied.length === 0) return Number.POSITIVE_INFINITY;
+    this.#log.warn({ event: "schema-caught-up", applied }, "the database lacked migrations, and has them now");
+    await this.#makeTaskDays();
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** @returns in how many ms to try again */
+  #failed(error: unknown): number {
+    const { unavailable: isPassing, fields } = describeDatabaseError(error);
+    const check = unavailable(fields);
+    const isHeld = isLocked(error);
+    if (!this.#dataSource.isInitialized) this.#lastFailure = check;
+    // What the database itself says would not tell that its tables are not there.
+    if (isHeld || !isPassing) this.#notMigrated = check;
+    const why = isHeld ? "a migration waits for tables that others hold" : "PostgreSQL cannot be reached";
+    this.#log.warn({ err: error, remedy: check.remedy }, `${isPassing ? why : "a migration fails"}; trying again`);
+    return isHeld || !isPassing ? HELD_AGAIN_MS : AGAIN_MS;
   }
 
   /** Before anybody is served: in a new database no task can end without a partition for its day. Where it fails retention tries it again. */
@@ -273,7 +305,6 @@ export class DatabaseSide {
 
   async #connect(): Promise<void> {
     await this.#dataSource.initialize();
-    this.#lastFailure = undefined;
     if (!this.#primary.isOnly) onActionsCommitted(this.#dataSource, (done) => this.#committed(done));
   }
 
@@ -294,14 +325,16 @@ export class DatabaseSide {
 
   /** Who asks while it is being checked is told the same: anybody may ask, and each check takes a connection. */
   async check(): Promise<ReadinessCheck> {
-    // Before the first connection there is nobody to ask; after it what it answers does not say why the tables are not there.
-    if (!this.#isOpen && this.#lastFailure !== undefined) return this.#lastFailure;
+    // Before the first connection there is nobody to ask.
+    if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;
+    if (this.#notMigrated !== undefined) return this.#notMigrated;
     this.#checking ??= checkDatabase(this.#dataSource).finally(() => (this.#checking = undefined));
     return await this.#checking;
   }
 
   async close(): Promise<void> {
     this.#primary.close();
+    this.#catchUp.stop(); // not waited for: it may wait for another manager's migrations
     await this.#notifications.close();
     if (this.#dataSource.isInitialized) await this.#dataSource.destroy();
   }

@@ -26,6 +26,7 @@ export class Notifications {
   readonly #primary: Primary;
   readonly #log: Log;
   readonly #listeners = new Map<Channel, (() => void)[]>();
+  readonly #connectedListeners: (() => void)[] = [];
   readonly #loop = new Loop({ round: () => this.#round(), failed: () => RETRIES.maxMs });
   #failures = 0;
   #endRound: () => void = () => undefined;
@@ -41,6 +42,11 @@ export class Notifications {
     const listeners = this.#listeners.get(channel) ?? [];
     this.#listeners.set(channel, listeners);
     return { onWake: (listener) => void listeners.push(listener) };
+  }
+
+  /** Told each time that it listens: at first, and when it may be to another database than before. */
+  onConnected(listener: () => void): void {
+    this.#connectedListeners.push(listener);
   }
 
   /** Returns at once. */
@@ -76,6 +82,7 @@ export class Notifications {
       client.on("notification", ({ channel }) => this.#wake(channel as Channel));
       for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${channel}`);
       listening = true;
+      for (const listener of this.#connectedListeners) listener();
       for (const channel of this.#listeners.keys()) this.#wake(channel);
       await ended;
     } catch (error) {
