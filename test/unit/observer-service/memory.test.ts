@@ -69,6 +69,18 @@ describe("what an observer takes", () => {
     expect(new RunCost(dir, "b").bytes).toBe(DEFAULT_COST_BYTES);
     expect(JSON.parse(readFileSync(join(dir, "run-cost-a.json"), "utf8"))).toEqual({ bytesPerObserver: 20 * MIB });
   });
+  test("is not more because most of them have ended, and what they leave is not collected yet", () => {
+    const dir = folder();
+    const cost = new RunCost(dir, "a");
+    for (let i = 0; i < 100; i += 1) cost.note(100, 200 * MIB);
+    for (const left of [60, 5, 2, 5]) cost.note(left, 200 * MIB);
+    cost.keep();
+    expect(cost.bytes / MIB).toBeCloseTo(2, 1);
+    expect(new RunCost(dir, "a").bytes / MIB).toBeCloseTo(2, 1);
+    cost.note(5, 10 * MIB); // collected: what comes now is theirs
+    cost.note(5, 100 * MIB);
+    expect(cost.bytes).toBe(20 * MIB);
+  });
   test.each(["", "{", "[]", '{"bytesPerObserver":"x"}', '{"bytesPerObserver":-5}', '{"bytesPerObserver":1}'])(
     "is guessed where what was kept is %j",
     (text) => {

@@ -16,6 +16,8 @@ export class RunCost {
   readonly #file: string | undefined;
   #bytes = DEFAULT_COST_BYTES;
   #kept: number | undefined;
+  /** So many have a part in what is measured: what runs, or ran before and has left garbage. */
+  #most = 0;
 
   /** @param dir undefined: nothing is kept. @param name of the service: several may share the folder */
   constructor(dir: string | undefined, name: string) {
@@ -34,9 +36,13 @@ export class RunCost {
   note(runs: number, grownBytes: number): void {
     if (runs < LEAST) return;
     const measured = Math.max(LEAST_COST_BYTES, grownBytes / runs);
+    this.#most = Math.max(this.#most, runs);
     // More than was thought is believed at once; of less, garbage that was collected may be a part.
-    if (measured > this.#bytes) this.#bytes = measured;
-    else if (runs >= FEW) this.#bytes += (measured - this.#bytes) / 10;
+    if (measured > this.#bytes) this.#bytes = Math.max(this.#bytes, grownBytes / this.#most);
+    else {
+      this.#most = runs;
+      if (runs >= FEW) this.#bytes += (measured - this.#bytes) / 10;
+    }
   }
 
   /** Writes it, if it has changed by more than a tenth. */
