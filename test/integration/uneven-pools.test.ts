@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readStats } from "../../services/observer-manager/src/adapters/postgres/overview/stats-reads.ts";
 import { UnevenPools } from "../../services/observer-manager/src/adapters/postgres/overview/uneven-pools.ts";
-import { putRunning, putService, useBooks } from "../support/servers/books.ts";
+import { putObserver, putRunning, putService, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("observers, runs, services, observer_counts");
 
@@ -44,4 +44,15 @@ test("A pool whose services all have the same types is called uneven by its coun
   await start("second", "kraken", "binance");
   await run(first, "binance", 16);
   expect(await uneven()).toMatchObject([{ remedy: expect.stringMatching(/^8 moves make it even/) }]);
+});
+
+test("A pool is called uneven although some are to come to it that wait in the full one they are to leave", async () => {
+  const first = await start("first", "binance");
+  await start("second", "binance");
+  await run(first, "binance", 16);
+  const coming = { type: "binance", message_pool: "full" };
+  for (let i = 0; i < 3; i += 1) await putObserver(books.dataSource, coming);
+  expect(await uneven()).toMatchObject([{ remedy: expect.stringMatching(/^8 moves make it even/) }]);
+  await putObserver(books.dataSource, { type: "binance" });
+  expect(await uneven()).toEqual([]); // that one is on its way
 });

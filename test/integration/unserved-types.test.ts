@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readStandings } from "../../services/observer-manager/src/adapters/postgres/balance/pool-standings.ts";
 import { unservedTypes } from "../../services/observer-manager/src/adapters/postgres/overview/unserved-types.ts";
 import { viewOf } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { putService, useBooks } from "../support/servers/books.ts";
+import { putObserver, putService, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();
 const query = (sql: string, parameters: unknown[] = []) => books.dataSource.query(sql, parameters);
@@ -54,6 +54,15 @@ test("Observers that wait are named where only services that drain or are cordon
   await start("gpu-2", "none", "gpu");
   expect(await ofPool()).toEqual([]);
   expect(await awaited()).toBe(2);
+});
+
+test("No rebalance waits for observers that are to leave another pool's queue, and wait there, as it is full", async () => {
+  const start = (name: string) => putService(books.dataSource, { name, pool: "new", types: [{ type: "ticker" }] });
+  const awaited = async () => (await readStandings(books.dataSource, "new")).get("new")?.awaiting;
+  await start("new-1");
+  await putObserver(books.dataSource, { pool: "new" });
+  for (let i = 0; i < 3; i += 1) await putObserver(books.dataSource, { pool: "new", message_pool: "full" });
+  expect(await awaited()).toBe(1);
 });
 
 test("Tasks that wait are named where nobody in their pool works them off, unless they are paused or worked outside", async () => {

@@ -1,5 +1,5 @@
 import { type PoolStats, type ServiceView, takesWork } from "@unacked/contracts";
-import type { UnevenPool, UnservedType } from "../overview/facts.ts";
+import type { UnevenPool, UnservedType, WaitingElsewhere } from "../overview/facts.ts";
 import { type Plan, planOf } from "./plan.ts";
 
 /** Which service is farthest from its share, in words; null: none is far enough to be worth moving anything. */
@@ -17,16 +17,19 @@ type Shown = Pick<
 /**
  * Where nobody is on the way to a service, and one is far from its share; by counts alone, as if each could run anywhere.
  * @param unserved what waits and none of its pool's services has: that is on the way to nobody
+ * @param elsewhere what is to leave another pool first
  */
 export function unevenPools(
   pools: readonly Pick<PoolStats, "pool" | "occupied">[],
   services: readonly Shown[],
   unserved: readonly UnservedType[],
+  elsewhere: readonly WaitingElsewhere[],
 ): UnevenPool[] {
   return pools.flatMap(({ pool, occupied }) => {
     const own = services.filter((service) => service.pool === pool);
     const stuck = unserved.filter((type) => type.kind === "observer" && type.pool === pool);
-    if (occupied - countOf(stuck, "count") > countOf(own, "running")) return [];
+    const toCome = elsewhere.filter((one) => one.pool === pool && !stuck.some(({ type }) => type === one.type));
+    if (occupied - countOf([...stuck, ...toCome], "count") > countOf(own, "running")) return [];
     const any = "any";
     const plan = planOf(
       own.filter(takesWork).map(({ id, workerCount: workers, running }) => ({

@@ -94,6 +94,13 @@ export interface RestartedObservers {
   names: string[];
 }
 
+/** Observers of a pool that wait in the queue of another, which they are to leave. */
+export interface WaitingElsewhere {
+  pool: string;
+  type: string;
+  count: number;
+}
+
 /** A pool with a service that is far from its share. */
 export interface UnevenPool {
   pool: string;

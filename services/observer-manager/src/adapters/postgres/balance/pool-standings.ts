@@ -1,6 +1,7 @@
 import { AWAITING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { PoolService, PoolStanding } from "../../../operations/balance/balance-store.ts";
+import { OBSERVER_COUNTS, WAITING_ELSEWHERE } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 
@@ -17,7 +18,9 @@ const RUNS = `
   WHERE current_service_id = ANY($1) GROUP BY current_service_id, type`;
 
 const AWAITING = `
-  SELECT pool, type, sum(count)::int AS count FROM observer_counts WHERE status IN (${literals(AWAITING_STATUSES)})
+  SELECT pool, type, sum(count)::int AS count FROM (
+    SELECT pool, type, count FROM ${OBSERVER_COUNTS} WHERE status IN (${literals(AWAITING_STATUSES)})
+    UNION ALL SELECT pool, type, -count FROM (${WAITING_ELSEWHERE}) elsewhere) counted
   GROUP BY pool, type`;
 
 /** Told to move, and still where they were. Index: commands_one_move. */

@@ -1,4 +1,4 @@
-import { OCCUPYING_STATUSES } from "@unacked/contracts";
+import { AWAITING_STATUSES, OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { DrainState } from "../../../domain/books/books.ts";
 import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
@@ -15,6 +15,14 @@ const OCCUPYING = literals(OCCUPYING_STATUSES);
 export const OCCUPIED_BY_POOL = `
   SELECT pool, sum(count)::int AS occupied FROM observer_counts WHERE status IN (${OCCUPYING})
   GROUP BY pool HAVING sum(count) <> 0`;
+
+/**
+ * Observers that are counted in their pool, and wait in the queue of another that they are to leave: for as long as nobody there has a worker free.
+ * Index: observers_by_status, of those that wait.
+ */
+export const WAITING_ELSEWHERE = `
+  SELECT pool, type, count(*)::int AS count FROM observers
+  WHERE status IN (${literals(AWAITING_STATUSES)}) AND message_pool IS NOT NULL GROUP BY pool, type`;
 
 /** Of services that take nothing, and keep what they run: that needs no worker of others. */
 export const KEEPING = literals(["cordon-asked", "cordoned", "lift-asked"] satisfies DrainState[]);

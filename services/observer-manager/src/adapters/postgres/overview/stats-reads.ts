@@ -12,9 +12,10 @@ import type { DataSource } from "typeorm";
 import { unevenPools } from "../../../domain/balance/uneven.ts";
 import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
 import { UNKNOWN_TYPE } from "../../../domain/observers/observer-input.ts";
+import type { WaitingElsewhere } from "../../../domain/overview/facts.ts";
 import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
-import { KEEPING, OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { KEEPING, OBSERVER_COUNTS, OCCUPIED_BY_POOL, WAITING_ELSEWHERE } from "../observers/observer-counts.ts";
 import { restartedObservers } from "../observers/restarts.ts";
 import { silentObservers } from "../observers/silent-observers.ts";
 import { listServices } from "../services/service-reads.ts";
@@ -98,6 +99,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
   const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
   const [oldest] = waiting;
   const unserved = await unservedTypes(dataSource);
+  const elsewhere = await dataSource.query<WaitingElsewhere[]>(WAITING_ELSEWHERE);
   return {
     observers: countsOf(counts),
     workers: { total: sum(byPool.map((pool) => pool.workers)), free: sum(byPool.map((pool) => pool.free)), byPool },
@@ -118,7 +120,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
       unheardTimers: await unheardTimers(dataSource),
       silentObservers: silents,
       restartedObservers: await restartedObservers(dataSource),
-      unevenPools: await uneven.withMoves(unevenPools(byPool, services, unserved), services),
+      unevenPools: await uneven.withMoves(unevenPools(byPool, services, unserved, elsewhere), services),
     }),
     oldestWaiting: oldest
       ? {
