@@ -5,6 +5,7 @@ import type {
   PoolService,
   RebalanceRow,
 } from "../../../services/observer-manager/src/operations/balance/balance-store.ts";
+import { SOMEBODY } from "../../support/servers/books.ts";
 
 const service = (name: string, type: string, running: number): PoolService => ({
   id: name,
@@ -14,6 +15,7 @@ const service = (name: string, type: string, running: number): PoolService => ({
   runs: new Map([[type, running]]),
   knows: new Set([type]),
   isOpen: true,
+  restsFor: null,
   canMove: true,
   standing: "Alive none",
 });
@@ -48,6 +50,21 @@ test("A pool that no move can make even says so, and why", async () => {
     moves: 0,
     uneven: "alpha runs 16, and its share is 8",
     waits: "those with room do not know the types of what could move",
+  });
+});
+
+test("A pool that is even only without a service that is not heard of says so", async () => {
+  const suspect = { ...service("alpha", "binance", 16), isOpen: false, restsFor: "is not heard of" };
+  const services = [suspect, service("beta", "binance", 0)];
+  const says = {
+    moves: 0,
+    uneven: "alpha runs 16, and its share is 8",
+    waits: "alpha is not heard of; with it the pool is not even",
+  };
+  expect(await desk({ services }).getBalance("default")).toMatchObject(says);
+  expect(await desk({ services }).rebalance("default", { dryRun: false }, SOMEBODY)).toMatchObject({
+    begun: false,
+    balance: says,
   });
 });
 

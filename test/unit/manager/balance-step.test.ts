@@ -25,6 +25,7 @@ const service = (id: string, running: number, more: Partial<PoolService> = {}): 
   runs: new Map([["ticker", running]]),
   knows: new Set(["ticker"]),
   isOpen: true,
+  restsFor: null,
   canMove: true,
   standing: "Alive none",
   ...more,
@@ -69,6 +70,26 @@ describe("a step of a rebalance", () => {
     });
     const closed = [service("full", 60), service("empty", 0), service("old", 0, { canMove: false, isOpen: false })];
     expect(decideStep(row, { services: closed, awaiting: 0 })).toMatchObject({ kind: "move" });
+  });
+
+  test("waits for who would give or take and does not for now, and says who; what was told to rest is not waited for", () => {
+    const suspect = { isOpen: false, restsFor: "is not heard of" };
+    const [full, empty] = [service("full", 60), service("empty", 0)];
+    const gives = { services: [service("full", 60, suspect), empty], awaiting: 0 };
+    const why = "full is not heard of; with it the pool is not even";
+    expect(decideStep(row, gives)).toEqual({ kind: "wait", why });
+    expect(decideStep({ ...row, waitsForMs: 60_001 }, gives)).toEqual({ kind: "end", outcome: "stalled", why });
+    const takes = [full, service("empty", 0, { isOpen: false, restsFor: "takes none for now: it is slow" })];
+    expect(decideStep(row, { services: takes, awaiting: 0 })).toMatchObject({
+      kind: "wait",
+      why: expect.stringMatching(/^empty takes none for now: it is slow/),
+    });
+    const cordoned = [full, service("empty", 0, { isOpen: false })];
+    expect(decideStep(row, { services: cordoned, awaiting: 0 })).toMatchObject({ kind: "end", outcome: "even" });
+    const as = [service("one", 30, suspect), service("other", 28)];
+    expect(decideStep(row, { services: as, awaiting: 0 })).toMatchObject({ kind: "end", outcome: "even" });
+    const others = [service("full", 60, suspect), service("more", 20), empty];
+    expect(decideStep(row, { services: others, awaiting: 0 })).toMatchObject({ kind: "move", left: 10 });
   });
 
   test("says that nothing can be moved where those with room do not know the types, and not that it is even", () => {

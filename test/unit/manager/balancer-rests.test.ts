@@ -36,6 +36,7 @@ const service = (id: string, running: number): PoolService => ({
   runs: new Map([["ticker", running]]),
   knows: new Set(["ticker"]),
   isOpen: true,
+  restsFor: null,
   canMove: true,
   standing: "Alive none",
 });

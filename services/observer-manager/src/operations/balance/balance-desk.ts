@@ -6,7 +6,7 @@ import { newAction } from "../access/audit.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";
 import type { BalanceStore, PoolService, PoolStanding, RebalanceRow } from "./balance-store.ts";
-import { planFor, TYPES_UNKNOWN } from "./next-step.ts";
+import { planFor, TYPES_UNKNOWN, withThoseAtRest } from "./next-step.ts";
 
 export interface BalanceDeskParts {
   store: BalanceStore;
@@ -116,6 +116,7 @@ function toView(pool: string, standing: PoolStanding, last: RebalanceRow | undef
   const plan: Plan = planFor(standing);
   const planned = new Map(plan.services.map((service) => [service.id, service]));
   const { services } = standing;
+  const atRest = plan.moves === 0 ? withThoseAtRest(standing) : undefined;
   return {
     pool,
     services: services.map((service) => ({
@@ -128,18 +129,19 @@ function toView(pool: string, standing: PoolStanding, last: RebalanceRow | undef
       types: Object.fromEntries(service.runs),
     })),
     moves: plan.moves,
-    uneven: unevenText(plan, (id) => services.find((service) => service.id === id)?.name ?? id),
+    uneven: unevenText(atRest?.plan ?? plan, (id) => services.find((service) => service.id === id)?.name ?? id),
     mode: isAuto ? "auto" : "manual",
-    waits: whyStays(standing, plan),
+    waits: whyStays(standing, plan, atRest?.why),
     rebalance: last === undefined ? null : toRebalanceView(last),
   };
 }
 
 /** What keeps services out of it, where that keeps the pool uneven. */
-function whyStays({ services, awaiting }: PoolStanding, plan: Plan): string | null {
+function whyStays({ services, awaiting }: PoolStanding, plan: Plan, atRest: string | undefined): string | null {
   const old = services.filter(({ canMove }) => !canMove).map(({ name }) => name);
   if (old.length > 0) return `of a version that cannot move what it runs: ${old.slice(0, 5).join(", ")}`;
   if (plan.moves > 0 && awaiting > 0) return `${awaiting} observers are on their way, or wait for a worker`;
+  if (atRest !== undefined) return atRest;
   if (plan.moves === 0 && plan.isUneven) return TYPES_UNKNOWN;
   return null;
 }

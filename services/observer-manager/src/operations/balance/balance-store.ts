@@ -10,6 +10,8 @@ export interface PoolService extends BalancedService {
   readonly generation: number;
   /** It takes observers: it lives, was not told otherwise, and has memory for more. */
   readonly isOpen: boolean;
+  /** Why it neither gives nor takes for now, where nobody has told it to; null: it does, or was told to. */
+  readonly restsFor: string | null;
   /** It understands what balancing asks of it. */
   readonly canMove: boolean;
   /** What may change about it while it lives. */

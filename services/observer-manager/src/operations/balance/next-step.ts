@@ -4,7 +4,7 @@ import type { PoolStanding, RebalanceRow, Step } from "./balance-store.ts";
 /** Of all that run in the pool, at once. A step is every 5 s, so that is 12 % a minute. */
 const A_STEP = 0.01;
 const A_SMALL_STEP = 5;
-/** So long it waits for what is on its way; then there is no worker for that, and nothing to spread. */
+/** So long it waits for what is on its way, or for a service that rests; then there is no worker for that, and nothing to spread. */
 const WAITS_AT_MOST_MS = 60_000;
 
 export const TYPES_UNKNOWN = "those with room do not know the types of what could move";
@@ -13,13 +13,24 @@ export const TYPES_UNKNOWN = "those with room do not know the types of what coul
 export const planFor = ({ services }: PoolStanding): Plan =>
   planOf(services.filter(({ isOpen, canMove }) => isOpen && canMove));
 
+/** The pool is not even with those that rest for now, and could be made so; undefined: they change nothing. */
+export function withThoseAtRest({ services }: PoolStanding): { plan: Plan; why: string } | undefined {
+  const known = services.filter(({ canMove }) => canMove);
+  const resting = known.filter(({ restsFor }) => restsFor !== null);
+  if (resting.length === 0) return undefined;
+  const plan = planOf(known.filter(({ isOpen, restsFor }) => isOpen || restsFor !== null));
+  if (!plan.isUneven || plan.moves === 0) return undefined;
+  const who = resting.slice(0, 3).map(({ name, restsFor }) => `${name} ${restsFor}`);
+  return { plan, why: `${who.join(", ")}; with ${resting.length === 1 ? "it" : "them"} the pool is not even` };
+}
+
 /** What is on its way goes first: a failover is not to find a service aside. */
 export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding | undefined): Step {
   if (standing === undefined) return { kind: "end", outcome: "stalled", why: "no service of the pool lives" };
   const { awaiting } = standing;
   if (awaiting > 0) {
     const why = `${awaiting} ${awaiting === 1 ? "observer is" : "observers are"} on the way to a service, or ${awaiting === 1 ? "waits" : "wait"} for a worker`;
-    return waitsForMs > WAITS_AT_MOST_MS ? { kind: "end", outcome: "stalled", why } : { kind: "wait", why };
+    return waitFor(why, waitsForMs);
   }
   const old = standing.services.find(({ isOpen, canMove }) => isOpen && !canMove);
   if (old !== undefined) {
@@ -27,6 +38,8 @@ export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding 
     return { kind: "end", outcome: "stalled", why };
   }
   const plan = planFor(standing);
+  const atRest = plan.moves === 0 ? withThoseAtRest(standing) : undefined;
+  if (atRest !== undefined) return waitFor(atRest.why, waitsForMs);
   if (plan.moves === 0 && plan.isUneven) return { kind: "end", outcome: "stalled", why: TYPES_UNKNOWN };
   if (plan.moves === 0) return { kind: "end", outcome: "even", why: null };
   const running = plan.services.reduce((sum, service) => sum + service.running, 0);
@@ -36,3 +49,6 @@ export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding 
   const moving = moves.reduce((sum, { count }) => sum + count, 0);
   return { kind: "move", moves, aside: asideOf(plan, moving, givers), left: plan.moves, isNearlyEven: !plan.isUneven };
 }
+
+const waitFor = (why: string, waitsForMs: number): Step =>
+  waitsForMs > WAITS_AT_MOST_MS ? { kind: "end", outcome: "stalled", why } : { kind: "wait", why };

@@ -7,7 +7,7 @@ import { literals } from "../statements/sql-conditions.ts";
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT id, name, pool, generation, worker_count AS workers, state, drain, not_consuming IS NOT NULL AS "isFull",
+  SELECT id, name, pool, generation, worker_count AS workers, state, drain, not_consuming AS "notConsuming",
          features ? 'balance' AS "canMove",
          (SELECT coalesce(array_agg(t ->> 'type'), '{}') FROM jsonb_array_elements(type_facts) t) AS types
   FROM services WHERE state IN (${LIVING_STATES}) AND ($1::text IS NULL OR pool = $1) ORDER BY name, id`;
@@ -36,7 +36,7 @@ interface ServiceRow {
   workers: number;
   state: string;
   drain: string;
-  isFull: boolean;
+  notConsuming: string | null;
   canMove: boolean;
   types: string[];
 }
@@ -63,14 +63,24 @@ export async function readStandings(
     runsOf.set(serviceId, (runsOf.get(serviceId) ?? new Map<string, number>()).set(type, count));
   const pools = new Map<string, PoolService[]>();
   for (const row of services) {
-    const { id, name, generation, workers, state, drain, isFull, canMove } = row;
-    const isOpen = state === "Alive" && drain === "none" && !isFull;
-    const about = { id, name, generation, workers, isOpen, canMove, standing: `${state} ${drain}` };
+    const { id, name, generation, workers, state, drain, notConsuming, canMove } = row;
+    const own = runsOf.get(id) ?? new Map<string, number>();
+    const isOpen = state === "Alive" && drain === "none" && notConsuming === null;
+    const restsFor = whyRests(row, own);
+    const about = { id, name, generation, workers, isOpen, restsFor, canMove, standing: `${state} ${drain}` };
     const of = pools.get(row.pool) ?? [];
     pools.set(row.pool, of);
-    of.push({ ...about, runs: runsOf.get(id) ?? new Map(), knows: new Set(row.types) });
+    of.push({ ...about, runs: own, knows: new Set(row.types) });
   }
   const waiting = new Map<string, number>();
   for (const { pool: name, count } of underWay) waiting.set(name, (waiting.get(name) ?? 0) + count);
   return new Map([...pools].map(([name, of]) => [name, { services: of, awaiting: waiting.get(name) ?? 0 }]));
+}
+
+/** One that is short of memory says that it has no worker free: it has as much as it can run, and nobody waits for it. */
+function whyRests({ state, drain, workers, notConsuming }: ServiceRow, runs: ReadonlyMap<string, number>): string | null {
+  if (drain !== "none") return null;
+  if (state !== "Alive") return "is not heard of";
+  const running = [...runs.values()].reduce((sum, count) => sum + count, 0);
+  return notConsuming === null || running >= workers ? null : `takes none for now: ${notConsuming}`;
 }
