@@ -35,9 +35,11 @@ const underWay: RebalanceRow = {
   outcome: null,
 };
 
+const NOBODY: ReadonlyMap<string, number> = new Map();
+
 function desk({ services = [] as PoolService[], last = undefined as RebalanceRow | undefined, mayMove = true }) {
   const store: Pick<BalanceStore, "standings" | "lastOf"> = {
-    standings: () => Promise.resolve(new Map([["default", { services, awaiting: 0 }]])),
+    standings: () => Promise.resolve(new Map([["default", { services, awaiting: NOBODY }]])),
     lastOf: () => Promise.resolve(last),
   };
   const parts = { isAuto: false, isReady: () => true, mayMove: () => mayMove, begun: () => {}, committed: () => {} };

@@ -54,7 +54,8 @@ test.each([
     const begunMs: number[] = [];
     const store = {
       isAnyDue: async () => false,
-      standings: async () => new Map([["default", { services: [service("full", 60), service("empty", 0)], awaiting: 0 }]]),
+      standings: async () =>
+        new Map([["default", { services: [service("full", 60), service("empty", 0)], awaiting: new Map() }]]),
       lastOf: async () => ({ ...cancelled, endedAgoMs: endedAgoMs() }),
       begin: async () => {
         begunMs.push(endedAgoMs());

@@ -6,7 +6,7 @@ import { newAction } from "../access/audit.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";
 import type { BalanceStore, PoolService, PoolStanding, RebalanceRow } from "./balance-store.ts";
-import { planFor, TYPES_UNKNOWN, withThoseAtRest } from "./next-step.ts";
+import { awaitingIn, planFor, TYPES_UNKNOWN, withThoseAtRest } from "./next-step.ts";
 
 export interface BalanceDeskParts {
   store: BalanceStore;
@@ -101,12 +101,16 @@ export class BalanceDesk {
 export type BalanceTools = Pick<BalanceDesk, "getBalance" | "rebalance" | "cancelRebalance" | "moveObserver">;
 
 function whyNotMove({ service, type }: ObserverView, standing: PoolStanding | undefined): Refusal | undefined {
-  const services = standing?.services ?? [];
+  const { services, awaiting } = standing ?? { services: [], awaiting: new Map<string, number>() };
   const own = services.find(({ id }) => id === service?.id);
   if (own === undefined) return { kind: "problem", code: "not-movable" };
   if (!own.canMove) return { kind: "problem", code: "service-too-old" };
-  const couldTake = (one: PoolService): boolean => one.isOpen && one.knows.has(type) && runningOn(one) < one.workers;
-  return services.some((one) => one !== own && couldTake(one)) ? undefined : { kind: "problem", code: "nowhere-to-move" };
+  const takers = services.filter((one) => one !== own && one.isOpen && one.knows.has(type));
+  const free = sum(takers.map((one) => Math.max(0, one.workers - runningOn(one))));
+  const before = sum([...awaiting].map(([each, count]) => (takers.some(({ knows }) => knows.has(each)) ? count : 0)));
+  if (free > before) return undefined;
+  const detail = `Workers that are free elsewhere: ${free}; observers that are on their way there, or wait: ${before}`;
+  return { kind: "problem", code: "nowhere-to-move", ...(free > 0 && { detail }) };
 }
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0);
@@ -137,7 +141,9 @@ function toView(pool: string, standing: PoolStanding, last: RebalanceRow | undef
 }
 
 /** What keeps services out of it, where that keeps the pool uneven. */
-function whyStays({ services, awaiting }: PoolStanding, plan: Plan, atRest: string | undefined): string | null {
+function whyStays(standing: PoolStanding, plan: Plan, atRest: string | undefined): string | null {
+  const { services } = standing;
+  const awaiting = awaitingIn(standing);
   const old = services.filter(({ canMove }) => !canMove).map(({ name }) => name);
   if (old.length > 0) return `of a version that cannot move what it runs: ${old.slice(0, 5).join(", ")}`;
   if (plan.moves > 0 && awaiting > 0) return `${awaiting} observers are on their way, or wait for a worker`;

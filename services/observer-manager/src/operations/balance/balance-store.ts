@@ -20,8 +20,8 @@ export interface PoolService extends BalancedService {
 
 export interface PoolStanding {
   readonly services: readonly PoolService[];
-  /** Observers that nobody runs yet, on their way or waiting for a worker, and those that were told to move and have not ended yet. */
-  readonly awaiting: number;
+  /** By type: observers that nobody runs yet, on their way or waiting for a worker, and those that were told to move and have not ended yet. */
+  readonly awaiting: ReadonlyMap<string, number>;
 }
 
 export interface RebalanceRow extends RebalanceView {

@@ -3,7 +3,7 @@ import { unevenText } from "../../domain/balance/uneven.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilNext } from "../loop.ts";
 import type { BalanceStore, PoolStanding } from "./balance-store.ts";
-import { decideStep, planFor } from "./next-step.ts";
+import { awaitingIn, decideStep, planFor } from "./next-step.ts";
 
 export interface BalancerParts {
   store: BalanceStore;
@@ -81,11 +81,11 @@ export class Balancer {
   }
 
   #whyBegin(pool: string, standing: PoolStanding): string | null {
-    const { services, awaiting } = standing;
+    const { services } = standing;
     const calmForMs = this.#calm.look(pool, services, performance.now());
     const isMixed = services.some(({ isOpen, canMove }) => isOpen && !canMove);
     const plan = planFor(standing);
-    if (calmForMs < CALM_MS || awaiting > 0 || isMixed || plan.moves === 0) return null;
+    if (calmForMs < CALM_MS || awaitingIn(standing) > 0 || isMixed || plan.moves === 0) return null;
     return unevenText(plan, (id) => services.find((service) => service.id === id)?.name ?? id);
   }
 

@@ -13,6 +13,9 @@ export const TYPES_UNKNOWN = "those with room do not know the types of what coul
 export const planFor = ({ services }: PoolStanding): Plan =>
   planOf(services.filter(({ isOpen, canMove }) => isOpen && canMove));
 
+/** How many are on their way in it, or wait. */
+export const awaitingIn = ({ awaiting }: PoolStanding): number => [...awaiting.values()].reduce((a, b) => a + b, 0);
+
 /** The pool is not even with those that rest for now, and could be made so; undefined: they change nothing. */
 export function withThoseAtRest({ services }: PoolStanding): { plan: Plan; why: string } | undefined {
   const known = services.filter(({ canMove }) => canMove);
@@ -27,7 +30,7 @@ export function withThoseAtRest({ services }: PoolStanding): { plan: Plan; why: 
 /** What is on its way goes first: a failover is not to find a service aside. */
 export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding | undefined): Step {
   if (standing === undefined) return { kind: "end", outcome: "stalled", why: "no service of the pool lives" };
-  const { awaiting } = standing;
+  const awaiting = awaitingIn(standing);
   if (awaiting > 0) {
     const why = `${awaiting} ${awaiting === 1 ? "observer is" : "observers are"} on the way to a service, or ${awaiting === 1 ? "waits" : "wait"} for a worker`;
     return waitFor(why, waitsForMs);

@@ -88,7 +88,7 @@ export interface BooksTransaction {
   insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>>;
   /** Those of these times that have not come, by the books' clock, which stands still in a transaction. */
   laterThanNow(times: readonly string[]): Promise<Set<string>>;
-  /** One decision about a pool's workers at a time: held until the transaction ends. Taken before any row lock. */
+  /** One decision about a pool's workers at a time: held until the transaction ends. Taken after the rows of observers that are there, and before there are new ones. */
   lockPool(pool: string): Promise<void>;
   /**
    * Workers of living services that do not drain, less observers that take or await one: of the pool, and of each of these

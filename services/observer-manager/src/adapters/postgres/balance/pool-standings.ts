@@ -23,10 +23,11 @@ const AWAITING = `
     UNION ALL SELECT pool, type, -count FROM (${WAITING_ELSEWHERE}) elsewhere) counted
   GROUP BY pool, type`;
 
-/** Told to move, and still where they were. Index: commands_one_move. */
+/** Told to move, and still where they were. Indexes: commands_one_move, observers_pkey. */
 const LEAVING = `
-  SELECT s.pool, count(*)::int AS count FROM commands c JOIN services s ON s.id = c.service_id
-  WHERE c.kind = 'move-run' GROUP BY s.pool`;
+  SELECT s.pool, o.type, count(*)::int AS count
+  FROM commands c JOIN services s ON s.id = c.service_id JOIN observers o ON o.id = c.observer_id
+  WHERE c.kind = 'move-run' AND c.observer_id IS DISTINCT FROM $1::uuid GROUP BY s.pool, o.type`;
 
 interface ServiceRow {
   id: string;
@@ -41,7 +42,7 @@ interface ServiceRow {
   types: string[];
 }
 
-type PoolCount = { pool: string; count: number };
+type PoolCount = { pool: string; type: string; count: number };
 
 /** What nobody there could run is on the way to nobody: it waits, maybe for ever, and no balance waits for it. */
 const isServedBy =
@@ -49,32 +50,42 @@ const isServedBy =
   ({ pool, type }: { pool: string; type: string }): boolean =>
     services.some((service) => service.pool === pool && service.drain === "none" && service.types.includes(type));
 
-/** How each pool stands that has a living service. @param pool only this one; null: all */
+/**
+ * How each pool stands that has a living service. Who is on the way is read in the order in which that goes on, so that nobody is missed by a change in
+ * between, only counted twice.
+ * @param pool only this one; null: all
+ * @param but an observer that is not counted among those that are to move
+ */
 export async function readStandings(
   db: Pick<DataSource | EntityManager, "query">,
   pool: string | null = null,
+  { but = null }: { but?: string | null } = {},
 ): Promise<Map<string, PoolStanding>> {
   const services = await db.query<ServiceRow[]>(SERVICES, [pool]);
+  const leaving = await db.query<PoolCount[]>(LEAVING, [but]);
+  const underWay = [...leaving, ...(await db.query<PoolCount[]>(AWAITING)).filter(isServedBy(services))];
   const runs = await db.query<{ serviceId: string; type: string; count: number }[]>(RUNS, [services.map(({ id }) => id)]);
-  const awaiting = (await db.query<(PoolCount & { type: string })[]>(AWAITING)).filter(isServedBy(services));
-  const underWay = [...awaiting, ...(await db.query<PoolCount[]>(LEAVING))];
   const runsOf = new Map<string, Map<string, number>>();
   for (const { serviceId, type, count } of runs)
     runsOf.set(serviceId, (runsOf.get(serviceId) ?? new Map<string, number>()).set(type, count));
-  const pools = new Map<string, PoolService[]>();
+  const pools = new Map<string, { services: PoolService[]; awaiting: Map<string, number> }>();
   for (const row of services) {
-    const { id, name, generation, workers, state, drain, notConsuming, canMove } = row;
-    const own = runsOf.get(id) ?? new Map<string, number>();
-    const isOpen = state === "Alive" && drain === "none" && notConsuming === null;
-    const restsFor = whyRests(row, own);
-    const about = { id, name, generation, workers, isOpen, restsFor, canMove, standing: `${state} ${drain}` };
-    const of = pools.get(row.pool) ?? [];
+    const of = pools.get(row.pool) ?? { services: [], awaiting: new Map<string, number>() };
     pools.set(row.pool, of);
-    of.push({ ...about, runs: own, knows: new Set(row.types) });
+    of.services.push(toPoolService(row, runsOf.get(row.id) ?? new Map<string, number>()));
   }
-  const waiting = new Map<string, number>();
-  for (const { pool: name, count } of underWay) waiting.set(name, (waiting.get(name) ?? 0) + count);
-  return new Map([...pools].map(([name, of]) => [name, { services: of, awaiting: waiting.get(name) ?? 0 }]));
+  for (const { pool: name, type, count } of underWay) {
+    const awaiting = pools.get(name)?.awaiting;
+    if (count > 0) awaiting?.set(type, (awaiting.get(type) ?? 0) + count);
+  }
+  return pools;
+}
+
+function toPoolService(row: ServiceRow, runs: ReadonlyMap<string, number>): PoolService {
+  const { id, name, generation, workers, state, drain, notConsuming, canMove, types } = row;
+  const isOpen = state === "Alive" && drain === "none" && notConsuming === null;
+  const about = { id, name, generation, workers, isOpen, restsFor: whyRests(row, runs), canMove };
+  return { ...about, standing: `${state} ${drain}`, runs, knows: new Set(types) };
 }
 
 /** One that is short of memory says that it has no worker free: it has as much as it can run, and nobody waits for it. */

@@ -7,6 +7,7 @@ import type { ObserverRef } from "../../../operations/observers/observer-tools.t
 import type { Refusal } from "../../../operations/refusal.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { findObserver } from "../observers/observer-reads.ts";
+import { lockPool } from "../pools/pool-lock.ts";
 import { Looks } from "../statements/looks.ts";
 import { letStepAside, lockOne, moveOne, moveSome } from "./move-writes.ts";
 import { readStandings } from "./pool-standings.ts";
@@ -129,7 +130,8 @@ export class PostgresBalanceStore implements BalanceStore {
       if (found !== undefined) await lockOne(tx, found.id);
       const observer = found && (await findObserver(tx, { kind: "id", id: found.id as ObserverId }));
       if (observer === undefined) return { kind: "problem", code: "observer-not-found" };
-      const standings = await readStandings(tx, observer.pool);
+      await lockPool(tx, observer.pool); // so that no two are given the last free worker
+      const standings = await readStandings(tx, observer.pool, { but: observer.id });
       const refusal = choose(observer, standings.get(observer.pool));
       if (refusal !== undefined) return refusal;
       const why = `${action.by.name} asked for it`;

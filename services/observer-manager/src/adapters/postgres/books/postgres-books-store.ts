@@ -37,9 +37,9 @@ import { viewObservers } from "../observers/observer-reads.ts";
 import { writeSpec } from "../observers/observer-spec-write.ts";
 import { LARGE_COLUMNS } from "../observers/observer-view.ts";
 import { findUnknownRuns } from "../observers/unknown-runs.ts";
+import { lockPool } from "../pools/pool-lock.ts";
 import { knowsUpdates } from "../services/knows-updates.ts";
 import { bytesOfAll } from "../statements/page-bytes.ts";
-import { prepared } from "../statements/prepared.ts";
 import { asRefused, rethrowRefused } from "../statements/refused.ts";
 import { PostgresTypeDirectory } from "../types/type-reads.ts";
 import { TypesByHash } from "../types/types-by-hash.ts";
@@ -73,10 +73,6 @@ const ERROR = 'SELECT observer_id AS "observerId", reason, body FROM errors WHER
 const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
 
 const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
-
-/** The key space of advisory locks on pools; any number, the same for all managers. */
-const POOL_LOCK_SPACE = 7_026;
-const LOCK_POOL = prepared("SELECT pg_advisory_xact_lock($1, hashtext($2))");
 
 /** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
 export class PostgresBooksStore implements BooksStore {
@@ -227,8 +223,8 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Set(rows.map(({ time }) => time));
   }
 
-  async lockPool(pool: string): Promise<void> {
-    await this.#tx.query(LOCK_POOL, [POOL_LOCK_SPACE, pool]);
+  lockPool(pool: string): Promise<void> {
+    return lockPool(this.#tx, pool);
   }
 
   freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers> {
