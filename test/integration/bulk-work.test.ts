@@ -73,6 +73,22 @@ describe("work on very many", () => {
     expect(work.refused[0].names.every((name: string) => name.startsWith("over"))).toBe(true);
   });
 
+  test("names the first of each reason, also of one that is rare and comes last in a step", async () => {
+    await putMany(60, "over", "Completed");
+    for (const n of [1, 2, 3]) {
+      const id = `ffffffff-ffff-4fff-bfff-fffffffffff${n}`;
+      await putObserver(books.dataSource, { id, name: `ends-${n}`, status: "OnDeleting" });
+    }
+    const { id } = await begin({ act: "pause", all: true });
+    startDoer();
+    const { refused } = await untilOver(id);
+    expect(refused).toMatchObject([
+      { code: "not-pausable", count: 60 },
+      { code: "already-deleting", count: 3, names: ["ends-1", "ends-2", "ends-3"] },
+    ]);
+    expect(refused[0].names).toHaveLength(5);
+  });
+
   test("leaves alone what was created after it began, and what does not match any more", async () => {
     await putMany(10, "some");
     const { id } = await begin({ act: "restart", filter: { type: "some", status: "Failed" } });

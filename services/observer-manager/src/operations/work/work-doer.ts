@@ -1,4 +1,4 @@
-import { type BeginWork, MAX_WORK_NAMES, type ObserverId, WORK_ACTS } from "@unacked/contracts";
+import { type BeginWork, MAX_WORK_NAMES, type ObserverId, type ProblemCode, WORK_ACTS } from "@unacked/contracts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilNext } from "../loop.ts";
@@ -67,9 +67,19 @@ async function takeStep(tx: BooksTransaction, work: NewWork, ids: ObserverId[]):
   const action = { ...actionOf(change, work.by, filter, { work: work.id }), id: work.auditId };
   const { accepted, refused } = await changeSome(tx, { ids, filter, change, action });
   // Names are read of those alone that may be shown.
-  const named = await tx.viewObservers(refused.slice(0, MAX_WORK_NAMES * MAX_WORK_NAMES).map(({ id }) => id));
+  const named = await tx.viewObservers(firstOfEach(refused));
   return {
     accepted: accepted.length,
     refused: refused.map(({ id, code }) => ({ code, name: named.get(id)?.name ?? "" })),
   };
+}
+
+/** Of each reason as many as are named. */
+function firstOfEach(refused: readonly { id: ObserverId; code: ProblemCode }[]): ObserverId[] {
+  const counts = new Map<ProblemCode, number>();
+  return refused.flatMap(({ id, code }) => {
+    const count = (counts.get(code) ?? 0) + 1;
+    counts.set(code, count);
+    return count <= MAX_WORK_NAMES ? [id] : [];
+  });
 }
