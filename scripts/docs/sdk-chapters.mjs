@@ -10,7 +10,7 @@ export const CHAPTERS = [
     names: [
       ...["defineObserver", "ObserverDraft", "ObserverContext", "AdmittedContext", "CheckpointContext"],
       ...["ObserverIdentity", "ObserverLog", "LogLevel", "LogFields", "StartMode", "Silence", "Isolation", "UpdateAnswer"],
-      ...["MAX_CHECKPOINT_BYTES", "ObserverDefinition", "ContextOf", "isObserverDefinition"],
+      ...["MAX_CHECKPOINT_BYTES", "MAX_EVENT_BYTES", "ObserverDefinition", "ContextOf", "isObserverDefinition"],
     ],
   },
   {
@@ -54,7 +54,7 @@ export const CHAPTERS = [
   {
     title: "Errors",
     about: "What this package throws when it is used wrongly.",
-    names: ["SdkError", "SdkErrorCode"],
+    names: ["SdkError", "SdkErrorCode", "OutputTooLargeError"],
   },
   {
     title: "For hosts",

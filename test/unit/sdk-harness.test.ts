@@ -1,6 +1,7 @@
 import {
   createRunContext,
   defineObserver,
+  MAX_EVENT_BYTES,
   type ObserverContext,
   ObserverStopped,
   runObserver,
@@ -188,6 +189,17 @@ test("what is no JSON is refused, and emit after the end too", async () => {
   expect(await run.finished).toEqual({ outcome: "completed" });
   await expect(late({ n: 1 })).rejects.toMatchObject({ code: "emit-after-end" });
   expect(run.events).toEqual([]);
+});
+
+test("an event that a service refuses as too large is refused here, too", async () => {
+  const run = runObserver(
+    observer(async ({ emit }) => {
+      await emit("x".repeat(MAX_EVENT_BYTES - 2));
+      await emit("ž".repeat(MAX_EVENT_BYTES / 2));
+    }),
+  );
+  expect(await run.finished).toMatchObject({ outcome: "failed", error: { code: "output-too-large" } });
+  expect(run.events).toHaveLength(1);
 });
 
 test("an emit that fails and that nobody awaits is a warning, not an unhandled rejection", async () => {

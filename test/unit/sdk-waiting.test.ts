@@ -39,7 +39,14 @@ test("sleep for forty days does not fire at once, as a bare timer would", async 
   expect(woke).toBe(true);
 });
 
-test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("sleep(%d) is refused", async (ms) => {
+test("sleep for less than nothing is over at once, as where a look took longer than the time between two", async () => {
+  const slept = sleep(-1, new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await slept).toBe(true);
+  expect(await sleep(-1, AbortSignal.abort())).toBe(false);
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("sleep(%d) is refused", async (ms) => {
   await expect(sleep(ms, new AbortController().signal)).rejects.toMatchObject({ code: "invalid-option" });
 });
 

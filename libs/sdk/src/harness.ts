@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ObserverContext, ObserverIdentity } from "./observer-context.ts";
 import type { ObserverDefinition, Silence } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
+import { MAX_EVENT_BYTES, OutputTooLargeError } from "./output-too-large.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
 import { everythingPermitted, type Permissions } from "./permissions.ts";
 import { isNotOffered, offeredUnder, type RestrictedObserver } from "./restricted-observer.ts";
@@ -146,6 +147,8 @@ export function runObserver<P>(
       writeLog: (level, message, fields) => spy.note("log", { level, message, ...(fields && { fields }) }),
       beat: () => void (beats += 1),
       publish: (eventJson) => {
+        const bytes = Buffer.byteLength(eventJson);
+        if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
         spy.note("event", JSON.parse(eventJson));
         return Promise.resolve();
       },

@@ -41,6 +41,7 @@ export {
   type UpdateAnswer,
 } from "./observer-definition.ts";
 export { isObserverStopped, ObserverStopped, type StopCode, stopCodes } from "./observer-stopped.ts";
+export { MAX_EVENT_BYTES, OutputTooLargeError } from "./output-too-large.ts";
 export { type ParamsIssue, type ParamsResult, paramsIssuesText, parseParams } from "./params.ts";
 export { type JsonSchema, type ParamsJsonSchema, paramsJsonSchema } from "./params-json-schema.ts";
 export { everythingPermitted, type Permissions } from "./permissions.ts";

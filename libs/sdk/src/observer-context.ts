@@ -73,7 +73,8 @@ export type CheckpointContext<Given, Saved = Given> = AdmittedContext & {
    * confirmed it and the lease was held still.
    *
    * It is checked by the type's schema (`invalid-checkpoint`) and at most 64 KiB as JSON (`checkpoint-too-large`), written before the
-   * call returns. One a second is passed on (`CHECKPOINT_EVERY_MS`); of those that come faster the latest, which all wait for. It goes
+   * call returns. One a second is passed on (`CHECKPOINT_EVERY_MS`); of those that come faster the latest, which all wait for: who
+   * awaits it for each item has one item a second. It need not be awaited; a rejection that nobody looks at is a warning in the log. It goes
    * behind what the run has emitted, and rejects where some of that could not be; with an `ObserverStopped` when the lease is lost.
    */
   readonly saveCheckpoint: (value: Saved) => Promise<void>;

@@ -5,8 +5,8 @@ const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Waits. Resolves `true` after `ms` milliseconds, `false` as soon as the signal aborts; never rejects on an abort, so
- * that a job reads `while (await sleep(1_000, signal)) { … }`. Any finite length works (months too). Rejects with
- * `invalid-option` if `ms` is negative or not finite.
+ * that a job reads `while (await sleep(1_000, signal)) { … }`. Any finite length works (months too), and less than
+ * nothing is over at once: `sleep(everyMs - tookMs, signal)`. Rejects with `invalid-option` if `ms` is not finite.
  *
  * @example
  * ```ts
@@ -18,10 +18,8 @@ const longestTimerMs = 2 ** 31 - 1;
  * ```
  */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (!Number.isFinite(ms) || ms < 0) {
-    throw new SdkError("invalid-option", `sleep takes milliseconds from 0 up, not ${ms}`);
-  }
-  let leftMs = ms;
+  if (!Number.isFinite(ms)) throw new SdkError("invalid-option", `sleep takes milliseconds, not ${ms}`);
+  let leftMs = Math.max(0, ms);
   do {
     const partMs = Math.min(leftMs, longestTimerMs);
     if (!(await sleepOnce(partMs, signal))) return false;

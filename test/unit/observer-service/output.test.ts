@@ -1,7 +1,7 @@
 import { newMessageId, newObserverId, newRunId, newServiceId, type StartObserver } from "@unacked/contracts";
+import { MAX_EVENT_BYTES } from "@unacked/sdk";
 import { expect, test } from "vitest";
 import { createOutput } from "../../../services/observer-service/src/keeper/outbox/output.ts";
-import { MAX_EVENT_BYTES } from "../../../services/observer-service/src/wire/output-errors.ts";
 
 test("an event that the broker would close the channel over is refused alone, and says how large it may be", async () => {
   const published: string[] = [];

@@ -1,6 +1,6 @@
-import { SdkError } from "@unacked/sdk";
+import { MAX_EVENT_BYTES, OutputTooLargeError, SdkError } from "@unacked/sdk";
 import type { FromSlot } from "../wire/messages.ts";
-import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../wire/output-errors.ts";
+import { OutputOverflowError } from "../wire/output-errors.ts";
 
 /** Emits that may be on their way at once; more wait here, in the process that makes them. */
 const CREDIT = 1_000;

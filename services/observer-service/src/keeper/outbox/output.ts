@@ -8,8 +8,9 @@ import {
   type ServiceId,
   type StartObserver,
 } from "@unacked/contracts";
+import { MAX_EVENT_BYTES, OutputTooLargeError } from "@unacked/sdk";
 import { runAsService } from "../../isolation.ts";
-import { MAX_EVENT_BYTES, OutputOverflowError, OutputTooLargeError } from "../../wire/output-errors.ts";
+import { OutputOverflowError } from "../../wire/output-errors.ts";
 
 /** Well below what the publisher lets wait, so that a flood of outputs cannot keep the events of runs waiting. */
 const MAX_WAITING = 10_000;
