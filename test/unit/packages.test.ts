@@ -1,13 +1,18 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateObserver, PutSchedule } from "@unacked/contracts";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import feed from "../../create/template/observers/feed.ts";
 import { manifestOf } from "../../scripts/pack/manifest.mjs";
 import { contentFlaws, PACKAGES } from "../../scripts/pack/packages.mjs";
 import { ROOT } from "../support/processes/processes.ts";
+import { firstEventsOf } from "../support/sdk/first-events.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "unacked-create-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -35,6 +40,20 @@ describe("npm create unacked", () => {
     expect(schedule).toBe("price-jobs-digest");
     expect(PutSchedule.parse(body).task?.type).toBe("feed-digest");
     expect(CreateObserver.parse(parse(textOf("apply/observers.yaml"))).type).toBe("feed");
+  });
+
+  test("gives it an observer that passes its tests, and emits on where a checkpoint waits for its time", async () => {
+    const own = ["--import", "tsx", "--test", join(ROOT, "create/template/observers/feed.test.ts")];
+    const { status, stdout } = spawnSync(process.execPath, own, { cwd: ROOT, encoding: "utf8" });
+    expect(stdout).toMatch(/^# fail 0$/m);
+    expect(status).toBe(0);
+
+    const items = Array.from({ length: 20 }, (_, n) => ({ id: `${n}`, title: `item ${n}` }));
+    const server = createServer((_, answer) => answer.end(JSON.stringify({ items })));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await firstEventsOf(feed, { url: `http://127.0.0.1:${port}/` }, items.length)).toEqual(items);
   });
 
   test("refuses a folder with files, a name that is none, an option, and no folder or two, with exit code 2", () => {

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import type { ObserverDefinition } from "@unacked/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { firstEventsOf } from "../support/sdk/first-events.ts";
 
 const run = promisify(execFile);
 const PAGE = "docs/test-an-observer.md";
@@ -54,4 +56,12 @@ describe(`the examples of ${PAGE}`, () => {
     expect(told).toMatch(/^# fail 0$/m);
     expect(told).toMatch(/^# pass [5-9]$/m);
   }, 130_000);
+
+  test("emit on where a checkpoint waits for its time: the journal's lines do not wait for it", async () => {
+    const file = join(dir, "lines");
+    writeFileSync(file, "a line\n".repeat(20));
+    const { default: journal } = (await import(resolve(dir, "journal.ts"))) as { default: ObserverDefinition };
+    const events = await firstEventsOf(journal, { file }, 20);
+    expect(events.at(-1)).toEqual({ line: 20, text: "a line" });
+  });
 });

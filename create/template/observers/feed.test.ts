@@ -23,6 +23,19 @@ test("an item is emitted once, also by the run after a crash", async (t) => {
   assert.deepEqual(await next.stop(), { outcome: "stopped" });
 });
 
+test("a feed of long ids is remembered as any other", async (t) => {
+  const { url, items } = await serveFeed(t);
+  for (let n = 1; n <= 500; n += 1) items.push({ id: `${url}${"a-long-title/".repeat(20)}${n}`, title: `${n}` });
+  const run = runObserver(feed, { params: { url, everyMs: 10 } });
+  await run.spy.waitFor("checkpoint", (saved) => (saved as { seen: string[] }).seen.length === 500);
+
+  const next = await run.crash();
+  items.push({ id: "501", title: "501" });
+  await next.waitForEvent();
+  assert.deepEqual(next.events, [{ id: "501", title: "501" }]);
+  await next.stop();
+});
+
 test("a feed that is not there fails the run, which is then tried again", async (t) => {
   const { url } = await serveFeed(t);
   const end = await runObserver(feed, { params: { url: `${url}missing` } }).finished;

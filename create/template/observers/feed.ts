@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { defineObserver, sleep } from "@unacked/sdk";
 import { z } from "zod";
 
@@ -6,12 +7,15 @@ export const Feed = z.object({
   items: z.array(z.object({ id: z.string(), title: z.string().default(""), url: z.string().optional() })),
 });
 
-/** So many ids are remembered; a feed has fewer items. */
+/** So many items are remembered; a feed has fewer. */
 const REMEMBERED = 500;
 
+/** What is remembered of an item: an id may be a long URL, and a checkpoint has at most 64 KiB. */
+const markOf = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 16);
+
 /**
- * Looks at a feed, forever, and emits each item that it has not seen. After a crash it goes on from what it saved: the item
- * before the crash may come twice, and none is left out. What it throws ends this attempt, and it is started again.
+ * Looks at a feed, forever, and emits each item that it has not seen. After a crash it goes on from what it saved: the items
+ * of the last second before the crash may come twice, and none is left out. What it throws ends this attempt, and it is started again.
  */
 export default defineObserver({
   type: "feed",
@@ -25,10 +29,10 @@ export default defineObserver({
       const answer = await fetch(url, { signal: ctx.signal });
       if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
       const { items } = Feed.parse(await answer.json());
-      for (const { id, title, url: link } of items.filter((item) => !seen.includes(item.id))) {
+      for (const { id, title, url: link } of items.filter((item) => !seen.includes(markOf(item.id)))) {
         await ctx.emit({ id, title, link });
-        seen = [...seen, id].slice(-REMEMBERED);
-        await ctx.saveCheckpoint({ seen });
+        seen = [...seen, markOf(id)].slice(-REMEMBERED);
+        void ctx.saveCheckpoint({ seen }); // not awaited: one a second is saved, the latest
       }
     } while (await sleep(everyMs, ctx.signal));
   },
