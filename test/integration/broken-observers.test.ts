@@ -53,7 +53,7 @@ const BROKEN: Record<string, { text: string; at: string; words: string; marked: 
   "no-type.ts": {
     text: "export const nothing = 1;\n",
     at: "no-type.ts",
-    words: "its default export is no observer type",
+    words: "a helper belongs in a folder below",
     marked: "",
   },
   "same-type.ts": { text: GOOD, at: "same-type.ts", words: "its type good is that of", marked: "" },

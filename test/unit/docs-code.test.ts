@@ -70,6 +70,22 @@ describe("the code of the pages", () => {
     });
   }, 240_000);
 
+  test("has no helper beside a type, where a service takes each file for one", () => {
+    const isType = (text: string) => /^export default (define(Observer|Task)|restrictObserver)\(/m.test(text);
+    const types = whole("ts").filter(({ text }) => isType(text));
+    expect(types.length).toBeGreaterThan(10);
+    const textOf = (page: string, file: string): string => {
+      const shown = blocks.find((block) => block.page === page && block.file === file);
+      return shown?.text ?? readFileSync(join("test/fixtures", page.replace(/\.md$/, ""), file), "utf8");
+    };
+    const helpers = types.flatMap(({ page, file = "", text }) =>
+      [...text.matchAll(/ from "\.\/([^/"]+)"/g)]
+        .filter(([, beside = ""]) => !isType(textOf(page, join(dirname(file), beside))))
+        .map(([, beside]) => `${page}: ${beside}`),
+    );
+    expect(helpers).toEqual([]);
+  });
+
   test(`in JSON and YAML parses (${countsOf(["json", "yaml"])})`, () => {
     expect(flawsOf(whole("json"), (text) => thrown(() => JSON.parse(text)))).toEqual([]);
     expect(flawsOf(whole("yaml"), (text) => parseAllDocuments(text).flatMap(({ errors }) => errors)[0]?.message)).toEqual(

@@ -88,7 +88,7 @@ const inOrderOf =
 const NEVER_LOADED = `it does not load: it has not come to its end within ${LAST_WITHIN_MS / 1_000} s: an await outside of its handlers, or in what it imports, waits for something`;
 
 const NO_TYPE =
-  "its default export is no observer type, nor a task type: export default defineObserver({ … }), or defineTask({ … })";
+  "its default export is no observer type, nor a task type: export default defineObserver({ … }), or defineTask({ … }); a helper belongs in a folder below";
 
 async function loadOne(file: string, permissions: Permissions, enter: Required<LoadOptions>["enter"]): Promise<Loaded> {
   try {
