@@ -37,6 +37,15 @@ describe("a loss reason", () => {
     });
   });
 
+  test("says of a refused login that guest may come from the broker's own machine alone", () => {
+    const text =
+      "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.";
+    const refused = new Error(`Handshake terminated by server: 403 (ACCESS-REFUSED) with message "${text}"`);
+    const { remedy } = lossReason("connect-failed", refused);
+    expect(remedy).toContain("Check user and password");
+    expect(remedy).toContain("guest");
+  });
+
   test("is one line, also of several addresses that all refused", () => {
     const refused = new AggregateError(
       [new Error("connect ECONNREFUSED ::1:5672"), new Error("connect ECONNREFUSED\n127.0.0.1:5672")],

@@ -18,7 +18,10 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
       "or stop the programs that use it and move its messages away (for instance with a shovel), and delete it; it is declared again.",
   ],
   [/invalid arg '.*' for (queue|exchange)/, "This RabbitMQ version does not take that argument: leave it out."],
-  [/Login was refused/, "Check user and password in the broker's URL."],
+  [
+    /Login was refused/,
+    "Check user and password in the broker's URL. RabbitMQ lets `guest` in from its own machine only: elsewhere use another user (rabbitmqctl add_user, set_permissions).",
+  ],
   [
     /refused to open the vhost|access to vhost .* refused|vhost .* not found/,
     "Create the vhost (rabbitmqctl add_vhost NAME) and let the user in " +
