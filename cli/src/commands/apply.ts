@@ -25,7 +25,7 @@ export function addApply(program: Command, io: Io): void {
     .command("apply")
     .summary("have observers as files define them")
     .description(
-      "Create what is missing, change what is otherwise, and leave what is the same. A changed observer keeps its id and history; its run is stopped and started anew, unless only labels differ. With --dry-run nothing is done, and the exit code is 6 if anything would be. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
+      "Create what is missing, change what is otherwise, and leave what is the same. A changed observer keeps its id and history; its run is stopped and started anew, unless only labels or limits of silence differ, or its type takes that as it runs. With --dry-run nothing is done, and the exit code is 6 if anything would be. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
     );
   addFileOptions(command)
     .option("--prune", "stop observers with the label of --selector that the files do not define")
