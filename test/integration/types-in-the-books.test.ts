@@ -9,6 +9,7 @@ import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapt
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { insert, putService, useBooks } from "../support/servers/books.ts";
+import { whereItLies } from "../support/servers/long-values.ts";
 
 /* With their schemas types are long: 100 kB of thirty, and each service of a fleet announces them. */
 
@@ -109,12 +110,12 @@ test("Of tasks they are written where they are others, however often a service s
   };
   const resize = { type: "resize", description: "", paramsSchema: schema() };
   await tell({ ...resize, meanMs: 5 });
-  const before = await whereTypesLie("task_services");
+  const before = await whereItLies(books, "task_services");
   await tell({ ...resize, meanMs: 7 });
-  expect(await whereTypesLie("task_services")).toEqual(before);
+  expect(await whereItLies(books, "task_services")).toEqual(before);
   expect(await query(ANNOUNCED)).toEqual([{ pool: "default", type: "resize", meanMs: 7, batchSize: null }]);
   await tell({ ...resize, meanMs: 7 }, { type: "paint", description: "", paramsSchema: {} });
-  expect(await whereTypesLie("task_services")).not.toEqual(before);
+  expect(await whereItLies(books, "task_services")).not.toEqual(before);
   expect(await query("SELECT workers, jsonb_array_length(types) AS types, means, last_seq FROM task_services")).toEqual([
     { workers: 5, types: 2, means: { resize: 7 }, last_seq: "3" },
   ]);
@@ -137,21 +138,11 @@ test("They are written as a service is born, and neither read nor written when i
     seq,
     events: [],
   });
-  const before = await whereTypesLie();
+  const before = await whereItLies(books, "services");
   await ledger.apply([told(2), { ...told(1), serviceId: randomUUID() as ServiceId }]);
   expect(await query("SELECT last_seq, jsonb_array_length(types) AS types FROM services ORDER BY last_seq DESC")).toEqual([
     { last_seq: "2", types: 1 },
     { last_seq: "1", types: 0 },
   ]);
-  expect(await whereTypesLie()).toEqual(before);
+  expect(await whereItLies(books, "services")).toEqual(before);
 });
-
-/** Long values lie in pieces beside the table; one that is written lies in new ones. */
-async function whereTypesLie(table = "services"): Promise<unknown[]> {
-  const [row] = await query<{ name: string }>(
-    `SELECT reltoastrelid::regclass::text AS name FROM pg_class WHERE relname = '${table}'`,
-  );
-  const pieces = await query(`SELECT DISTINCT chunk_id FROM ${row?.name ?? ""}`);
-  expect(pieces).toHaveLength(1);
-  return pieces;
-}

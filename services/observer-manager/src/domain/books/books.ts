@@ -70,7 +70,8 @@ export interface ObserverBook {
   /** The run that waits for its admission. */
   requestedRunId: RunId | null;
   attempts: number;
-  lastError: ErrorText | null;
+  /** Whole as it was told in what is read now. What stands in the books is known by its name, and stays there. */
+  lastError: ErrorText | Pick<ErrorText, "name"> | null;
   /** Since when its run has had no beat, by its service's clock, if it is silent. */
   silentSinceMs: number | null;
   /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */

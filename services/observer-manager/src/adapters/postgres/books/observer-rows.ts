@@ -1,4 +1,4 @@
-import type { ObserverId } from "@unacked/contracts";
+import type { ErrorText, ObserverId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { ObserverBook, RunBook } from "../../../domain/books/books.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
@@ -7,11 +7,13 @@ import { WITH_RESTARTS } from "../observers/restarts.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared, uncounted } from "../statements/prepared.ts";
 
+/** Of the last error its name alone: the rest can be long, and nothing is decided by it. */
 const OBSERVER_BOOKS = `
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
          sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch AS "runNumber", current_run_id AS "currentRunId",
          requested_run_id AS "requestedRunId", fencing_token::float8 AS "fencingToken",
-         floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs", attempts, last_error AS "lastError",
+         floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs", attempts,
+         CASE WHEN last_error IS NOT NULL THEN jsonb_build_object('name', last_error -> 'name') END AS "lastError",
          CASE WHEN next_attempt_at IS NULL THEN NULL ELSE 0 END AS "nextAttemptInMs",
          (extract(epoch FROM silent_since) * 1000)::float8 AS "silentSinceMs",
          coalesce(start_at > unacked_now(), false) AS "startsLater",
@@ -26,6 +28,8 @@ interface Written {
   o: ObserverBook;
   run: RunBook | undefined;
 }
+
+const isWhole = (error: ObserverBook["lastError"]): error is ErrorText => error !== null && "message" in error;
 
 const GIVEN = new GivenRows<Written>({
   id: ["uuid", ({ o }) => o.id],
@@ -44,21 +48,32 @@ const GIVEN = new GivenRows<Written>({
   message_pool: ["text", ({ o }) => o.messagePool],
   rejected_update: ["jsonb", ({ o }) => jsonOrNull(o.rejectedUpdate)],
   attempts: ["int", ({ o }) => o.attempts],
-  last_error: ["jsonb", ({ o }) => jsonOrNull(o.lastError)],
-  error_group: ["text", ({ o: { lastError: e } }) => (e === null ? null : errorGroupOf(`${e.name}: ${e.message}`))],
+  keeps_error: ["boolean", ({ o: { lastError: e } }) => e !== null && !isWhole(e)],
+  last_error: ["jsonb", ({ o: { lastError: e } }) => (isWhole(e) ? JSON.stringify(e) : null)],
+  error_group: ["text", ({ o: { lastError: e } }) => (isWhole(e) ? errorGroupOf(`${e.name}: ${e.message}`) : null)],
   next_ms: ["float8", ({ o }) => o.nextAttemptInMs],
   silent_ms: ["float8", ({ o }) => o.silentSinceMs],
   restarts: ["int", ({ o }) => o.restarts ?? 0],
 });
 /** What columns of the table are made of. */
 const NOT_KEPT = ["next_ms", "silent_ms", "restarts"];
+const OF_ERROR = ["keeps_error", "last_error", "error_group"];
 
-/** The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts). */
+/**
+ * An error that is kept is not looked at: compared, or given back as it was read, it would be fetched from beside the table, parsed, and
+ * written there anew, with each thing that is told of an observer that has ever failed.
+ *
+ * The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts).
+ */
 const WRITE = prepared(`
   UPDATE observers o SET
-    ${GIVEN.assigned("u", ["id", ...NOT_KEPT])},
-    last_error_at = CASE WHEN u.last_error IS DISTINCT FROM o.last_error OR u.attempts > o.attempts
-                         THEN CASE WHEN u.last_error IS NOT NULL THEN now() END ELSE o.last_error_at END,
+    ${GIVEN.assigned("u", ["id", ...NOT_KEPT, ...OF_ERROR])},
+    last_error = CASE WHEN u.keeps_error THEN o.last_error ELSE u.last_error END,
+    error_group = CASE WHEN u.keeps_error THEN o.error_group ELSE u.error_group END,
+    last_error_at = CASE WHEN NOT u.keeps_error AND u.last_error IS NULL THEN NULL
+                         WHEN u.attempts > o.attempts THEN now()
+                         WHEN NOT u.keeps_error AND u.last_error IS DISTINCT FROM o.last_error THEN now()
+                         ELSE o.last_error_at END,
     next_attempt_at = CASE WHEN u.next_ms IS NULL THEN NULL WHEN u.next_ms = 0 THEN coalesce(o.next_attempt_at, now())
                            ELSE now() + u.next_ms * interval '1 millisecond' END,
     silent_since = CASE WHEN u.silent_ms IS NOT NULL THEN least(to_timestamp(u.silent_ms / 1000), now()) END,
