@@ -1,6 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { ManagerReads } from "../../operations/manager-reads.ts";
 import type { AskQueues } from "../../operations/pools/pool-queues.ts";
+import { SharedReading } from "../../operations/shared-reading.ts";
 import { listAudit } from "./access/audit-rows.ts";
 import { findError, groupErrors, groupObserverErrors, listErrors } from "./errors/error-rows.ts";
 import { readCheckpoint } from "./observers/checkpoint-rows.ts";
@@ -13,9 +14,13 @@ import { UnevenPools } from "./overview/uneven-pools.ts";
 import { listServices } from "./services/service-reads.ts";
 import { listTypes } from "./types/type-reads.ts";
 
+/** Each page that somebody can see asks for them every 2 s, and each reading asks the broker for every pool's queue. */
+const STATS_EVERY_MS = 250;
+
 /** All reads that HTTP needs, from the books (and the queue depths from the broker). */
 export function postgresReads(dataSource: DataSource, askQueues: AskQueues): ManagerReads {
   const uneven = new UnevenPools(dataSource);
+  const stats = new SharedReading(() => readStats(dataSource, askQueues, uneven), STATS_EVERY_MS);
   return {
     listObservers: (query) => listObservers(dataSource, query),
     listObserverColumns: (query) => listObserverColumns(dataSource, query),
@@ -25,7 +30,7 @@ export function postgresReads(dataSource: DataSource, askQueues: AskQueues): Man
     readCheckpoint: (id) => readCheckpoint(dataSource, id),
     listServices: (query) => listServices(dataSource, query),
     runFigures: (query) => readRunFigures(dataSource, query),
-    stats: () => readStats(dataSource, askQueues, uneven),
+    stats: () => stats.get(),
     listTypes: () => listTypes(dataSource),
     listErrors: (query) => listErrors(dataSource, query),
     findError: (id) => findError(dataSource, id),
