@@ -40,6 +40,22 @@ const putTaskService = (types: object[]) =>
     draining: false,
     types,
   });
+const newLedger = () =>
+  new Ledger(new PostgresBooksStore(books.dataSource), "a manager", {
+    applied: () => undefined,
+    sent: () => undefined,
+    putAside: () => undefined,
+  });
+const batchOf = (id: string, seq: number, events: EventBatch["events"] = []): EventBatch => ({
+  kind: "EventBatch",
+  serviceId: id as ServiceId,
+  serviceName: "s",
+  pool: "default",
+  workerCount: 5,
+  generation: 1,
+  seq,
+  events,
+});
 
 test("Of services that announce the same it is read once, and once more only where somebody announces something else", async () => {
   const same = [info("one"), info("two")];
@@ -122,22 +138,9 @@ test("Of tasks they are written where they are others, however often a service s
 });
 
 test("They are written as a service is born, and neither read nor written when it tells of something else", async () => {
-  const ledger = new Ledger(new PostgresBooksStore(books.dataSource), "a manager", {
-    applied: () => undefined,
-    sent: () => undefined,
-    putAside: () => undefined,
-  });
+  const ledger = newLedger();
   const id = await putService(books.dataSource, { types: [info("one")] });
-  const told = (seq: number): EventBatch => ({
-    kind: "EventBatch",
-    serviceId: id as ServiceId,
-    serviceName: "s",
-    pool: "default",
-    workerCount: 5,
-    generation: 1,
-    seq,
-    events: [],
-  });
+  const told = (seq: number) => batchOf(id, seq);
   const before = await whereItLies(books, "services");
   await ledger.apply([told(2), { ...told(1), serviceId: randomUUID() as ServiceId }]);
   expect(await query("SELECT last_seq, jsonb_array_length(types) AS types FROM services ORDER BY last_seq DESC")).toEqual([
@@ -145,4 +148,22 @@ test("They are written as a service is born, and neither read nor written when i
     { last_seq: "1", types: 0 },
   ]);
   expect(await whereItLies(books, "services")).toEqual(before);
+});
+
+test("Of a service that has ended what is long of them goes; one that speaks again takes any params until it has said them anew", async () => {
+  const ledger = newLedger();
+  const types = [info("one", { onUpdate: true, checkpointSchema: schema() }), info("two")];
+  const facts = [{ type: "one", onUpdate: true }, { type: "two" }];
+  const [stopped, gone] = [await putService(books.dataSource, { types }), await putService(books.dataSource, { types })];
+  await ledger.apply([
+    batchOf(stopped, 2, [{ kind: "ServiceDied", reason: "asked", at: 1_000 }]),
+    { kind: "DeathCertificate", serviceId: gone as ServiceId, generation: 1 },
+  ]);
+  expect(await query("SELECT type_facts AS facts, length(types::text) < 200 AS short FROM services")).toEqual([
+    { facts, short: true },
+    { facts, short: true },
+  ]);
+  await ledger.apply([batchOf(gone, 2)]);
+  const spoken = facts.map((one) => ({ ...one, paramsSchema: {} }));
+  expect(await directory.liveTypes("default")).toMatchObject({ services: 1, types: spoken });
 });
