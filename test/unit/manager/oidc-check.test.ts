@@ -156,6 +156,17 @@ describe("the provider's keys", () => {
     },
   );
 
+  it("are asked for again at once when the clock was put back since", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    check = checkWith({}, { cooldownMs: 60_000 });
+    provider.answerWith(503);
+    for (let i = 0; i < 2; i += 1) expect((await verdictOn({})).kind).toBe("unavailable");
+    expect(provider.asked()).toBe(1);
+    vi.setSystemTime(Date.now() - 6 * 3_600_000);
+    for (let i = 0; i < 2; i += 1) expect((await verdictOn({})).kind).toBe("unavailable");
+    expect(provider.asked()).toBe(2);
+  });
+
   it.each([
     ["cannot be reached", () => provider.close()],
     ["are not given", () => provider.answerWith(503)],

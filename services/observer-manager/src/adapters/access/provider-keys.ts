@@ -76,7 +76,10 @@ export class ProviderKeys {
 
   /** Never rejects. Whoever asks meanwhile waits for the same fetch; in the cooldown there is none. */
   #ask(): Promise<void> {
-    if (this.#asking === undefined && Date.now() < this.#askAgainAt) return Promise.resolve();
+    const leftMs = this.#askAgainAt - Date.now();
+    // More than a cooldown: the clock has been put back.
+    const isTooEarly = leftMs > 0 && leftMs <= this.#cooldownMs;
+    if (this.#asking === undefined && isTooEarly) return Promise.resolve();
     this.#asking ??= this.#fetch().finally(() => {
       this.#asking = undefined;
     });
