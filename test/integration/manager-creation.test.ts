@@ -258,6 +258,15 @@ describe("a value that only the database finds wrong", () => {
     expect(together).toEqual([["created"], ["invalid-body"], ["created"]]);
   });
 
+  test("costs its neighbours nothing either where the type is wrong, too: what is asked behind the refusal is not told in its place", async () => {
+    await workers(100);
+    const both = { ...nul("bad"), type: "unknown" };
+    expect(await create([both])).toEqual(["invalid-body"]);
+    // While the first is under way the others come, and share the next transaction.
+    const [first, ...together] = [request("r-1"), both, request("r-2")].map((one) => create([one]));
+    expect([await first, ...(await Promise.all(together))]).toEqual([["created"], ["invalid-body"], ["created"]]);
+  });
+
   test("with the database gone while it was looked for, what was created is answered so", async () => {
     await workers(100);
     let transactions = 0;
@@ -293,6 +302,18 @@ test("what was committed is accepted, though the database goes away right after"
   };
   const outcome = await lifecycleOn(breaking).deleteObserver({ kind: "id", id }, { force: false }, SOMEBODY);
   expect(outcome).toMatchObject({ kind: "accepted", observer: { id, status: "OnDeleting", service: { id: service } } });
+});
+
+test("what is repeated is answered at once, though somebody is just changing that observer", async () => {
+  await workers(10);
+  const id = newObserverId();
+  expect(await create([request("a", { id })])).toEqual(["created"]);
+  const other = books.dataSource.createQueryRunner();
+  await other.startTransaction();
+  await other.query("UPDATE observers SET attempts = 7 WHERE id = $1", [id]);
+  expect(await create([request("a", { id })])).toEqual(["exists"]);
+  await other.rollbackTransaction();
+  await other.release();
 });
 
 describe("starts that are sent by the manager that creates them", () => {

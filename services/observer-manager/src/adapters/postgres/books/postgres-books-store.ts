@@ -204,7 +204,9 @@ export class PostgresBooksTransaction implements BooksTransaction {
   }
 
   insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>> {
-    return insertObservers(this.#tx, observers, claimId);
+    const inserted = insertObservers(this.#tx, observers, claimId);
+    this.#unawaited.add(inserted); // what else is asked behind a refusal is not to be told in its place
+    return inserted;
   }
 
   async findError(id: string): ReturnType<BooksTransaction["findError"]> {

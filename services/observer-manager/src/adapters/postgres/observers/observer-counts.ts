@@ -50,9 +50,11 @@ const FREE_WORKERS = prepared(`
                    WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', wanted.type))) - coalesce(taken.count, 0))
           FROM unnest($2::text[]) AS wanted (type) LEFT JOIN taken USING (type)) AS "ofType"`);
 
-/** Rows that others have not committed yet stay as they are, and two that fold at once find each row once. */
+/** Rows that others have not committed yet stay as they are, and so do those that somebody else folds just then: nobody waits. */
 const FOLD = `
-  WITH folded AS (DELETE FROM observer_counts RETURNING pool, type, status, count)
+  WITH folded AS (
+    DELETE FROM observer_counts WHERE ctid = ANY(ARRAY(SELECT ctid FROM observer_counts FOR UPDATE SKIP LOCKED))
+    RETURNING pool, type, status, count)
   INSERT INTO observer_counts SELECT pool, type, status, sum(count) FROM folded
   GROUP BY pool, type, status HAVING sum(count) <> 0`;
 

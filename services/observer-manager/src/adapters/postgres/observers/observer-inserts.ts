@@ -24,7 +24,8 @@ const GIVEN = new GivenRows<NewObserver>({
 });
 
 /**
- * No look-up before it: the primary key and the partial unique index on the name decide, also between two of one batch.
+ * The primary key and the partial unique index on the name decide, also between two of one batch. What is there is left out before that by its id: else a
+ * request that is repeated would wait for whoever is changing its observer.
  * Behind the columns $14 is the claim, $15 and $16 are ids and their traces.
  */
 const insertWith = (starts: string): string => `
@@ -37,6 +38,7 @@ const insertWith = (starts: string): string => `
            coalesce(revision, 1), coalesce(created_at, now()), start_at, start_at, when_full,
            silence, spec_version, spec_version, spec_version
     FROM ${GIVEN.from()}
+    WHERE (SELECT true FROM observers there WHERE there.id = u.id) IS NULL -- one by one, in their order
     ON CONFLICT DO NOTHING RETURNING id, revision, status
   ), starts AS (${starts} RETURNING id, observer_id)
   SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_changes', ''),
