@@ -58,3 +58,34 @@ test("Who fails, and does not hear that it is to end, costs those in its slot a 
   await eventually(() => expect(neighbour.seen.placed).toBe(2));
   expect(neighbour.seen.interrupted).toBe(1);
 });
+
+test("Who is told to end while the death of its slot is being told is not waited for: no slot is ended for it later", async () => {
+  const placed: string[] = [];
+  const stuck: string[] = [];
+  const attempts = new Map<string, ReturnType<typeof handlers.start>>();
+  const host = {
+    onInterrupted: () => {
+      for (const attempt of attempts.values()) attempt.abort({ kind: "lease-lost" });
+    },
+    onStuck: ({ start }: { start: { name: string } }) => void stuck.push(start.name),
+    onPlaced: ({ start }: { start: { name: string } }) => void placed.push(start.name),
+  };
+  const begin = (name: string, type: string) => {
+    const start = { observerId: newObserverId(), name, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
+    const run = { start, runId: newRunId(), log } as never;
+    const attempt = handlers.start(host as never, run);
+    attempts.set(name, attempt);
+    return { run, attempt };
+  };
+  begin("first", "any");
+  const { run } = begin("second", "any");
+  await eventually(() => expect(handlers.slots().some(({ runs }) => runs === 2)).toBe(true));
+  handlers.endForCertain([run]);
+  await eventually(() => expect(handlers.slots().every(({ runs }) => runs === 0)).toBe(true));
+  const { attempt } = begin("deaf", "deaf");
+  await eventually(() => expect(placed).toContain("deaf"));
+  attempt.abort({ kind: "stopped" });
+  // Its limit began after those that there should not be.
+  await eventually(() => expect(stuck).toContain("deaf"));
+  expect(stuck).toEqual(["deaf"]);
+});

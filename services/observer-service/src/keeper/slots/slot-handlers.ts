@@ -240,10 +240,11 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #abort(placed: Placed, cause: StopCause): void {
+    // While the end of a slot is told to each that was in it, what one does may end those that are yet to be told.
+    if (placed.isOver) return;
     placed.cause = cause;
     const { slot, host, run } = placed;
     if (slot === undefined) {
-      if (placed.isOver) return;
       placed.isOver = true;
       this.#placement.waitNoMore(placed);
       // A turn later: the runner is in the middle of telling us.
