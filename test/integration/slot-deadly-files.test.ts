@@ -19,18 +19,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function save(type: string, deed: string): void {
+function save(type: string, deed: string, run = "async () => {}"): void {
   const head =
     'import { execSync } from "node:child_process";\nimport { defineObserver } from "@unacked/sdk";\nimport { z } from "zod";\n';
-  const definition = `export default defineObserver({ type: "${type}", params: z.strictObject({}), run: async () => {} });\n`;
+  const definition = `export default defineObserver({ type: "${type}", params: z.strictObject({}), run: ${run} });\n`;
   writeFileSync(join(dir, `${type}.mjs`), `${head}${deed}\n${definition}`);
 }
 
 const SEGV = "execSync(`kill -SEGV ${process.pid}`);"; // as a broken addon does
 
-async function open() {
+async function open(stuckMs = 5_000) {
   const args = [join(ROOT, "services/observer-service/dist/slot/main.js")];
-  const { handlers } = await openSlots(dir, 2, 1_000, { stuckMs: 5_000, args });
+  const { handlers } = await openSlots(dir, 2, 1_000, { stuckMs, args });
   const types = () => handlers.catalogue.types.map(({ type }) => type);
   const broken = () => Object.fromEntries(handlers.catalogue.broken.map(({ file, problem }) => [basename(file), problem]));
   return { handlers, types, broken };
@@ -63,3 +63,16 @@ test("Slots that come later go without a file that has become such a one, and ob
   await eventually(() => expect(isPlaced).toBe(true), { timeoutMs: 120_000 });
   expect(types()).toEqual(["well"]);
 }, 240_000);
+
+test("A file that blocks each slot later, by a timer of its own, is named, and nobody who runs there is suspected", async () => {
+  save("blocks", "setTimeout(() => { for (;;); }, 2_000);");
+  save("waits", "", `({ signal }) => new Promise((end) => signal.addEventListener("abort", end))`);
+  const { handlers } = await open(500);
+  const told: string[] = [];
+  const host = { onPlaced: () => told.push("placed"), onInterrupted: () => told.push("interrupted") };
+  const about = { observerId: newObserverId(), name: "waits", type: "waits", labels: {}, params: {}, retry: DEFAULT_RETRY };
+  handlers.start(host as never, { start: about, runId: newRunId(), log } as never);
+  await eventually(() => expect(told).toEqual(["placed", "interrupted"]));
+  expect(handlers.history.last()[0]?.why).toMatch(/FileBlocksError: .*blocks\.mjs has blocked/);
+  expect(handlers.suspects).toBe(0);
+});

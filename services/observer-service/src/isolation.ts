@@ -5,6 +5,8 @@ import { setImmediate } from "node:timers";
 export interface Owner {
   /** Undefined: it is no run. */
   readonly runId?: string;
+  /** Of what a file of observers does by itself: that. */
+  readonly file?: string;
   uncaught(error: unknown): void;
 }
 

@@ -193,3 +193,51 @@ test("what a slot says that its pipe was tampered with is somebody's doing: one 
   expect(told).toEqual(["a failed"]);
   expect(blame.isGuilty("a")).toBe(true);
 });
+
+/** A file of observers, and no run, blocks the slot of these. @param isUsed whether a run had begun in it */
+function endOfBlockingFile(all: Placed[], isUsed = true): void {
+  const ends = endsOf(all);
+  const file = "/types/loose.ts";
+  ends.stuck(slot, { kind: "stuck", forMs: 8_000, file, isUsed, stack: "Error\n    at refill (loose.ts:1:1)" });
+  ends.gone(slot, KILLED);
+}
+
+test("a file that blocks a slot by itself has nobody suspected, though one was alone in it, and is named", () => {
+  endOfBlockingFile([placed("a")]);
+  endOfBlockingFile([placed("b"), placed("c")]);
+  expect(told).toEqual(["a interrupted", "b interrupted", "c interrupted"]);
+  expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
+  expect(history.last()[0]?.why).toContain("FileBlocksError: /types/loose.ts has blocked");
+});
+
+test("who is there each time is looked for: it may be a run that has the file's own timers and sockets do it", () => {
+  for (let i = 0; i < 2; i += 1) {
+    endOfBlockingFile([placed("a")]);
+    vi.advanceTimersByTime(MUCH_LATER_MS);
+  }
+  expect(told).toEqual(["a interrupted", "a failed"]);
+});
+
+test("but where it blocks slots in which no run has begun, nobody is: not who was placed there meanwhile, nor who is guilty of something else", () => {
+  blame.convict("a");
+  endOfBlockingFile([placed("c"), placed("d")]);
+  vi.advanceTimersByTime(MUCH_LATER_MS);
+  endOfBlockingFile([placed("c"), placed("d")]);
+  expect(blame.suspects).toBe(2);
+  endOfBlockingFile([placed("b")], false);
+  expect(blame.suspects).toBe(0);
+  for (let i = 0; i < 3; i += 1) {
+    vi.advanceTimersByTime(MUCH_LATER_MS);
+    endOfBlockingFile([placed("a")]);
+    endOfBlockingFile([placed("b")]);
+  }
+  expect(told.filter((one) => !one.endsWith("interrupted"))).toEqual([]);
+});
+
+test("nor, while that lasts, who is in a slot that is blocked and cannot be asked by whom", () => {
+  endOfBlockingFile([], false);
+  const ends = endsOf([placed("a")]);
+  ends.stuck(slot, { kind: "stuck", forMs: 8_000 });
+  ends.gone(slot, KILLED);
+  expect([told, blame.suspects]).toEqual([["a interrupted"], 0]);
+});

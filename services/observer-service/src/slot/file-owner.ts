@@ -11,9 +11,11 @@ export type TellFileError = (file: string, error: ErrorText, times: number) => v
  * every slot that has loaded the file does it too: it is told with the file's name, and costs nobody anything.
  */
 export class FileOwner implements Owner {
+  readonly file: string;
   readonly #errors: RepeatedErrors;
 
   constructor(file: string, tell: TellFileError) {
+    this.file = file;
     this.#errors = new RepeatedErrors((error, times) => tell(file, thrownText(error), times));
   }
 

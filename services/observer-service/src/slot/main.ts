@@ -37,6 +37,8 @@ const watch = new SilenceWatch();
 let host: SlotHost | undefined;
 let tracing: Tracing | undefined;
 let isLoading = false;
+/** A run has begun here: what blocks may be its doing. */
+let isUsed = false;
 /** From when it has loaded: what comes before blocks nobody. */
 let lag: LagMeter | undefined;
 
@@ -49,7 +51,7 @@ installIsolation((error) => {
   writer.flush();
   setImmediate(() => exitSlot(1));
 });
-installWhereabouts();
+installWhereabouts(() => isUsed);
 
 const reader = new FrameReader(
   (frame) => take(frame as ToSlot),
@@ -64,6 +66,7 @@ function take(message: ToSlot): void {
   if (message.kind === "collect") return collectGarbage();
   if (message.kind === "hold-silence") return watch.hold(message.isHeld);
   if (message.kind === "end") return void (tracing?.close(message.limitMs) ?? Promise.resolve()).then(() => exitSlot(0));
+  if (message.kind === "begin") isUsed = true;
   host?.take(message);
 }
 

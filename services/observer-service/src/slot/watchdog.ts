@@ -2,7 +2,7 @@ import { url as inspectorUrl, Session } from "node:inspector";
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";
 import { FrameReader, FrameWriter } from "../wire/frames.ts";
-import { type LeaseWord, LIFELINE_FD, MAX_TOLD_STACK, type WatchdogWord } from "../wire/messages.ts";
+import { type LeaseWord, LIFELINE_FD, MAX_TOLD_STACK, type Stuck, type WatchdogWord } from "../wire/messages.ts";
 
 /**
  * The thread of a slot that no handler can block. It ends the slot, with everything in its process group, when
@@ -87,13 +87,10 @@ async function tellStuck(forMs: number): Promise<void> {
   // What blocked it is over, or the machine does too much else and the run that answered only had its turn: nobody is to blame.
   if (turnsAgain()) return session.disconnect();
   const stack = whereabouts?.stack?.slice(0, MAX_TOLD_STACK);
-  writer.send({ kind: "stuck", forMs, runId: whereabouts?.runId, stack });
+  writer.send({ kind: "stuck", forMs, ...whereabouts, stack });
 }
 
-interface Whereabouts {
-  runId?: string;
-  stack?: string;
-}
+type Whereabouts = Pick<Stuck, "runId" | "file" | "isUsed" | "stack">;
 
 /**
  * Asks the main thread, in the middle of what it does. Node passes an inspector's message on by an interrupt, which V8 lets in at

@@ -2,9 +2,16 @@ import { currentOwner } from "../isolation.ts";
 
 const { stringify } = JSON;
 
-/** For the watchdog, which asks this thread in the middle of whatever it does: whose code that is, and where. */
-export function installWhereabouts(): void {
-  const whereabouts = (): string => stringify({ runId: currentOwner()?.runId, stack: stackAbove(whereabouts) });
+/**
+ * For the watchdog, which asks this thread in the middle of whatever it does: whose code that is, and where.
+ *
+ * @param isUsed whether a run has begun here
+ */
+export function installWhereabouts(isUsed: () => boolean): void {
+  const whereabouts = (): string => {
+    const { runId, file } = currentOwner() ?? {};
+    return stringify({ runId, file, isUsed: isUsed(), stack: stackAbove(whereabouts) });
+  };
   Object.defineProperty(globalThis, Symbol.for("unacked.whereabouts"), { value: whereabouts });
 }
 

@@ -184,5 +184,9 @@ export interface Stuck {
   forMs: number;
   /** Of the handler that ran when the main thread was asked; absent where it did not answer. */
   runId?: string | undefined;
+  /** The file of observers that does it by itself, where that is so. */
+  file?: string | undefined;
+  /** Whether a run has begun in this process, as it says itself: what was sent to it while it stood still it has not read. */
+  isUsed?: boolean | undefined;
   stack?: string | undefined;
 }

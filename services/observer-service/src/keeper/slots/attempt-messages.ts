@@ -30,7 +30,7 @@ export class AttemptMessages {
     if (message.kind === "unattributed") {
       const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
       log.error(fields, "an error that belongs to no observer ends this slot");
-      return ends(slot, { kind: "nobodys-error", error: message.error });
+      return ends(slot, { kind: "nobodys-error", what: "unowned-error", error: message.error });
     }
     if (message.kind === "file-error") {
       const { file, error, times } = message;

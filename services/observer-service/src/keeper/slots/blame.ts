@@ -8,8 +8,10 @@ const LATELY_MS = 600_000;
 /** What comes from outside (a server that all files hold a connection to has ended) ends many slots at once, and who began again in the next one is in several. */
 const AT_ONCE_MS = 5_000;
 
-/** What happens to slots and names nobody: one grows over its limit · one ends itself for an error that belongs to no handler and no file. */
-export type Mishap = "growth" | "unowned-error";
+/** What ends slots and is nobody's: an error that belongs to no handler and no file · an event loop that stands still, and in no handler. */
+export type Unowned = "unowned-error" | "blocked";
+/** What happens to slots and names nobody: that · one grows over its limit. */
+export type Mishap = "growth" | Unowned;
 
 /** Where an observer that is not like the others has to run. */
 export type Apart = { kind: "suspects"; group: SuspectGroup } | { kind: "alone"; observerId: string };
@@ -26,11 +28,15 @@ export class Blame {
   /** Observers that try again alone. */
   readonly #guilty = new Set<string>();
   /** By observer: when it was last in a slot to which that happened. */
-  readonly #wereInAtMs: Readonly<Record<Mishap, Map<string, number>>> = { growth: new Map(), "unowned-error": new Map() };
+  readonly #wereInAtMs: Readonly<Record<Mishap, Map<string, number>>> = {
+    ...{ growth: new Map(), "unowned-error": new Map(), blocked: new Map() },
+  };
   /** Suspects of that, as they were found. */
-  readonly #groupsOf: Readonly<Record<Mishap, Set<SuspectGroup>>> = { growth: new Set(), "unowned-error": new Set() };
-  /** When an error of nobody's ended a slot, and that counted. */
-  #unownedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #groupsOf: Readonly<Record<Mishap, Set<SuspectGroup>>> = {
+    ...{ growth: new Set(), "unowned-error": new Set(), blocked: new Set() },
+  };
+  /** When such a thing of nobody's ended a slot, and that counted. */
+  readonly #unownedAtMs = new Map<Unowned, number>();
   /** When it last happened to a slot in which nothing has ever run. */
   readonly #byItselfAtMs = new Map<Mishap, number>();
 
@@ -119,16 +125,17 @@ export class Blame {
   }
 
   /**
-   * Nobody is suspected of an error that ends a slot right after another one had ended another; who is a suspect already is looked for all the same.
+   * Nobody is suspected of what ends a slot right after the same had ended another; who is a suspect already is looked for all the same.
    *
    * @returns those that were in two
    */
-  noteUnownedError(observers: readonly string[], nowMs = performance.now()): readonly string[] {
+  noteUnowned(what: Unowned, observers: readonly string[], nowMs = performance.now()): readonly string[] {
     if (!observers.some((observer) => this.isSuspect(observer))) {
-      if (nowMs - this.#unownedAtMs < AT_ONCE_MS) return [];
-      this.#unownedAtMs = nowMs;
+      const lastMs = this.#unownedAtMs.get(what) ?? Number.NEGATIVE_INFINITY;
+      if (nowMs - lastMs < AT_ONCE_MS) return [];
+      this.#unownedAtMs.set(what, nowMs);
     }
-    return this.noteMishap("unowned-error", observers, nowMs);
+    return this.noteMishap(what, observers, nowMs);
   }
 
   /** These were in two. @returns the suspects that they are now */

@@ -2,6 +2,7 @@ import type { ErrorText, LogLevel } from "@unacked/contracts";
 import type { Attempt, MemberWord, RunUpdate } from "../../wire/attempt.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost } from "../runs/handlers.ts";
+import type { Unowned } from "./blame.ts";
 import type { Slot } from "./slot.ts";
 import type { LoadedMessage } from "./slot-pool.ts";
 
@@ -40,8 +41,8 @@ export type Reason =
   | { kind: "dissolved"; why: string }
   /** Neither its threads nor what runs in it does anything: frozen from outside. Nobody is blamed. */
   | { kind: "frozen" }
-  /** It ended itself for an error that belongs to no handler and no file, and would in every slot: a run that was alone in it is not to blame. */
-  | { kind: "nobodys-error"; error: ErrorText }
+  /** What ended it belongs to no handler, and may happen in every slot: a run that was alone in it is not to blame. */
+  | { kind: "nobodys-error"; what: Unowned; error: ErrorText }
   /** Its last words name nobody: one of its runs did it. */
   | { kind: "last-word"; error: ErrorText };
 

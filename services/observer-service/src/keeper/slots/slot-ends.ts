@@ -41,15 +41,13 @@ export class SlotEnds {
   }
 
   /** Its event loop does not turn. */
-  stuck(slot: Slot, { forMs, runId, stack }: Stuck): void {
+  stuck(slot: Slot, word: Stuck): void {
+    const { forMs, runId, stack } = word;
     const { log, placement, history } = this.#parts;
     history.noteStuck();
+    if (runId === undefined) return this.#stuckInNoRun(slot, word);
     const placed = placement.in(slot).find(({ run }) => run.runId === runId);
     const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, stack };
-    if (runId === undefined) {
-      log.error(fields, "a slot's event loop does not turn, and it cannot be told for whom: its handlers are suspects");
-      return slot.process.kill();
-    }
     if (placed === undefined)
       log.error({ ...fields, runId }, "a run that has ended has left behind what blocks its slot: all in it begin again");
     else
@@ -63,6 +61,22 @@ export class SlotEnds {
       stack: stack && ownFrames(stack),
     });
     this.end(slot, { kind: "culprit", runId, error });
+  }
+
+  /** What a file does by itself it does in every slot. Yet a run may have the file's own timers and sockets do it, and be there each time. */
+  #stuckInNoRun(slot: Slot, { forMs, file, isUsed = slot.hasRun, stack }: Stuck): void {
+    const { log, blame } = this.#parts;
+    if (!isUsed) blame.noteByItself("blocked");
+    const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, file, stack };
+    if (file === undefined && !blame.happensByItself("blocked")) {
+      log.error(fields, "a slot's event loop does not turn, and it cannot be told for whom: its handlers are suspects");
+      return slot.process.kill();
+    }
+    log.error(fields, "a slot's event loop does not turn, in no observer's run: all in it begin again");
+    const who = file ?? "what files of observers do by themselves";
+    const message = `${who} has blocked the event loop of its slot for ${Math.round(forMs)} ms, in no observer's run`;
+    const error = { name: "FileBlocksError", message, stack: stack && ownFrames(stack) };
+    this.end(slot, { kind: "nobodys-error", what: "blocked", error });
   }
 
   gone(slot: Slot, end: SlotEnd): void {

@@ -112,6 +112,8 @@ export const WatchdogWordSchema: z.ZodType<WatchdogWord> = z.discriminatedUnion(
     kind: z.literal("stuck"),
     forMs: z.number().min(0),
     runId: z.string().optional(),
+    file: text.optional(),
+    isUsed: z.boolean().optional(),
     stack: z.string().max(MAX_TOLD_STACK).optional(),
   }),
 ]);

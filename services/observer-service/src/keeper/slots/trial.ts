@@ -63,7 +63,7 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   // A handler that was told to end has no attempt to fail: its end is told as what it was told.
   if (reason !== undefined && NOBODYS.has(reason.kind)) return nobody;
   if (allToldToStop(dead)) return nobody;
-  if (reason?.kind === "nobodys-error") return failedByUnowned(dead, reason.error, blame);
+  if (reason?.kind === "nobodys-error") return failedByUnowned(dead, reason, blame);
   if (reason?.kind === "culprit") {
     const named = ofRun(placed, reason.runId);
     if (named === undefined) return nobody; // it has settled in the last moment
@@ -78,18 +78,23 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
 }
 
 /**
- * An error that belongs to no handler and no file says nothing of who is there when it happens once: what the files do by themselves they do
+ * An error that belongs to no handler and no file, or a file that blocks its slot by itself, says nothing of who is there when it happens once: what the files do by themselves they do
  * in every slot, and something from outside may end several at once. Who does it may do it again and again, and each time end all that run beside him: so who is there each time is looked for.
  */
-function failedByUnowned({ slot, end, placed }: DeadSlot, error: ErrorText, blame: Blame): Map<HandledRun, Error> {
+function failedByUnowned(
+  { slot, end, placed }: DeadSlot,
+  { what, error }: Reason & { kind: "nobodys-error" },
+  blame: Blame,
+): Map<HandledRun, Error> {
   const [first, ...others] = placed;
   if (first === undefined) {
-    if (!slot.hasRun) blame.noteByItself("unowned-error");
+    if (!slot.hasRun) blame.noteByItself(what);
     return new Map();
   }
   const observers = placed.map(({ run }) => run.start.observerId);
+  if (blame.happensByItself(what)) return new Map();
   const isGuilty = others.length === 0 && blame.isGuilty(first.run.start.observerId);
-  const again = isGuilty ? observers : blame.noteUnownedError(observers);
+  const again = isGuilty ? observers : blame.noteUnowned(what, observers);
   if (others.length > 0 || again.length === 0) return new Map();
   blame.convict(first.run.start.observerId);
   return new Map([[first.run, aloneWhenItEnded(end, error)]]);
