@@ -23,8 +23,9 @@ beforeEach(() => {
   const isolation = [
     { type: "large", runsPerSlot: 1, memoryMb: 512 },
     { type: "small", runsPerSlot: 1, memoryMb: 64 },
+    { type: "deaf", runsPerSlot: 1, memoryMb: 512 },
   ];
-  const code = ["large", "small"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  const code = ["large", "small", "deaf", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
   writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
 });
 afterEach(async () => {
@@ -33,17 +34,24 @@ afterEach(async () => {
 });
 
 async function open(max: number): Promise<void> {
-  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max, memoryBytes: 100 * MIB, isHeapLimited: true }), log);
+  handlers = new SlotHandlers(
+    bareSlots({ dir, count: 1, max, memoryBytes: 100 * MIB, isHeapLimited: true, stopTimeoutMs: 100 }),
+    log,
+  );
   await handlers.open();
   await eventually(() => expect(purposes()).toEqual(["shared", "spare"]));
 }
 const purposes = () => handlers.slots().map(({ purpose }) => purpose);
 
-function start(type: string): void {
-  const about = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };
-  const run = { start: about, runId: newRunId(), log } as never;
+function runOf(type: string, observerId = newObserverId(), resetAfterMs = DEFAULT_RETRY.resetAfterMs) {
+  const about = { observerId, name: type, type, labels: {}, params: {}, retry: { ...DEFAULT_RETRY, resetAfterMs } };
+  return { start: about, runId: newRunId(), log } as never;
+}
+
+function start(type: string, run = runOf(type), onInterrupted = () => undefined as void) {
   expect(handlers.noRoomFor(run)).toBeUndefined();
-  handlers.start({ onPlaced: () => void placed.push(type) } as never, run);
+  const host = { onPlaced: () => void placed.push(type), onInterrupted, onStuck: () => undefined };
+  return handlers.start(host as never, run);
 }
 /** As each was started with, in MiB. */
 const heapsOf = (wanted: string) =>
@@ -70,4 +78,27 @@ test("A type that may take less is given the spare slot, which is warm", async (
   start("small");
   await eventually(() => expect(placed).toEqual(["small"]));
   expect(handlers.slots().find(({ purpose }) => purpose === "own")?.pid).toBe(spare?.pid);
+});
+
+test("Who was kept alone, and has been well for so long, stays by itself as its type asks: nobody else comes there", async () => {
+  await open(9);
+  const run = runOf("large", newObserverId(), 100);
+  handlers.keepAlone(run);
+  start("large", run);
+  await eventually(() => expect(purposes()).toContain("alone"));
+  await eventually(() => expect(purposes()).not.toContain("alone"));
+  for (const type of ["any", "any"]) start(type);
+  expect(purposes().toSorted()).toEqual(["own", "shared", "spare"]);
+  expect(handlers.slots().find(({ purpose }) => purpose === "own")?.runs).toBe(1);
+  expect(heapsOf("own")).toEqual(["768"]);
+});
+
+test("Who is kept by itself as one that does not hear its abort may take what its type asks for there, too", async () => {
+  await open(9);
+  const observerId = newObserverId();
+  const attempt = start("deaf", runOf("deaf", observerId), () => void start("deaf", runOf("deaf", observerId)));
+  await eventually(() => expect(placed).toEqual(["deaf"]));
+  attempt.abort({ kind: "uncaught", error: { name: "Error", message: "nobody caught this" } });
+  await eventually(() => expect(placed).toEqual(["deaf", "deaf"]));
+  expect(heapsOf("suspects")).toEqual(["768"]);
 });

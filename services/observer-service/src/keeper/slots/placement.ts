@@ -65,6 +65,15 @@ export class Placement {
     );
   }
 
+  /** What the type of one in it asks for. Undefined: all in it may live among all others. */
+  ownIn(slot: Slot): OwnPurpose | undefined {
+    for (const { run } of this.in(slot)) {
+      const own = this.#ownOf(run.start.type);
+      if (own !== undefined) return own;
+    }
+    return undefined;
+  }
+
   /** Slots in which one of these runs. */
   slotsOf(runs: ReadonlySet<HandledRun>): Slot[] {
     return [...this.#placedIn.keys()].filter((slot) => this.in(slot).some(({ run }) => runs.has(run)));
@@ -206,11 +215,17 @@ export class Placement {
 
   /** Undefined: among all others. */
   #purposeOf({ observerId, type }: StartedAs): OwnPurpose | undefined {
-    const { runsPerSlot, memoryMb } = this.#isolation.get(type) ?? {};
-    const memoryBytes = memoryMb === undefined ? undefined : memoryMb * 2 ** 20;
+    const own = this.#ownOf(type);
+    const memoryBytes = own?.memoryBytes;
     const apart = this.#parts.blame.apartOf(observerId);
-    if (apart !== undefined) return apart.kind === "alone" ? { ...apart, type, memoryBytes } : apart;
-    return runsPerSlot === undefined && memoryMb === undefined ? undefined : { kind: "own", type, memoryBytes };
+    if (apart === undefined) return own;
+    return apart.kind === "alone" ? { ...apart, type, memoryBytes } : { ...apart, memoryBytes };
+  }
+
+  #ownOf(type: string): (OwnPurpose & { kind: "own" }) | undefined {
+    const { runsPerSlot, memoryMb } = this.#isolation.get(type) ?? {};
+    if (runsPerSlot === undefined && memoryMb === undefined) return undefined;
+    return { kind: "own", type, memoryBytes: memoryMb === undefined ? undefined : memoryMb * 2 ** 20 };
   }
 
   #isFull(slot: Slot): boolean {

@@ -153,7 +153,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     // Its slot was kept for a next attempt, which does not come.
     for (const slot of this.#pool.roster.slots) {
       const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
-      if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#pool.release(slot, true);
+      if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#letGo(slot);
     }
   }
 
@@ -280,18 +280,23 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
   }
 
-  /** Everybody may use it again, or it goes. */
   #release(group: SuspectGroup): void {
     for (const slot of this.#pool.roster.slots)
-      if (slot.purpose.kind === "suspects" && slot.purpose.group === group)
-        this.#pool.release(slot, this.#placement.loadOf(slot) === 0);
+      if (slot.purpose.kind === "suspects" && slot.purpose.group === group) this.#letGo(slot);
+  }
+
+  /** Nobody is kept apart in it any more: it is everybody's, or goes. But what runs there goes on, and its type may ask for one of its own. */
+  #letGo(slot: Slot): void {
+    const own = this.#placement.ownIn(slot);
+    if (own === undefined) this.#pool.release(slot, this.#placement.loadOf(slot) === 0);
+    else slot.purpose = own;
   }
 
   /** It has been well for so long that it may live among others again, the next time that it starts. */
   #watchCalm(placed: Placed, afterMs: number): void {
     placed.calmTimer = setTimeout(() => {
       this.#blame.acquit(placed.run.start.observerId);
-      if (placed.slot !== undefined) this.#pool.release(placed.slot, false);
+      if (placed.slot !== undefined) this.#letGo(placed.slot);
     }, afterMs);
     placed.calmTimer.unref();
   }
@@ -305,10 +310,10 @@ export class SlotHandlers implements Handlers, SlotsView {
     // The next one of a type that asks for its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
     const { cause, run } = placed;
-    if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#pool.release(slot, true); // its next attempt may be elsewhere
+    if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#letGo(slot); // its next attempt may be elsewhere
     if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;
     // Stopped for good, or on its way elsewhere: nobody is alone here any more.
     this.#blame.acquit(placed.run.start.observerId);
-    this.#pool.release(slot, true);
+    this.#letGo(slot);
   }
 }

@@ -11,7 +11,7 @@ export type Purpose = { kind: "shared" | "spare" } | OwnPurpose;
 
 /** The suspects of one group · one observer that was found guilty · so many of a type that asks for it. */
 export type OwnPurpose =
-  | { kind: "suspects"; group: SuspectGroup }
+  | { kind: "suspects"; group: SuspectGroup; memoryBytes?: number | undefined }
   | { kind: "alone"; observerId: string; type: string; memoryBytes?: number | undefined }
   | { kind: "own"; type: string; memoryBytes?: number | undefined };
 
