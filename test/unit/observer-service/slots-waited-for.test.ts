@@ -7,6 +7,7 @@ import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
+import type { Attempt } from "../../../services/observer-service/src/wire/attempt.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/processes/processes.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
@@ -68,6 +69,30 @@ test("Who is told to end twice in one turn ends once, and does not begin any mor
   await opened;
   start("any");
   await eventually(() => expect(placed).toEqual(["any"]));
+});
+
+test.each([
+  [2, "when they had begun in it"],
+  [0, "before it has loaded"],
+])("A slot of suspects goes when nobody of them runs or waits any more: %i placed, %s", async (begun) => {
+  await handlers.open();
+  const purposes = () => handlers.slots().map(({ purpose }) => purpose);
+  const attempts: Attempt[] = [];
+  const begin = (run: unknown) =>
+    void attempts.push(handlers.start({ ...host, onInterrupted: begin } as never, run as never));
+  const runs = ["one", "other"].map((name) => ({
+    start: { observerId: newObserverId(), name, type: "any", labels: {}, params: {}, retry: DEFAULT_RETRY },
+    runId: newRunId(),
+    log,
+  }));
+  for (const run of runs) begin(run);
+  handlers.endForCertain(runs as never);
+  placed = [];
+  await eventually(() => expect(attempts).toHaveLength(4));
+  await eventually(() => expect(placed.length).toBeGreaterThanOrEqual(begun));
+  expect(purposes().filter((one) => one === "suspects")).toHaveLength(2);
+  for (const attempt of attempts) attempt.abort({ kind: "stopped" });
+  await eventually(() => expect(purposes().toSorted()).toEqual(["shared", "spare"]));
 });
 
 test("Where no slot can be started, as file descriptors have run out, the service lives, and one is when it can be", () => {

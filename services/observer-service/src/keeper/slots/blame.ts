@@ -54,6 +54,10 @@ export class Blame {
     return this.#groups.has(observerId);
   }
 
+  groupOf(observerId: string): SuspectGroup | undefined {
+    return this.#groups.get(observerId);
+  }
+
   isGuilty(observerId: string): boolean {
     return this.#guilty.has(observerId);
   }

@@ -65,6 +65,16 @@ export class Placement {
     );
   }
 
+  /** Slots of suspects of whom none runs any more, or waits. Where one of them runs elsewhere still, theirs is there for it. */
+  idleSuspected(): Slot[] {
+    const { pool, blame } = this.#parts;
+    const idle = pool.roster.suspected.filter((slot) => slot.isLoaded && this.loadOf(slot) === 0);
+    if (idle.length === 0) return [];
+    const all = [...[...this.#placedIn.keys()].flatMap((slot) => this.in(slot)), ...this.#waiting];
+    const wanted = new Set(all.map(({ run }) => blame.groupOf(run.start.observerId)));
+    return idle.filter(({ purpose }) => purpose.kind === "suspects" && !wanted.has(purpose.group));
+  }
+
   /** What the type of one in it asks for. Undefined: all in it may live among all others. */
   ownIn(slot: Slot): OwnPurpose | undefined {
     for (const { run } of this.in(slot)) {

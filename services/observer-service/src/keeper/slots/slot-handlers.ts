@@ -236,6 +236,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   #placeWaiting(): void {
     for (const placed of this.#placement.takeWaiting()) this.#place(placed);
     for (const slot of this.#placement.idleOwn()) this.#pool.takeBack(slot);
+    this.#letGoOfIdle();
     this.#placement.makeRoomOfOld();
   }
 
@@ -292,6 +293,11 @@ export class SlotHandlers implements Handlers, SlotsView {
     else slot.purpose = own;
   }
 
+  /** Who is a suspect still gets a slot again when it starts. */
+  #letGoOfIdle(): void {
+    for (const slot of this.#placement.idleSuspected()) this.#letGo(slot);
+  }
+
   /** It has been well for so long that it may live among others again, the next time that it starts. */
   #watchCalm(placed: Placed, afterMs: number): void {
     placed.calmTimer = setTimeout(() => {
@@ -310,6 +316,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     // The next one of a type that asks for its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
     const { cause, run } = placed;
+    if (slot.purpose.kind === "suspects") return this.#letGoOfIdle();
     if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#letGo(slot); // its next attempt may be elsewhere
     if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;
     // Stopped for good, or on its way elsewhere: nobody is alone here any more.
