@@ -69,3 +69,21 @@ test("each kind of mishap is counted for itself", () => {
   blame.noteMishap("unowned-error", ["a"], 1_000);
   expect(blame.apartOf("a")).toBeUndefined();
 });
+
+test("a death of two groups that had to share a slot is no round, but the search ends where that goes on", () => {
+  const blame = newBlame();
+  const both = ["a", "b"];
+  const deaths = (from: number, times: number) =>
+    Array.from({ length: times }, (_, i) => blame.suspect(both, from + i * 1_000).kind);
+  expect(new Set(deaths(0, 100))).toEqual(new Set(["split"]));
+  const later = deaths(200_000, 10);
+  expect(later).toContain("given-up");
+});
+
+test("what is alone in between counts for itself: the next ones that share a slot have their time again", () => {
+  const blame = newBlame();
+  blame.suspect(["a", "b", "c", "d"], 0);
+  blame.suspect(["a", "b", "c", "d"], 0);
+  blame.suspect(["a", "b"], 200_000);
+  for (let i = 0; i < 20; i += 1) expect(blame.suspect(["a", "b"], 210_000 + i).kind).toBe("split");
+});

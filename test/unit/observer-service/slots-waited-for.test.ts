@@ -27,7 +27,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
   const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
   const isolation = OWN.map((type) => ({ type, runsPerSlot: 1 }));
-  const code = [...OWN, "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
+  const code = [...OWN, "any", "crash", "new"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
   writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
   handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 6 }), log);
 });
@@ -93,6 +93,33 @@ test.each([
   expect(purposes().filter((one) => one === "suspects")).toHaveLength(2);
   for (const attempt of attempts) attempt.abort({ kind: "stopped" });
   await eventually(() => expect(purposes().toSorted()).toEqual(["shared", "spare"]));
+});
+
+test.each([
+  [{ count: 1, max: 6 }, OWN.length, "of types that ask for their own, and have all they may"],
+  [{ count: 2, max: 3 }, 0, "that all share, and would have what there is"],
+])("Who ends its slot is found beside others, and a new one begins meanwhile: %o, %i %s", async (limits, own) => {
+  await handlers.close(0);
+  handlers = new SlotHandlers(bareSlots({ dir, ...limits }), log);
+  await handlers.open();
+  const runOf = (type: string) => ({
+    start: { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY },
+    runId: newRunId(),
+    log,
+  });
+  const begin = (run: unknown) => void handlers.start({ ...host, onInterrupted: begin } as never, run as never);
+  for (const type of OWN.slice(0, own)) {
+    const run = runOf(type);
+    if (handlers.noRoomFor(run as never) !== undefined) break;
+    begin(run);
+    await eventually(() => expect(placed).toContain(type));
+  }
+  // Two in each: the slot of the one that ends it is halved once.
+  for (const type of ["crash", "any", "any", "any"].slice(0, 2 * limits.count)) begin(runOf(type));
+  await eventually(() => expect(handlers.suspects).toBeGreaterThan(0));
+  begin(runOf("new"));
+  await eventually(() => expect(placed).toContain("new"));
+  await eventually(() => expect(settled).toEqual(["crash"]));
 });
 
 test("Where no slot can be started, as file descriptors have run out, the service lives, and one is when it can be", () => {

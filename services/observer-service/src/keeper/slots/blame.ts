@@ -1,5 +1,5 @@
 import type { Log } from "../../log.ts";
-import { groupOfOne, judge, type SuspectGroup, type Verdict } from "./suspicion.ts";
+import { groupOfOne, judge, type SuspectGroup, searchOf, type Verdict } from "./suspicion.ts";
 
 /** Without a death for so long nobody is suspected any more. */
 const SUSPICION_LAPSES_MS = 600_000;
@@ -88,13 +88,13 @@ export class Blame {
   }
 
   /**
-   * One of these did it, and nobody knows which: they are split, or the only one is guilty, or the search stops. A round in which
-   * two groups had to share a slot is none.
+   * One of these did it, and nobody knows which: they are split, or the only one is guilty, or the search stops. Each round of a group
+   * leaves it one fewer. One in which two groups had to share a slot says nothing, and is none; but only for so long (suspicion.ts).
    */
-  suspect(observers: readonly string[]): Verdict {
-    const groups = new Set(observers.flatMap((observer) => this.#groups.get(observer) ?? []));
-    const roundsLeft = Math.max(...[...groups].map((group) => group.roundsLeft)) + (groups.size > 1 ? 1 : 0);
-    const verdict = judge(observers, groups.size === 0 ? undefined : roundsLeft);
+  suspect(observers: readonly string[], nowMs = performance.now()): Verdict {
+    const groups = [...new Set(observers.flatMap((observer) => this.#groups.get(observer) ?? []))];
+    const { roundsLeft, sharedSinceMs } = groups.length === 0 ? {} : searchOf(groups, nowMs);
+    const verdict = judge(observers, roundsLeft, sharedSinceMs);
     if (verdict.kind === "guilty") this.convict(verdict.observer);
     if (verdict.kind === "split") {
       for (const group of verdict.groups) this.#keepApart(group);

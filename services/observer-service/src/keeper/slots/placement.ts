@@ -169,6 +169,7 @@ export class Placement {
     if (purpose === undefined || purpose.kind === "suspects" || pool.roster.hasRoomFor(purpose)) return undefined;
     if (pool.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
     this.#makeRoom();
+    if (pool.roster.hasMoreSuspected) this.#dissolveCalm(); // most of them are innocent, and stay for as long as suspicion lasts
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
     return `no slot is free, ${what}: there may be ${pool.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
@@ -200,7 +201,8 @@ export class Placement {
       const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));
       if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // of suspects: they do not wait
       if (own !== undefined || purpose.kind !== "suspects") return own;
-      // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until those who were calm have gone.
+      // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until what is more than there should be, or those who were calm, have gone.
+      this.#makeRoom();
       this.#dissolveCalm();
       const others = pool.roster.suspected.at(-1);
       if (others !== undefined && (!others.isLoaded || mayTake(others, start))) return others;
@@ -245,7 +247,7 @@ export class Placement {
     return this.loadOf(slot) + awaiting >= runsPerSlot;
   }
 
-  /** Slots of suspects who have been calm are everybody's, and more than there should be: one that is waited for goes. */
+  /** Slots of those who were suspects, or alone, are everybody's later, and more than there should be: one that is waited for goes. */
   #makeRoom(): void {
     const { pool, recycler } = this.#parts;
     const [least] = pool.roster.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));

@@ -117,7 +117,7 @@ export class SlotPool {
     const existing = this.roster.existing(purpose, isFull);
     if (existing !== undefined) return existing;
     const { spare } = this.roster;
-    if (spare !== undefined && suits(spare, purpose)) {
+    if (spare !== undefined && suits(spare, purpose) && this.roster.hasRoomFor(purpose)) {
       spare.purpose = purpose;
       spare.sinceMs = performance.now();
       this.#fill();

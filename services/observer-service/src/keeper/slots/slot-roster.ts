@@ -1,12 +1,19 @@
 import type { LoadedFolder } from "../../wire/messages.ts";
 import { isOfUse, isSame, isShared, type OwnPurpose, type Slot, suits } from "./slot.ts";
 
-/** Guilty ones may not take the last slots: suspects are halved over two. */
+/** The last slots: suspects are halved over two. */
 const KEPT_FOR_SUSPECTS = 2;
 /** Of those that all share. */
 const EMPTIED_AT_ONCE = 0.125;
 
-/** The slots that live, and what can be asked of them: which there are of each purpose, and whether there may be more. Changes nothing. */
+/**
+ * The slots that live, and what can be asked of them: which there are of each purpose, and whether there may be more. Changes nothing.
+ * For whom the last places are:
+ *  - two are the suspects', the spare one of them: guilty ones and types that ask for their own take none of these (but the first slot of
+ *    theirs), nor do slots that all share, beyond the first, while suspects lack their second. Else the halves of suspects would share a
+ *    slot, and nobody ever be found;
+ *  - one is for what all share: suspects, who take all else, leave it, or new starts would wait for as long as the search goes on.
+ */
 export class SlotRoster {
   readonly slots = new Set<Slot>();
   readonly #limits: { readonly count: number; readonly max: number };
@@ -39,34 +46,51 @@ export class SlotRoster {
 
   /** One that is warm, nobody's yet, and suits. */
   hasWarmSpareFor(purpose: OwnPurpose): boolean {
-    return this.spare?.isLoaded === true && suits(this.spare, purpose);
+    return this.spare?.isLoaded === true && suits(this.spare, purpose) && this.hasRoomFor(purpose);
   }
 
   /** Whether one more slot could be had for one that needs its own: a new one, the spare, or a new one in its place. */
-  hasRoomFor(purpose: OwnPurpose): boolean {
-    const { spare } = this;
-    if (spare !== undefined && suits(spare, purpose)) return true;
-    return this.#mayStart(purpose, this.slots.size - (spare === undefined ? 0 : 1));
+  hasRoomFor({ kind }: OwnPurpose): boolean {
+    return this.#mayBeOneMore(kind, this.#inUse);
   }
 
-  /** Whether there will be when one that lives now is gone: it is made a spare. */
+  /** Whether there will be for one more of a type's own when one that lives now is gone: it is made a spare. */
   get willHaveRoomForOne(): boolean {
-    return this.shared.length >= this.#limits.count && this.slots.size <= this.#limits.max;
+    return this.shared.length >= this.#limits.count && this.#mayBeOneMore("own", this.#inUse - 1);
   }
 
-  /** Whether one more of this purpose may be started. */
-  mayStart(purpose: OwnPurpose): boolean {
-    return this.#mayStart(purpose, this.slots.size);
+  /** Whether one more of this purpose may be started, beside the spare. */
+  mayStart({ kind }: OwnPurpose): boolean {
+    return this.#mayBeOneMore(kind, this.slots.size);
   }
 
-  #mayStart({ kind }: OwnPurpose, living: number): boolean {
-    return living < this.#limits.max - (kind === "suspects" ? 0 : KEPT_FOR_SUSPECTS);
+  /** All but the spare, which may take any purpose, or make room. */
+  get #inUse(): number {
+    return this.slots.size - (this.spare === undefined ? 0 : 1);
+  }
+
+  #mayBeOneMore(kind: OwnPurpose["kind"], living: number): boolean {
+    const { count, max } = this.#limits;
+    if (kind === "suspects") return living < (this.#isOneShared ? max : max - 1);
+    // Where all are for sharing or kept, one that needs its own is of more use than none. Old ones that all shared may stay for days.
+    const limit = Math.max(max - KEPT_FOR_SUSPECTS, count + 1);
+    const ofSuspects = Math.min(this.suspected.length, KEPT_FOR_SUSPECTS); // these two they have
+    return living < max && living - this.oldShared.length - ofSuspects < limit;
+  }
+
+  get #isOneShared(): boolean {
+    return [...this.slots].some((slot) => slot.purpose.kind === "shared" && isOfUse(slot));
   }
 
   existing(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
     return [...this.slots].find(
       (slot) => isSame(slot.purpose, purpose) && isOfUse(slot) && suits(slot, purpose) && !isFull(slot),
     );
+  }
+
+  /** More than the two that are kept for them. */
+  get hasMoreSuspected(): boolean {
+    return this.suspected.length > KEPT_FOR_SUSPECTS;
   }
 
   /** The oldest first. */
@@ -106,14 +130,15 @@ export class SlotRoster {
 
   /**
    * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places. Nor
-   * are they to leave all new starts without a slot: the first one may be more than there should be.
+   * are they to leave all new starts without a slot: the first one may be more than there should be. The others wait for the second slot of suspects.
    */
   get sharedLimit(): number {
     const { max } = this.#limits;
-    const living = [...this.slots].filter(({ process }) => !process.isKilled);
-    if (!living.some(({ isOld }) => isOld)) return max;
-    const isOneNew = living.some((slot) => slot.purpose.kind === "shared" && isOfUse(slot));
-    return isOneNew ? max - KEPT_FOR_SUSPECTS - 1 : Number.POSITIVE_INFINITY;
+    const isOneOld = [...this.slots].some(({ isOld, process }) => isOld && !process.isKilled);
+    if (!this.#isOneShared) return isOneOld ? Number.POSITIVE_INFINITY : max;
+    if (isOneOld) return max - KEPT_FOR_SUSPECTS - 1;
+    const ofSuspects = this.suspected.length;
+    return ofSuspects === 0 ? max : max - Math.max(0, KEPT_FOR_SUSPECTS - ofSuspects);
   }
 }
 

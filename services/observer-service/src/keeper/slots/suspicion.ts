@@ -6,6 +6,8 @@ export interface SuspectGroup {
   readonly members: readonly string[];
   /** How often it may still be split. */
   readonly roundsLeft: number;
+  /** Since when their deaths have been no rounds, as two groups had to share a slot; undefined: the last one was. */
+  readonly sharedSinceMs?: number | undefined;
 }
 
 export type Verdict =
@@ -16,6 +18,21 @@ export type Verdict =
   | { kind: "given-up"; observers: readonly string[] };
 
 let lastGroup = 0;
+
+/** So long: calm suspects leave their slot to others long before that (placement.ts). Where they do not, there is no place to be had, and the search has to end all the same. */
+const SHARED_IS_NO_ROUND_MS = 120_000;
+
+/** What has been found out about suspects that have died in one slot, of one group, or of several that had to share it. */
+export function searchOf(
+  groups: readonly SuspectGroup[],
+  nowMs: number,
+): Pick<SuspectGroup, "roundsLeft" | "sharedSinceMs"> {
+  const roundsLeft = Math.max(...groups.map((group) => group.roundsLeft));
+  if (groups.length === 1) return { roundsLeft };
+  const sharedSinceMs = Math.min(...groups.map((group) => group.sharedSinceMs ?? nowMs));
+  const isRound = nowMs - sharedSinceMs > SHARED_IS_NO_ROUND_MS;
+  return { roundsLeft: roundsLeft + (isRound ? 0 : 1), sharedSinceMs };
+}
 
 /** So many deaths an observer that is kept by itself may be near before it is left alone again. */
 const ROUNDS_BY_ITSELF = 3;
@@ -33,12 +50,17 @@ export const groupOfOne = (observer: string): SuspectGroup => ({
  *
  * @param roundsLeft of the group that they were; undefined for a slot of observers that nobody suspected
  */
-export function judge(observers: readonly string[], roundsLeft: number | undefined): Verdict {
+export function judge(observers: readonly string[], roundsLeft: number | undefined, sharedSinceMs?: number): Verdict {
   const [first] = observers;
   if (observers.length === 1 && first !== undefined) return { kind: "guilty", observer: first };
   const left = roundsLeft ?? Math.ceil(Math.log2(Math.max(2, observers.length))) + 3;
   if (left === 0) return { kind: "given-up", observers };
   const middle = Math.ceil(observers.length / 2);
-  const group = (members: readonly string[]): SuspectGroup => ({ id: (lastGroup += 1), members, roundsLeft: left - 1 });
+  const group = (members: readonly string[]): SuspectGroup => ({
+    id: (lastGroup += 1),
+    members,
+    roundsLeft: left - 1,
+    sharedSinceMs,
+  });
   return { kind: "split", groups: [group(observers.slice(0, middle)), group(observers.slice(middle))] };
 }

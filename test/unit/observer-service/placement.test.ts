@@ -1,0 +1,55 @@
+import type { ObserverId } from "@unacked/contracts";
+import { expect, test } from "vitest";
+import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame.ts";
+import { Placement } from "../../../services/observer-service/src/keeper/slots/placement.ts";
+import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/slot-roster.ts";
+import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/suspicion.ts";
+
+const CODE = new Map([["any", "1"]]);
+let roster: SlotRoster;
+/** By observer. */
+let apart: Map<string, Apart>;
+let emptied: Slot[];
+let placement: Placement;
+
+/** All long since what they are. */
+function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "suspects")[]): Slot[] {
+  roster = new SlotRoster(limits);
+  apart = new Map();
+  emptied = [];
+  placement = new Placement({
+    pool: { roster, folder: { prints: CODE }, slotFor: () => undefined } as never,
+    blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
+    recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
+    stuckMs: 0,
+  });
+  return kinds.map((kind): Slot => {
+    const purpose: Purpose = kind === "suspects" ? { kind, group: groupOfOne("other") } : { kind };
+    const slot = newSlot({ isKilled: false } as never, purpose, Number.POSITIVE_INFINITY);
+    roster.slots.add(slot);
+    return Object.assign(slot, { isLoaded: true, prints: CODE, sinceMs: Number.NEGATIVE_INFINITY });
+  });
+}
+
+const startOf = (observerId: string) => ({ observerId: observerId as ObserverId, type: "any" });
+const place = (observerId: string) => placement.place({ id: observerId, run: { start: startOf(observerId) } } as never);
+
+test("suspects who get no slot have one emptied that is more than all should share, as those have become who were suspects", () => {
+  const [first, second] = slotsOf({ count: 1, max: 3 }, "shared", "shared", "suspects");
+  expect(place("one")).toBe(first);
+  apart.set("two", { kind: "suspects", group: groupOfOne("two") });
+  expect(place("two")?.purpose.kind).toBe("suspects");
+  expect(emptied[0]).toBe(second);
+});
+
+test.each([
+  [2, "are left alone"],
+  [3, "have one emptied"],
+])("who gets no slot of its own waits, and suspects who have been calm in %i slots %s", (slots) => {
+  const ofSuspects = Array.from({ length: slots }, () => "suspects" as const);
+  const [, oldest] = slotsOf({ count: 1, max: slots + 1 }, "shared", ...ofSuspects);
+  apart.set("guilty", { kind: "alone", observerId: "guilty" });
+  expect(placement.noRoomFor(startOf("guilty"))).toContain("no slot is free");
+  expect(emptied).toEqual(slots > 2 ? [oldest] : []);
+});
