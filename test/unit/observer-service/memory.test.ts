@@ -81,6 +81,27 @@ describe("what an observer takes", () => {
     cost.note(5, 100 * MIB);
     expect(cost.bytes).toBe(20 * MIB);
   });
+  test("is not less because many light ones ran before, whose garbage has been collected, or was where these are now", () => {
+    const [collected, reused] = [new RunCost(undefined, "a"), new RunCost(undefined, "b")];
+    for (const cost of [collected, reused]) {
+      for (let i = 0; i < 100; i += 1) cost.note(100, 100 * MIB);
+      cost.note(5, 100 * MIB);
+    }
+    for (let i = 0; i < 100; i += 1) collected.note(0, 2 * MIB);
+    for (const cost of [collected, reused]) for (let i = 0; i < 100; i += 1) cost.note(10, 400 * MIB);
+    expect(collected.bytes / MIB).toBeCloseTo(40, 0);
+    expect(reused.bytes).toBeGreaterThan(25 * MIB); // less by what the others left, and no more than that
+    for (let i = 0; i < 100; i += 1) reused.note(10, 4_000 * MIB);
+    expect(reused.bytes).toBeGreaterThan(385 * MIB);
+  });
+  test("is not more because what the ended have left is a little more than they took, nor less as they come and go", () => {
+    const cost = new RunCost(undefined, "a");
+    for (let i = 0; i < 100; i += 1) cost.note(100, 200 * MIB);
+    for (const left of [60, 5, 3]) cost.note(left, 230 * MIB);
+    expect(cost.bytes).toBeLessThan(2.5 * MIB);
+    for (let i = 0; i < 1_000; i += 1) cost.note(100 - (i % 2), (200 + 4 * i) * MIB); // each takes more and more, and one of them restarts
+    expect(cost.bytes / MIB).toBeGreaterThan(40);
+  });
   test.each(["", "{", "[]", '{"bytesPerObserver":"x"}', '{"bytesPerObserver":-5}', '{"bytesPerObserver":1}'])(
     "is guessed where what was kept is %j",
     (text) => {

@@ -7,6 +7,8 @@ const LEAST_COST_BYTES = 64 * 1_024;
 /** So few tell nothing of what one of them takes; so few do not tell that it is less than was thought. */
 const LEAST = 3;
 const FEW = 10;
+/** Who ends may leave so much of what it took, until that is collected: to end takes memory too, and what is measured wavers. */
+const LEAVES = 1.25;
 
 /**
  * What one observer takes here, as it is measured, kept in a folder for the next start where there is one. A file that cannot be read
@@ -16,8 +18,9 @@ export class RunCost {
   readonly #file: string | undefined;
   #bytes = DEFAULT_COST_BYTES;
   #kept: number | undefined;
-  /** So many have a part in what is measured: what runs, or ran before and has left garbage. */
-  #most = 0;
+  #runs = 0;
+  /** So much of what is measured may be garbage of those that have ended. */
+  #leftBytes = 0;
 
   /** @param dir undefined: nothing is kept. @param name of the service: several may share the folder */
   constructor(dir: string | undefined, name: string) {
@@ -34,13 +37,16 @@ export class RunCost {
 
   /** So many take so much together. */
   note(runs: number, grownBytes: number): void {
+    // Who begins takes what others have left; what is not there any more nobody has left.
+    const leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
+    this.#leftBytes = Math.max(0, Math.min(leftBytes, grownBytes));
+    this.#runs = runs;
     if (runs < LEAST) return;
     const measured = Math.max(LEAST_COST_BYTES, grownBytes / runs);
-    this.#most = Math.max(this.#most, runs);
     // More than was thought is believed at once; of less, garbage that was collected may be a part.
-    if (measured > this.#bytes) this.#bytes = Math.max(this.#bytes, grownBytes / this.#most);
+    if (measured > this.#bytes) this.#bytes = Math.max(this.#bytes, (grownBytes - this.#leftBytes) / runs);
     else {
-      this.#most = runs;
+      this.#leftBytes = 0;
       if (runs >= FEW) this.#bytes += (measured - this.#bytes) / 10;
     }
   }
