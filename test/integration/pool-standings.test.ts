@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { readStandings } from "../../services/observer-manager/src/adapters/postgres/balance/pool-standings.ts";
-import { putRunning, putService, useBooks } from "../support/servers/books.ts";
+import { foldCounts } from "../../services/observer-manager/src/adapters/postgres/observers/observer-counts.ts";
+import { putObserver, putRunning, putService, useBooks } from "../support/servers/books.ts";
+import { rowsReadBy, statementsOf } from "../support/servers/rows-read.ts";
 
 const books = useBooks("observers, runs, services, observer_counts");
 
@@ -23,4 +25,15 @@ test("A service rests for now as it is not heard of, or takes none although it h
     drains: null,
     full: null,
   });
+});
+
+test("How a pool stands in which nobody waits is told without a look at those that wait in others", async () => {
+  await putService(books.dataSource, {});
+  const waiting = 200;
+  for (let i = 0; i < waiting; i += 1) await putObserver(books.dataSource, { name: `o-${i}`, pool: "elsewhere" });
+  await foldCounts(books.dataSource);
+  const asked = await statementsOf(books, async () => void (await readStandings(books.dataSource, "default")));
+  const [ofThoseThatWait] = asked.filter(({ sql }) => sql.includes("message_pool"));
+  if (ofThoseThatWait === undefined) throw new Error("nobody asked for those that wait");
+  expect(await rowsReadBy(books, ofThoseThatWait)).toBeLessThan(waiting);
 });

@@ -17,11 +17,17 @@ const RUNS = `
   SELECT current_service_id AS "serviceId", type, count(*)::int AS count FROM observers
   WHERE current_service_id = ANY($1) GROUP BY current_service_id, type`;
 
+/** Those that wait elsewhere are looked for where somebody waits at all: of all pools, as no index of them begins with one. */
 const AWAITING = `
-  SELECT pool, type, sum(count)::int AS count FROM (
-    SELECT pool, type, count FROM ${OBSERVER_COUNTS} WHERE status IN (${literals(AWAITING_STATUSES)})
-    UNION ALL SELECT pool, type, -count FROM (${WAITING_ELSEWHERE}) elsewhere) counted
-  GROUP BY pool, type`;
+  WITH counted AS MATERIALIZED (
+    SELECT pool, type, sum(count) AS count FROM ${OBSERVER_COUNTS}
+    WHERE status IN (${literals(AWAITING_STATUSES)}) AND ($1::text IS NULL OR pool = $1)
+    GROUP BY pool, type HAVING sum(count) > 0
+  ), elsewhere AS (
+    SELECT pool, type, count FROM (${WAITING_ELSEWHERE}) e
+    WHERE ($1::text IS NULL OR pool = $1) AND EXISTS (SELECT FROM counted)
+  )
+  SELECT pool, type, (c.count - coalesce(e.count, 0))::int AS count FROM counted c LEFT JOIN elsewhere e USING (pool, type)`;
 
 /** Told to move, and still where they were. Indexes: commands_one_move, observers_pkey. */
 const LEAVING = `
@@ -63,7 +69,7 @@ export async function readStandings(
 ): Promise<Map<string, PoolStanding>> {
   const services = await db.query<ServiceRow[]>(SERVICES, [pool]);
   const leaving = await db.query<PoolCount[]>(LEAVING, [but]);
-  const underWay = [...leaving, ...(await db.query<PoolCount[]>(AWAITING)).filter(isServedBy(services))];
+  const underWay = [...leaving, ...(await db.query<PoolCount[]>(AWAITING, [pool])).filter(isServedBy(services))];
   const runs = await db.query<{ serviceId: string; type: string; count: number }[]>(RUNS, [services.map(({ id }) => id)]);
   const runsOf = new Map<string, Map<string, number>>();
   for (const { serviceId, type, count } of runs)
