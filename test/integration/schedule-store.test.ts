@@ -427,6 +427,18 @@ it("What was due and is changed before anybody decides is told as missed; with t
   expect(tell(rows)).toEqual({ "missed changed": rows.length });
 });
 
+it("The next times begin with the one that the planned time has become, unless something was decided about it", async () => {
+  await put("a", { ...MINUTE, everyMs: HOUR_S * 1_000 });
+  const inHours = (count: number, moreMs = 0) =>
+    new Date(Date.parse(startAt) + (MONTH_H + count) * HOUR_S * 1_000 + moreMs).toISOString();
+  const planned = inHours(1, 600_000); // by rules that hold no more
+  await books.dataSource.query("UPDATE schedules SET next_at = $1", [planned]);
+  const times = [{ at: inHours(1), dueAt: planned }, { at: inHours(2) }];
+  expect(await desk().nextTimes("a", { n: 2 })).toMatchObject({ times });
+  await books.dataSource.query("UPDATE schedules SET last_at = $1", [inHours(1)]);
+  expect(await desk().nextTimes("a", { n: 1 })).toMatchObject({ times: [{ at: inHours(2) }] });
+});
+
 it("A time that has come and waits for its jitter is told as missed where the schedule is paused or changed, and a backfill starts it", async () => {
   const everyMs = HOUR_S * 1_000;
   const nowS = Date.now() / 1_000;

@@ -7,7 +7,7 @@ import {
   type Timing,
 } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
 import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
-import { timesAhead } from "../../../services/observer-manager/src/domain/schedules/preview.ts";
+import { type Stretch, timesAhead } from "../../../services/observer-manager/src/domain/schedules/preview.ts";
 import {
   jitterOf,
   lastTimesBetween,
@@ -230,7 +230,7 @@ describe("what is shown with a jitter that is longer than the time between two",
   const body = { everyMs: 60_000, jitterMs: 3_600_000, task: { type: "t" } };
   const definition = definitionOf(PutSchedule.parse(body));
   const [afterMs, beforeMs] = [Date.parse("2026-11-21T00:00:00Z"), Date.parse("2026-11-21T02:00:00Z")];
-  const shown = (id: string, more: { undecidedMs?: number } = {}) =>
+  const shown = (id: string, more: Partial<Stretch> = {}) =>
     [...timesAhead(definition, id, { afterMs, beforeMs, ...more })].flatMap((one) => one ?? []);
   const dueOf = (times: ReturnType<typeof shown>): number[] => times.map(({ dueAt }) => Date.parse(dueAt));
   const ids = ["a", "b", "c", "d"];
@@ -245,11 +245,11 @@ describe("what is shown with a jitter that is longer than the time between two",
   });
 
   test.each(ids)("has come and waits, where nothing was decided about it, and is due when it is decided: %s", (id) => {
-    const undecidedMs = afterMs - 1_200_000;
-    const times = shown(id, { undecidedMs });
+    const undecided = { nextMs: afterMs - 1_200_000, lastMs: null };
+    const times = shown(id, { undecided });
     const { timing } = definition as TaskDefinition;
     const policy = { timing, catchUp: "none", catchUpWindowMs: 0, catchUpMax: 1 } as const;
-    const of = { id, nextMs: undecidedMs, lastMs: null, keep: 100 };
+    const of = { id, ...undecided, keep: 100 };
     expect(dueTimes(policy, { ...of, nowMs: afterMs }).nextMs).toBe(Date.parse(times[0]?.at ?? ""));
     for (const { at, dueAt } of times.slice(0, 40)) {
       const dueMs = Date.parse(dueAt);
@@ -257,6 +257,27 @@ describe("what is shown with a jitter that is longer than the time between two",
       expect(dueTimes(policy, { ...of, nowMs: dueMs }).nextMs).toBeGreaterThan(Date.parse(at));
     }
   });
+});
+
+test("what was planned by other rules of its zone is shown as it will be decided about, once, at the planned time", () => {
+  // Kazakhstan is 5 hours ahead of UTC since March 2024, and was 6.
+  const cron = { cron: "0 8 * * *", timeZone: "Asia/Almaty", task: { type: "t" } };
+  const at = (text: string): number => Date.parse(`2026-11-${text}:00Z`);
+  const shown = (planned: string, afterMs: number, lastMs: number | null = null, jitterMs = 0) => {
+    const undecided = { nextMs: at(planned), lastMs };
+    const stretch = { afterMs, beforeMs: at("06T00:00"), undecided };
+    const times = [...timesAhead(definitionOf(PutSchedule.parse({ ...cron, jitterMs })), "a", stretch)];
+    return times.flatMap((one) => (one === undefined ? [] : [[one.at.slice(8, 16), Date.parse(one.dueAt)]]));
+  };
+  const day = (text: string) => [text, at(text)];
+  const [tomorrow, later] = [day("04T03:00"), day("05T03:00")];
+  for (const now of ["03T02:30", "03T03:30"])
+    expect(shown("03T04:00", at(now))).toEqual([["03T03:00", at("03T04:00")], tomorrow, later]);
+  expect(shown("03T02:00", at("03T01:30"))).toEqual([day("03T03:00"), tomorrow, later]);
+  expect(shown("03T04:00", at("03T03:30"), at("03T03:00"))).toEqual([tomorrow, later]);
+  const jitterMs = 3_600_000;
+  const dueMs = at("03T04:00") + jitterOf("a", at("03T04:00"), jitterMs);
+  expect(shown("03T04:00", at("03T03:30"), null, jitterMs)[0]).toEqual(["03T03:00", dueMs]);
 });
 
 describe("the end of times", () => {

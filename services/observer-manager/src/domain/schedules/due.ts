@@ -88,7 +88,7 @@ export function dueTimes(
  * The same, as long as the rules of its zone are those by which it was written. By others (another Node) that may be no time of it: then it has become the one
  * that is nearest to it.
  */
-function firstOf(timing: Timing, nextMs: number, lastMs: number | null): number | undefined {
+export function firstOf(timing: Timing, nextMs: number, lastMs: number | null): number | undefined {
   const next = nextTime(timing, nextMs - 1);
   if (next === nextMs) return next;
   const nearerThanMs = Math.min(DAY_MS, (next ?? Number.POSITIVE_INFINITY) - nextMs);

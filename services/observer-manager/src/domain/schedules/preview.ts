@@ -1,6 +1,7 @@
 import { END_OF_TIMES_MS, type ScheduleTimes } from "@unacked/contracts";
 import { shownTime } from "../shown-time.ts";
 import type { Definition, TaskDefinition } from "./definition.ts";
+import { firstOf } from "./due.ts";
 import { changesAfter, nextChange } from "./hours.ts";
 import { jitterOf, nextTime } from "./times.ts";
 import { localText } from "./zone.ts";
@@ -23,8 +24,8 @@ export function expressionOf(definition: Definition): Pick<ScheduleTimes, "cron"
 export interface Stretch {
   afterMs: number;
   beforeMs: number;
-  /** The first that nothing was decided about: from there on those are shown, too, that have come and are due after `afterMs`. */
-  undecidedMs?: number | undefined;
+  /** As of dueTimes. From the first that nothing was decided about those are shown, too, that have come and are due after `afterMs`. */
+  undecided?: { nextMs: number; lastMs: number | null } | undefined;
 }
 
 /**
@@ -38,17 +39,24 @@ export function* timesAhead(definition: Definition, id: string, stretch: Stretch
     ? timesOf(definition, id, stretch)
     : changesOf(definition, stretch)) {
     if (atMs >= endMs) return;
-    const isShown = (stretch.undecidedMs === undefined ? atMs : dueMs) > stretch.afterMs;
+    const isShown = (stretch.undecided === undefined ? atMs : dueMs) > stretch.afterMs;
     yield isShown ? { at: shownTime(atMs), local: localText(atMs, timeZone), dueAt: shownTime(dueMs), wanted } : undefined;
   }
 }
 
-/** Also those before, as long as they may be due later than the first. As of dueTimes: none is due before those before it are. */
-function* timesOf({ timing }: TaskDefinition, id: string, { afterMs, undecidedMs = Number.NEGATIVE_INFINITY }: Stretch) {
+/**
+ * Also those before, as long as they may be due later than the first. As of dueTimes: none is due before those before it are, and the first not before the
+ * time that is planned.
+ */
+function* timesOf({ timing }: TaskDefinition, id: string, { afterMs, undecided }: Stretch) {
+  const dueOf = (atMs: number): number => atMs + jitterOf(id, atMs, timing.jitterMs);
+  const sinceMs = afterMs - timing.jitterMs;
+  const planned = undecided !== undefined && undecided.nextMs > sinceMs ? undecided : undefined;
   let dueMs = Number.NEGATIVE_INFINITY;
-  const sinceMs = Math.max(undecidedMs - 1, afterMs - timing.jitterMs);
-  for (let at = nextTime(timing, sinceMs); at !== undefined; at = nextTime(timing, at)) {
-    dueMs = Math.max(dueMs, at + jitterOf(id, at, timing.jitterMs));
+  let at = planned === undefined ? nextTime(timing, sinceMs) : firstOf(timing, planned.nextMs, planned.lastMs);
+  if (planned !== undefined && at !== undefined && at < planned.nextMs) dueMs = dueOf(planned.nextMs);
+  for (; at !== undefined; at = nextTime(timing, at)) {
+    dueMs = Math.max(dueMs, dueOf(at));
     yield { atMs: at, dueMs, wanted: null };
   }
 }

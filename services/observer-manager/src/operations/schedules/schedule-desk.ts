@@ -136,19 +136,21 @@ export class ScheduleDesk implements ScheduleTools {
     { id = "", ...asked }: TimesAsked & { id?: string | undefined },
   ): Promise<ScheduleTimes | Refusal> {
     const read = readDefinition(body);
-    return "code" in read ? read : this.#times({ definition: read, version: null, nextMs: null }, id, asked);
+    return "code" in read ? read : this.#times({ definition: read, version: null, nextMs: null, lastMs: null }, id, asked);
   }
 
   /** From now on: as they will be decided about. */
   async #times(
-    { definition, version, nextMs }: { definition: Definition; version: number | null; nextMs: number | null },
+    read: Pick<ScheduleState, "definition" | "nextMs" | "lastMs"> & { version: number | null },
     id: string,
     { n, from, to }: TimesAsked,
   ): Promise<ScheduleTimes> {
+    const { definition, version, nextMs, lastMs } = read;
     const afterMs = from === undefined ? await this.#parts.store.nowMs() : Date.parse(from);
     const beforeMs = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
-    const undecidedMs = from === undefined ? (nextMs ?? afterMs + 1) : undefined;
-    const times = await inSlices(timesAhead(definition, id, { afterMs, beforeMs, undecidedMs }), n);
+    const undecided = nextMs === null ? { nextMs: afterMs + 1, lastMs: afterMs } : { nextMs, lastMs };
+    const stretch = { afterMs, beforeMs, undecided: from === undefined ? undecided : undefined };
+    const times = await inSlices(timesAhead(definition, id, stretch), n);
     return { ...expressionOf(definition), version, times };
   }
 

@@ -158,8 +158,8 @@ export interface ScheduleStore {
     action: Action,
   ): Promise<{ answer: Answer; decided: Decided } | undefined>;
   find(id: string): Promise<ScheduleView | undefined>;
-  /** `nextMs` as of its state. */
-  read(id: string): Promise<Pick<ScheduleState, "definition" | "version" | "nextMs"> | undefined>;
+  /** As of its state. */
+  read(id: string): Promise<Pick<ScheduleState, "definition" | "version" | "nextMs" | "lastMs"> | undefined>;
   /** PostgreSQL's clock. */
   nowMs(): Promise<number>;
   list(query: ScheduleQuery): Promise<Omit<SchedulePage, "nextCursor"> & { last?: string }>;

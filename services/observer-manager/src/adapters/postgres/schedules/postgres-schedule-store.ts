@@ -46,7 +46,8 @@ const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND 
 /** Index: occurrences_asked. The schedule is locked: no other one is making it just now. */
 const REQUESTED = "SELECT at, request_overlap AS overlap FROM occurrences WHERE schedule_id = $1 AND request_id = $2";
 const READ = `
-  SELECT definition, version, floor(extract(epoch FROM next_at) * 1000)::float8 AS "nextMs" FROM schedules WHERE id = $1`;
+  SELECT definition, version, floor(extract(epoch FROM next_at) * 1000)::float8 AS "nextMs",
+         floor(extract(epoch FROM last_at) * 1000)::float8 AS "lastMs" FROM schedules WHERE id = $1`;
 
 /** What REST does to schedules. */
 export class PostgresScheduleStore implements ScheduleStore {
