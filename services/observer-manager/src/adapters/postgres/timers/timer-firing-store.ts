@@ -45,12 +45,12 @@ const MAYBE_HEARD = "'Firing', true";
 /** 1 s, 2 s, 4 s … 30 s, and not past its end, at which it is to be seen to expire. */
 const LATER = "least(expires_at, unacked_now() + least(30, power(2, least(returns, 5))) * interval '1 second'), returns + 1";
 
-/** How one is that could not be fired: status, unsure; last_problem; next_at, returns. */
+/** How one is that could not be fired: status, unsure; last_problem; next_at, returns. At once is `due_at`: now would be hours away once the clock is set back. */
 const UNFIRED: Record<Unfired, string> = {
   returned: `${AS_BEFORE}, 'returned', ${LATER}`,
   refused: `${MAYBE_HEARD}, 'refused', ${LATER}`,
-  unknown: `${MAYBE_HEARD}, 'unknown', unacked_now(), returns`,
-  "not-sent": `${AS_BEFORE}, last_problem, greatest(due_at, least(ended_at, unacked_now())), returns`,
+  unknown: `${MAYBE_HEARD}, 'unknown', due_at, returns`,
+  "not-sent": `${AS_BEFORE}, last_problem, due_at, returns`,
 };
 
 /** `back`: rows that were taken out of `ended_timers`. In one order, so that it and who sets timers do not wait for each other. */
@@ -108,7 +108,7 @@ const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer
 const TAKE_OVER = `
   WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND lease_until < now() RETURNING id),
   claimed_before AS (
-    UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = unacked_now()
+    UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = due_at
     WHERE owner = ANY(ARRAY(SELECT id FROM dead)) RETURNING 1)
   SELECT (SELECT count(*) FROM claimed_before)::int
        + (SELECT count(*) FROM (${FIRING}) f WHERE f.owner = ANY(ARRAY(SELECT id FROM dead)))::int AS count`;
