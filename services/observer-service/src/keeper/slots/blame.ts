@@ -13,6 +13,12 @@ export type Unowned = "unowned-error" | "blocked";
 /** What happens to slots and names nobody: that · one grows over its limit. */
 export type Mishap = "growth" | Unowned;
 
+const byMishap = <What>(make: () => What): Readonly<Record<Mishap, What>> => ({
+  growth: make(),
+  "unowned-error": make(),
+  blocked: make(),
+});
+
 /** Where an observer that is not like the others has to run. */
 export type Apart = { kind: "suspects"; group: SuspectGroup } | { kind: "alone"; observerId: string };
 
@@ -28,13 +34,9 @@ export class Blame {
   /** Observers that try again alone. */
   readonly #guilty = new Set<string>();
   /** By observer: when it was last in a slot to which that happened. */
-  readonly #wereInAtMs: Readonly<Record<Mishap, Map<string, number>>> = {
-    ...{ growth: new Map(), "unowned-error": new Map(), blocked: new Map() },
-  };
+  readonly #wereInAtMs = byMishap(() => new Map<string, number>());
   /** Suspects of that, as they were found. */
-  readonly #groupsOf: Readonly<Record<Mishap, Set<SuspectGroup>>> = {
-    ...{ growth: new Set(), "unowned-error": new Set(), blocked: new Set() },
-  };
+  readonly #groupsOf = byMishap(() => new Set<SuspectGroup>());
   /** When such a thing of nobody's ended a slot, and that counted. */
   readonly #unownedAtMs = new Map<Unowned, number>();
   /** When it last happened to a slot in which nothing has ever run. */
