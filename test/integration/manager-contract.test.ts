@@ -669,7 +669,7 @@ describe("a caller who is not let in is answered as described", () => {
   const verdicts: [ProblemCode, Verdict, Partial<HttpAccess>][] = [
     ["unauthorized", refused, { failuresPerMinute: 1_000 }],
     ["too-many-requests", refused, { failuresPerMinute: 0 }],
-    ["forbidden", { kind: "no-role", name: "somebody", why: "the token gives no role" }, {}],
+    ["forbidden", { kind: "no-role", name: "somebody", why: "the token gives no role" }, { failuresPerMinute: 1_000 }],
     ["identity-provider-unavailable", { kind: "unavailable" }, {}],
   ];
 
