@@ -83,9 +83,10 @@ export interface BooksTransaction {
   /**
    * Inserts those whose id and name are free (the indexes decide, not a look-up) with their start commands.
    * @param claimId of the claim that these commands stand under from the beginning; without one they are due
+   * @param mayBeThere some may be there by their id: these wait for nobody who is just changing them. Default: that was looked for
    * @returns the observers that are there now because of this
    */
-  insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>>;
+  insertObservers(observers: NewObserver[], claimId?: string, mayBeThere?: boolean): Promise<Map<ObserverId, Inserted>>;
   /** Those of these times that have not come, by the books' clock, which stands still in a transaction. */
   laterThanNow(times: readonly string[]): Promise<Set<string>>;
   /** One decision about a pool's workers at a time: held until the transaction ends. Taken after the rows of observers that are there, and before there are new ones. */

@@ -36,7 +36,8 @@ export async function createAsHoped(
 ): Promise<CreateOutcome[]> {
   const observers = candidates.map(({ observer }) => observer);
   const looked = allInOrder([lockFreeWorkers(tx, candidates), check?.(candidates.map(({ request }) => request))]);
-  const inserting = tx.insertObservers(observers, claimId);
+  const mayBeThere = candidates.some(({ request }) => request.id !== undefined);
+  const inserting = tx.insertObservers(observers, claimId, mayBeThere);
   const recorded = tx.recordActions(doneToEach(candidates));
   const [[free, refusals = []], inserted] = await allInOrder([looked, inserting, recorded]);
   if (refusals.some((refusal) => refusal !== null) || !wouldSuffice(free, observers)) throw new NotAsHoped();

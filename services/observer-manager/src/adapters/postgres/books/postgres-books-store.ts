@@ -22,7 +22,6 @@ import {
   type NewError,
   type UnknownRun,
 } from "../../../operations/books/books-store.ts";
-import { type NewObserver } from "../../../operations/observers/new-observer.ts";
 import type { ObserverRef } from "../../../operations/observers/observer-tools.ts";
 import { type FreeWorkers } from "../../../operations/observers/workers-left.ts";
 import type { TypeDirectory } from "../../../operations/types/type-check.ts";
@@ -203,8 +202,10 @@ export class PostgresBooksTransaction implements BooksTransaction {
     this.#unawaited.add(recordActions(this.#tx, done));
   }
 
-  insertObservers(observers: NewObserver[], claimId?: string): Promise<Map<ObserverId, Inserted>> {
-    const inserted = insertObservers(this.#tx, observers, claimId);
+  insertObservers(
+    ...[observers, claimId, mayBeThere]: Parameters<BooksTransaction["insertObservers"]>
+  ): Promise<Map<ObserverId, Inserted>> {
+    const inserted = insertObservers(this.#tx, observers, claimId, mayBeThere);
     this.#unawaited.add(inserted); // what else is asked behind a refusal is not to be told in its place
     return inserted;
   }

@@ -24,11 +24,10 @@ const GIVEN = new GivenRows<NewObserver>({
 });
 
 /**
- * The primary key and the partial unique index on the name decide, also between two of one batch. What is there is left out before that by its id: else a
- * request that is repeated would wait for whoever is changing its observer.
+ * The primary key and the partial unique index on the name decide, also between two of one batch.
  * Behind the columns $14 is the claim, $15 and $16 are ids and their traces.
  */
-const insertWith = (starts: string): string => `
+const insertWith = (starts: string, given = GIVEN.from()): string => `
   WITH o AS (
     INSERT INTO observers (id, name, type, params, labels, pool, retry, status, revision, created_at,
                            start_at, start_next_at, when_full, silence, spec_version, needed_spec_version,
@@ -37,8 +36,7 @@ const insertWith = (starts: string): string => `
            CASE WHEN start_at > unacked_now() THEN 'Scheduled' ELSE 'Created' END,
            coalesce(revision, 1), coalesce(created_at, now()), start_at, start_at, when_full,
            silence, spec_version, spec_version, spec_version
-    FROM ${GIVEN.from()}
-    WHERE (SELECT true FROM observers there WHERE there.id = u.id) IS NULL -- one by one, in their order
+    FROM ${given}
     ON CONFLICT DO NOTHING RETURNING id, revision, status
   ), starts AS (${starts} RETURNING id, observer_id)
   SELECT array_agg(id) AS ids, now() AS now, pg_notify('unacked_changes', ''),
@@ -52,18 +50,25 @@ const CLAIM = `
   $14::uuid, CASE WHEN $14 IS NOT NULL THEN clock_timestamp() END,
   CASE WHEN $14 IS NULL THEN now() ELSE clock_timestamp() + ${OWN_CLAIM_HOLDS_MS} * interval '1 millisecond' END`;
 
-const INSERT = prepared(
-  insertWith(`
+const STARTS = `
     INSERT INTO commands (kind, observer_id, revision, claim_id, claimed_at, due_at) SELECT 'start', id, revision, ${CLAIM}
-    FROM o WHERE status = 'Created'`),
-);
+    FROM o WHERE status = 'Created'`;
+
+const INSERT = prepared(insertWith(STARTS));
+
+/** What is there is left out before it meets that: else a request that is repeated would wait for whoever is changing its observer. One by one, in their order. */
+const BUT_THOSE_THERE = `${GIVEN.from(false)} WHERE (SELECT true FROM observers there WHERE there.id = u.id) IS NULL`;
+const INSERT_OTHERS = prepared(insertWith(STARTS, BUT_THOSE_THERE));
 
 /** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
-const INSERT_TRACED = insertWith(`
+const INSERT_TRACED = insertWith(
+  `
   INSERT INTO commands (kind, observer_id, revision, trace_context, claim_id, claimed_at, due_at)
   SELECT 'start', o.id, o.revision, t.trace_context, ${CLAIM}
   FROM o LEFT JOIN unnest($15::uuid[], $16::text[]) AS t (id, trace_context) USING (id)
-  WHERE o.status = 'Created'`);
+  WHERE o.status = 'Created'`,
+  BUT_THOSE_THERE,
+);
 
 interface InsertedRow {
   ids: ObserverId[];
@@ -72,16 +77,21 @@ interface InsertedRow {
   startsOf: ObserverId[] | null;
 }
 
-/** Inserts observers with their start commands; those whose id or name is taken are left out. */
+/**
+ * Inserts observers with their start commands; those whose id or name is taken are left out.
+ *
+ * @param mayBeThere whether nobody has looked yet for those that are there by their id
+ */
 export async function insertObservers(
   tx: EntityManager,
   observers: NewObserver[],
   claimId?: string,
+  mayBeThere = false,
 ): Promise<Map<ObserverId, Inserted>> {
   if (observers.length === 0) return new Map();
   const contents = new Map(observers.toReversed().map((observer) => [observer.id, observer]));
   const isTraced = observers.some((o) => o.traceContext !== undefined);
-  const [row] = await tx.query<InsertedRow[]>(isTraced ? INSERT_TRACED : INSERT, [
+  const [row] = await tx.query<InsertedRow[]>(isTraced ? INSERT_TRACED : mayBeThere ? INSERT_OTHERS : INSERT, [
     ...GIVEN.of(observers),
     claimId ?? null,
     ...(isTraced ? tracesOf([...contents.values()]) : []),
