@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { EventBatch, MessageId, ObserverId, RunId, ServiceId } from "@unacked/contracts";
+import type { EventBatch, ObserverId, ServiceId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
 import { errorGroupOf } from "../../services/observer-manager/src/domain/errors/error-group.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
+import { runOf } from "../support/messages/told-run.ts";
 import { putObserver, useBooks } from "../support/servers/books.ts";
 import { whereItLies } from "../support/servers/long-values.ts";
 
@@ -13,14 +14,6 @@ const books = useBooks("observers, runs, services, commands");
 const LONG_AGO = new Date(1_000);
 /** Long, and not to be shortened by compression. */
 const stack = () => Array.from({ length: 200 }, () => randomUUID()).join("\n");
-
-const runOf = (observerId: string) => ({
-  observerId: observerId as ObserverId,
-  runId: randomUUID() as RunId,
-  messageId: randomUUID() as MessageId,
-  revision: 1,
-  at: 1_000,
-});
 
 /** A service's batches, one after the other. */
 function newTelling(): (...events: EventBatch["events"]) => Promise<unknown> {

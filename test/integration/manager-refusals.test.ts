@@ -5,9 +5,6 @@ import {
   decodeList,
   ErrorReport,
   type EventBatch,
-  type MessageId,
-  type ObserverId,
-  type RunId,
   type ServiceId,
   StateMessage,
 } from "@unacked/contracts";
@@ -20,6 +17,7 @@ import { Ledger } from "../../services/observer-manager/src/operations/books/led
 import { readLostObserver } from "../../services/observer-manager/src/operations/observers/lost-observers.ts";
 import type { Tally } from "../../services/observer-manager/src/operations/tally.ts";
 import { type GoldenMessage, goldenMessages, presentSchemas, presentVersion } from "../support/messages/golden-messages.ts";
+import { runOf } from "../support/messages/told-run.ts";
 import { putObserver, useBooks } from "../support/servers/books.ts";
 
 const BEYOND_INT4 = 3_000_000_000;
@@ -43,13 +41,6 @@ const batchOf = (events: EventBatch["events"], more: Partial<EventBatch> = {}): 
   seq: 1,
   events,
   ...more,
-});
-const runOf = (observerId: string) => ({
-  observerId: observerId as ObserverId,
-  runId: randomUUID() as RunId,
-  messageId: randomUUID() as MessageId,
-  revision: 1,
-  at: 1_000,
 });
 const startOf = (run: ReturnType<typeof runOf>) => ({ kind: "RunStarted" as const, ...run, attempt: 1 });
 const statusOf = async (id: string) =>

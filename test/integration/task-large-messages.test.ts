@@ -3,12 +3,11 @@ import { EXCHANGES, newServiceId, TASK_STATE_KEY, TASK_STATE_QUEUE, taskStateQue
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { TaskStateConsumer } from "../../services/observer-manager/src/adapters/amqp/tasks/task-state-consumer.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
-import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";
 import { freshVhost } from "../support/servers/servers.ts";
+import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 const MESSAGES = 24;
 /** Of 64 KiB each, as a result may have: a message has more than a MiB. */
@@ -45,12 +44,7 @@ test("Ends with large results, which wait when a manager begins, are in the book
     await management.publish({ exchange: EXCHANGES.events.name, routingKey: TASK_STATE_KEY, body });
   }
   const behind: string[] = [];
-  const nothing = () => undefined;
-  const ledger = new TaskLedger({
-    store: new PostgresTaskLedgerStore(books.dataSource),
-    creations: { of: async () => new Map() },
-    ...{ tally: { ended: nothing }, unwanted: nothing, committed: nothing, behind: (pools) => behind.push(...pools) },
-  });
+  const ledger = taskLedgerOn(books.dataSource, { behind: (pools) => behind.push(...pools) });
   const errors = { record: async (told: unknown[]) => expect(told).toEqual([]) };
   const days = { makeAhead: async () => undefined } as never;
   const log = keptLog();

@@ -3,10 +3,10 @@ import { TaskEventBatch } from "@unacked/contracts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Portions } from "../../services/observer-manager/src/adapters/amqp/deliveries/portions.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 /* A batch of a number counts once, however often and to whomever it comes. */
 
@@ -18,15 +18,7 @@ beforeAll(() => new PostgresTaskDays(books.dataSource).makeAhead());
 let behind: string[];
 
 /** As a manager of its own has it. */
-const newLedger = () =>
-  new TaskLedger({
-    store: new PostgresTaskLedgerStore(books.dataSource),
-    creations: { of: async () => new Map() },
-    tally: { ended: () => undefined },
-    unwanted: () => undefined,
-    committed: () => undefined,
-    behind: (pools) => behind.push(...pools),
-  });
+const newLedger = () => taskLedgerOn(books.dataSource, { behind: (pools) => behind.push(...pools) });
 
 const [one, other] = [randomUUID(), randomUUID()].toSorted();
 let task: { id: string; send: string };

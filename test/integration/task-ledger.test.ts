@@ -6,10 +6,10 @@ import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/p
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import type { SendCreations } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 /* What becomes of ends on their way into the books: those that say no more than "completed" go by a statement of their own. */
 
@@ -91,14 +91,7 @@ test("Each end of a batch is what it is, whichever statement writes it", async (
 
 test("It says what others may begin now: as many as have ended, or perhaps more, or nobody", async () => {
   const made: string[] = [];
-  const ledger = new TaskLedger({
-    store: new PostgresTaskLedgerStore(books.dataSource),
-    creations: { of: async () => new Map() },
-    tally: { ended: () => undefined },
-    unwanted: () => undefined,
-    committed: (_, told) => made.push(told.made),
-    behind: () => undefined,
-  });
+  const ledger = taskLedgerOn(books.dataSource, { committed: (_, told) => made.push(told.made) });
   const [one, other, third, fourth] = (await running(4)) as [Sent, Sent, Sent, Sent];
   const about = ({ id, send }: Sent) => ({ taskId: id, sendId: send, at: Date.now() });
   const workers = { kind: "TaskWorkers", workers: 5, draining: false, types: [] };

@@ -5,6 +5,7 @@ import { PostgresTaskFigureStore } from "../../services/observer-manager/src/ada
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 /* What is kept of a service that took tasks, and for how long after its end. */
 
@@ -16,14 +17,7 @@ let store: PostgresTaskLedgerStore;
 let ledger: TaskLedger;
 beforeEach(() => {
   store = new PostgresTaskLedgerStore(books.dataSource);
-  ledger = new TaskLedger({
-    store,
-    creations: { of: async () => new Map() },
-    tally: { ended: () => undefined },
-    unwanted: () => undefined,
-    committed: () => undefined,
-    behind: () => undefined,
-  });
+  ledger = taskLedgerOn(books.dataSource, { store });
 });
 
 /** @param endedAgoS of the row in `services`; "living", or none at all */

@@ -3,13 +3,12 @@ import { type EventBatch, type ObserverTypeInfo, type ServiceId, TaskEventBatch 
 import { beforeEach, expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
 import { ANNOUNCED } from "../../services/observer-manager/src/adapters/postgres/tasks/task-services.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
-import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { insert, putService, useBooks } from "../support/servers/books.ts";
 import { whereItLies } from "../support/servers/long-values.ts";
+import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 /* With their schemas types are long: 100 kB of thirty, and each service of a fleet announces them. */
 
@@ -100,15 +99,7 @@ test("What is short of them stands beside them, whoever wrote them", async () =>
 });
 
 test("Of tasks they are written where they are others, however often a service says them, and how long its tasks take each time", async () => {
-  const store = new PostgresTaskLedgerStore(books.dataSource);
-  const ledger = new TaskLedger({
-    store,
-    creations: { of: async () => new Map() },
-    tally: { ended: () => undefined },
-    unwanted: () => undefined,
-    committed: () => undefined,
-    behind: () => undefined,
-  });
+  const ledger = taskLedgerOn(books.dataSource);
   const serviceId = randomUUID();
   let seq = 0;
   const tell = (...types: object[]) => {

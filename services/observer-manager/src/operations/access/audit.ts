@@ -1,5 +1,6 @@
 import { type AuditedAction, type AuditedTarget, MAX_AUDITED_TARGETS, newAuditId } from "@unacked/contracts";
 import type { AuditedActor } from "../../domain/access/identity.ts";
+import { grouped } from "../../domain/grouped.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 
 export interface AuditQuery {
@@ -52,15 +53,13 @@ export const doneTo = (action: Action, observers: { id: string; name: string }[]
 });
 
 /** One entry a call, however many observers it created. */
-export function doneToEach(created: readonly { action: Action; observer: { id: string; name: string } }[]): ActionDone[] {
-  const byAction = new Map<Action, { id: string; name: string }[]>();
-  for (const { action, observer } of created) {
-    const others = byAction.get(action);
-    if (others) others.push(observer);
-    else byAction.set(action, [observer]);
-  }
-  return [...byAction].map(([action, observers]) => doneTo(action, observers));
-}
+export const doneToEach = (created: readonly { action: Action; observer: { id: string; name: string } }[]): ActionDone[] =>
+  [...grouped(created, ({ action }) => action)].map(([action, of]) =>
+    doneTo(
+      action,
+      of.map(({ observer }) => observer),
+    ),
+  );
 
 export const doneToTaskType = (action: Action, type: string): ActionDone => ({
   action,
@@ -82,16 +81,12 @@ export const doneToFlow = (action: Action, { id, name }: { id: string; name: str
 });
 
 /** One entry a call, however many timers it changed. */
-export function doneToTimers(changes: readonly { action: Action; timer: { id: string; name: string } }[]): ActionDone[] {
-  const byAction = new Map<Action, ActionDone>();
-  for (const { action, timer } of changes) {
-    const done = byAction.get(action) ?? { action, count: 0, targets: [] };
-    done.count += 1;
-    if (done.count <= MAX_AUDITED_TARGETS) done.targets.push({ kind: "timer", id: timer.id, name: timer.name });
-    byAction.set(action, done);
-  }
-  return [...byAction.values()];
-}
+export const doneToTimers = (changes: readonly { action: Action; timer: { id: string; name: string } }[]): ActionDone[] =>
+  [...grouped(changes, ({ action }) => action)].map(([action, of]) => ({
+    action,
+    count: of.length,
+    targets: of.slice(0, MAX_AUDITED_TARGETS).map(({ timer: { id, name } }) => ({ kind: "timer", id, name })),
+  }));
 
 export const doneToSchedule = (action: Action, id: string): ActionDone => ({
   action,

@@ -2,7 +2,7 @@ import { doneToEach } from "../access/audit.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { Candidate, HowToCreate } from "./create-together.ts";
-import { lockFreeWorkers, wouldSuffice } from "./free-workers.ts";
+import { lockFreeWorkers, typesToCount, wouldSuffice } from "./free-workers.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
 
 /** Something stands in the way of one of them. Undoes the transaction: nothing is written. */
@@ -35,7 +35,10 @@ export async function createAsHoped(
   { check, claimId }: HowToCreate,
 ): Promise<CreateOutcome[]> {
   const observers = candidates.map(({ observer }) => observer);
-  const looked = allInOrder([lockFreeWorkers(tx, candidates), check?.(candidates.map(({ request }) => request))]);
+  const looked = allInOrder([
+    lockFreeWorkers(tx, typesToCount(candidates)),
+    check?.(candidates.map(({ request }) => request)),
+  ]);
   const mayBeThere = candidates.some(({ request }) => request.id !== undefined);
   const inserting = tx.insertObservers(observers, claimId, mayBeThere);
   const recorded = tx.recordActions(doneToEach(candidates));

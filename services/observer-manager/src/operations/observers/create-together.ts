@@ -3,7 +3,7 @@ import { type Action, doneToEach } from "../access/audit.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { BooksTransaction, Inserted } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
-import { type FreeByPool, lockFreeWorkers, mustFindWorker, wouldSuffice } from "./free-workers.ts";
+import { type FreeByPool, lockFreeWorkers, mustFindWorker, typesToCount, wouldSuffice } from "./free-workers.ts";
 import { isRepeated, type NewObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
 import type { WorkersLeft } from "./workers-left.ts";
@@ -47,7 +47,7 @@ export async function createTogether(
 ): Promise<CreateOutcome[]> {
   await noteWhatStartsLater(tx, candidates);
   const [free, known, wrongTypes = []] = await allInOrder([
-    lockFreeWorkers(tx, candidates),
+    lockFreeWorkers(tx, typesToCount(candidates)),
     tx.viewObservers(candidates.flatMap(({ request }) => request.id ?? [])),
     check?.(candidates.map(({ request }) => request)),
   ]);

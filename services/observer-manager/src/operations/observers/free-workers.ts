@@ -1,4 +1,5 @@
 import type { CreateObserver } from "@unacked/contracts";
+import { grouped } from "../../domain/grouped.ts";
 import { allInOrder } from "../all-in-order.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { NewObserver } from "./new-observer.ts";
@@ -16,14 +17,23 @@ export type FreeByPool = ReadonlyMap<string, WorkersLeft>;
 export const mustFindWorker = ({ request, observer }: Wanting): boolean =>
   request.whenFull === "reject" && observer.startsLater !== true;
 
-/** Asked at once, and done in this order: nobody else decides about these pools while their workers are counted. */
-export async function lockFreeWorkers(tx: BooksTransaction, wanting: readonly Wanting[]): Promise<FreeByPool> {
-  const wanted = wanting.filter(mustFindWorker);
-  const pools = [...new Set(wanted.map(({ observer }) => observer.pool))].toSorted();
+/** Of the pools in which one of these must find a worker, the types of all. */
+export function typesToCount(wanting: readonly Wanting[]): Map<string, Set<string>> {
+  const pools = new Set(wanting.filter(mustFindWorker).map(({ observer }) => observer.pool));
+  const counted = wanting.filter(({ observer }) => pools.has(observer.pool));
+  const byPool = grouped(counted, ({ observer }) => observer.pool);
+  return new Map([...byPool].map(([pool, of]) => [pool, new Set(of.map(({ observer }) => observer.type))]));
+}
+
+/** Asked at once, and done in this order: nobody else decides about these pools until the transaction ends, so that the answer holds. */
+export async function lockFreeWorkers(
+  tx: BooksTransaction,
+  typesOf: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<FreeByPool> {
+  const pools = [...typesOf.keys()].toSorted();
   const locked = pools.map((pool) => tx.lockPool(pool));
   const counted = pools.map(async (pool): Promise<[string, WorkersLeft]> => {
-    const types = wanting.flatMap(({ observer }) => (observer.pool === pool ? [observer.type] : []));
-    return [pool, new WorkersLeft(await tx.freeWorkers(pool, [...new Set(types)]))];
+    return [pool, new WorkersLeft(await tx.freeWorkers(pool, [...(typesOf.get(pool) ?? [])]))];
   });
   const [, free] = await allInOrder([allInOrder(locked), allInOrder(counted)]);
   return new Map(free);

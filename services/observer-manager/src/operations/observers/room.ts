@@ -1,7 +1,7 @@
 import type { ProblemCode } from "@unacked/contracts";
 import type { Books, ObserverBook } from "../../domain/books/books.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
-import { WorkersLeft } from "./workers-left.ts";
+import { lockFreeWorkers } from "./free-workers.ts";
 
 /** Takes a worker for an observer that is to run again, and says why not. */
 export type Room = (observer: ObserverBook) => ProblemCode | null;
@@ -18,11 +18,7 @@ export async function roomFor(tx: BooksTransaction, books: Books): Promise<Room>
   const typesOf = new Map<string, Set<string>>();
   for (const { pool, type } of [...books.observers.values()].filter(needsWorker))
     typesOf.set(pool, (typesOf.get(pool) ?? new Set()).add(type));
-  const left = new Map<string, WorkersLeft>();
-  for (const [pool, types] of [...typesOf].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-    await tx.lockPool(pool);
-    left.set(pool, new WorkersLeft(await tx.freeWorkers(pool, [...types])));
-  }
+  const left = await lockFreeWorkers(tx, typesOf);
   return (observer) => {
     const workers = needsWorker(observer) ? left.get(observer.pool) : undefined;
     if (workers === undefined) return null;

@@ -24,8 +24,8 @@ import {
 import { doneTo, newAction } from "../access/audit.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
+import { lockFreeWorkers } from "./free-workers.ts";
 import type { SpecChanged, SpecRequest } from "./observer-tools.ts";
-import { WorkersLeft } from "./workers-left.ts";
 
 /** What has to be looked up outside of the transaction: its row would be locked for as long. */
 export interface Unchecked {
@@ -146,6 +146,6 @@ const isChecked = ({ params, pool, whenFull }: CreateObserver, checked: CreateOb
 
 /** Its pool is locked after its row, as by whoever resumes observers (room.ts), so that none of two waits for the other. */
 async function hasRoom(tx: BooksTransaction, { pool, type }: { pool: string; type: string }): Promise<boolean> {
-  await tx.lockPool(pool);
-  return new WorkersLeft(await tx.freeWorkers(pool, [type])).of(type) > 0;
+  const free = await lockFreeWorkers(tx, new Map([[pool, new Set([type])]]));
+  return (free.get(pool)?.of(type) ?? 0) > 0;
 }
