@@ -84,14 +84,16 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
    * Wakes when others have all that it had. A slot that wakes is ended before it does anything, so what its runs were just writing is held up on
    * its way to the table, and arrives when a newer epoch has begun.
    */
-  async function freeze(name: string): Promise<void> {
-    const service = system.service(`${pool}-${name}`);
+  async function freeze(ids: string[]): Promise<void> {
+    const name = await fullest();
+    const service = system.service(name);
+    await untilWritten(ids); // else its connections may not be open yet, and it has nothing on its way
     wire.only(`counters of ${service.pid}`).blackhole("to-server");
     await eventually(() => expect(system.actingByPid(3 * EVERY_MS).get(service.pid)?.size ?? 0).toBe(0), {
       timeoutMs: LONG_MS,
       what: "that each waits for its write",
     });
-    const had = (await system.listObservers(`&pool=${pool}`)).filter((one) => one.service?.name === `${pool}-${name}`);
+    const had = (await system.listObservers(`&pool=${pool}`)).filter((one) => one.service?.name === name);
     const slots = slotsOf(service.pid);
     for (const slot of slots) process.kill(slot, "SIGSTOP");
     await service.kill("SIGSTOP");
@@ -106,17 +108,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
       },
       { timeoutMs: LONG_MS, what: "that others have what the frozen one had" },
     );
-    await eventually(
-      async () => {
-        const [row] = await queryRows<{ count: number }>(
-          database.databaseUrl,
-          `SELECT count(*)::int FROM fences f JOIN observers o ON o.id = f.observer_id
-           WHERE f.epoch >= o.fencing_token AND o.id IN (${had.map(({ id }) => `'${id}'`).join(", ")})`,
-        );
-        expect(row?.count).toBe(had.length);
-      },
-      { timeoutMs: LONG_MS, what: "that each newer run has written" },
-    );
+    await untilWritten(had.map(({ id }) => id));
     await wire.heal();
     await eventually(async () => expect(await refused()).toBeGreaterThan(0), {
       timeoutMs: LONG_MS,
@@ -130,6 +122,45 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
     });
   }
 
+  /** Until each acts where the books have it: right after a death they still have it where it was. */
+  async function allRun(ids: string[]): Promise<void> {
+    await system.untilStatus(ids, "Processing", LONG_MS);
+    await eventually(
+      async () => {
+        const alive = (await system.listServices()).filter(({ pid }) => isAlive(pid));
+        const pids = new Map(alive.map(({ id, pid }) => [id, pid]));
+        const acting = system.actingByPid(3 * EVERY_MS);
+        const elsewhere = (await system.listObservers(`&pool=${pool}`)).filter(
+          ({ id, service }) => acting.get(pids.get(service?.id ?? "") ?? 0)?.has(id) !== true,
+        );
+        expect(elsewhere.map((one) => one.name)).toEqual([]);
+      },
+      { timeoutMs: LONG_MS, what: "that each acts where the books have it" },
+    );
+  }
+
+  /** Until each has written in its newest run. */
+  async function untilWritten(ids: string[]): Promise<void> {
+    await eventually(
+      async () => {
+        const [row] = await queryRows<{ count: number }>(
+          database.databaseUrl,
+          "SELECT count(*)::int FROM fences f JOIN observers o ON o.id = f.observer_id WHERE f.epoch >= o.fencing_token AND o.id = ANY($1)",
+          [ids],
+        );
+        expect(row?.count).toBe(ids.length);
+      },
+      { timeoutMs: LONG_MS, what: "that each newest run has written" },
+    );
+  }
+
+  /** The service that has most of them: who was last to be back after a death may have none. */
+  async function fullest(): Promise<string> {
+    const names = (await system.listObservers(`&pool=${pool}`)).map((one) => one.service?.name ?? "");
+    const has = (name: string) => names.filter((one) => one === name).length;
+    return has(`${pool}-a`) > has(`${pool}-b`) ? `${pool}-a` : `${pool}-b`;
+  }
+
   /** Writes that the table did not take. */
   async function refused(): Promise<number> {
     const [row] = await queryRows<{ count: number }>(
@@ -139,10 +170,10 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
     return row?.count ?? 0;
   }
 
-  async function happen(what: "freeze" | "manager" | "broker" | "database", victim: string): Promise<void> {
+  async function happen(what: "freeze" | "manager" | "broker" | "database", ids: string[]): Promise<void> {
     switch (what) {
       case "freeze":
-        return freeze(victim);
+        return freeze(ids);
       case "manager":
         await Promise.all(system.managers.filter((one) => one.exit() === null).map((one) => one.kill("SIGKILL")));
         return void (await system.startManager());
@@ -161,18 +192,17 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
     "none starts below what it has saved, and what an older epoch writes after a newer one has begun is refused by the table",
     async () => {
       const ids = await createAll();
-      const allRun = () => system.untilStatus(ids, "Processing", LONG_MS);
-      await allRun();
+      await allRun(ids);
       const startMs = performance.now();
       for (let kill = 0; kill < KILLS; kill += 1) {
         const victim = kill % 2 === 0 ? "a" : "b";
         for (const what of BESIDE[kill] ?? []) {
-          await happen(what, victim);
-          await allRun();
+          await happen(what, ids);
+          await allRun(ids);
         }
         await system.service(`${pool}-${victim}`).kill("SIGKILL");
         await serve(victim);
-        await allRun();
+        await allRun(ids);
         expect(log.readOn().below).toEqual([]);
         // What is older has nothing to say to what is looked at in the end.
         if (PROVES) system.forgetActsBefore(process.hrtime.bigint() - 5_000_000_000n);

@@ -1,10 +1,10 @@
 import pg from "pg";
 
-export async function queryRows<T>(databaseUrl: string, query: string): Promise<T[]> {
+export async function queryRows<T>(databaseUrl: string, query: string, values: unknown[] = []): Promise<T[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    return (await client.query(query)).rows as T[];
+    return (await client.query(query, values)).rows as T[];
   } finally {
     await client.end();
   }
