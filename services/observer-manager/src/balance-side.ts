@@ -1,10 +1,10 @@
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import { BalanceDesk } from "./operations/balance/balance-desk.ts";
 import { Balancer } from "./operations/balance/balancer.ts";
 import type { Log } from "./operations/log.ts";
 
 export interface BalanceSideParts {
-  database: Pick<DatabaseSide, "balance">;
+  stores: Pick<Stores, "balance">;
   isAuto: boolean;
   isReady(): boolean;
   /** Whether all managers know what a move is. */
@@ -19,8 +19,8 @@ export class BalanceSide {
   readonly desk: BalanceDesk;
   readonly #balancer: Balancer;
 
-  constructor({ database, isAuto, isReady, mayMove, committed, log }: BalanceSideParts) {
-    const store = database.balance;
+  constructor({ stores, isAuto, isReady, mayMove, committed, log }: BalanceSideParts) {
+    const store = stores.balance;
     this.#balancer = new Balancer({ store, isAuto, mayMove: () => isReady() && mayMove(), committed, log });
     this.desk = new BalanceDesk({ store, isAuto, isReady, mayMove, begun: () => this.#balancer.wake(), committed });
   }

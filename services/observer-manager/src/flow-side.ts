@@ -1,5 +1,5 @@
 import type { FlowId } from "@unacked/contracts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import { EndedRetention } from "./operations/ended-retention.ts";
 import { FlowDesk } from "./operations/flows/flow-desk.ts";
 import { FlowFollower } from "./operations/flows/flow-follower.ts";
@@ -10,7 +10,7 @@ import type { TaskSide } from "./task-side.ts";
 const FORGOTTEN_AT_ONCE = 500;
 
 export interface FlowSideParts {
-  database: Pick<DatabaseSide, "flows" | "tasks">;
+  stores: Pick<Stores, "flows" | "tasks">;
   tasks: Pick<TaskSide, "wake" | "over" | "cancelled">;
   retentionMs: number;
   mayUse(pools: readonly string[]): Promise<boolean>;
@@ -24,13 +24,13 @@ export class FlowSide {
   readonly #follower: FlowFollower;
   readonly #retention: EndedRetention;
 
-  constructor({ database, tasks, retentionMs, mayUse, log }: FlowSideParts) {
-    const { store, following } = database.flows;
+  constructor({ stores, tasks, retentionMs, mayUse, log }: FlowSideParts) {
+    const { store, following } = stores.flows;
     this.#waits = new Waits(store, log);
     const wake = () => tasks.wake();
     this.desk = new FlowDesk({
       store,
-      types: database.tasks.store,
+      types: stores.tasks.store,
       waits: this.#waits,
       mayUse,
       wake,

@@ -4,6 +4,7 @@ import type { Tracing } from "@unacked/tracing";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { type HttpServer, startHttpServer } from "./adapters/http/server/http-server.ts";
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
+import type { Channel } from "./adapters/postgres/connection/notifications.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { BalanceSide } from "./balance-side.ts";
 import { FlowSide } from "./flow-side.ts";
@@ -66,11 +67,11 @@ export class ObserverManager {
     this.#metrics = new ManagerMetrics({
       version,
       stats: () => this.#api.reads.stats(),
-      commands: () => this.#database.commandCounts(),
-      tasks: () => this.#database.tasks.counts(),
-      timers: () => this.#database.timers.counts(),
-      flows: () => this.#database.flows.counts(),
-      schedules: () => this.#database.schedules.counts(),
+      commands: () => this.#database.stores.commandCounts(),
+      tasks: () => this.#database.stores.tasks.counts(),
+      timers: () => this.#database.stores.timers.counts(),
+      flows: () => this.#database.stores.flows.counts(),
+      schedules: () => this.#database.stores.schedules.counts(),
       taskFigures: () => this.#tasks.figureDesk.taskFiguresUndrawn(),
       repairs: () => this.#observers.repairs,
       failingForMs: () => ({ ...this.#observers.failingForMs, tasks: this.#tasks.failingForMs }),
@@ -87,12 +88,14 @@ export class ObserverManager {
     const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
     const database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
     this.#database = database;
-    const putAside = new CountedErrors(database.errors, tally);
+    const { stores } = database;
+    const wakeups = (channel: Channel) => database.notifications(channel);
+    const putAside = new CountedErrors(stores.errors, tally);
     const amqp = amqpSettingsOf(parts);
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const taskRetentionMs = settings.TASK_RETENTION_DAYS * MS_PER_DAY;
     this.#features = new FeatureGate({
-      store: database.features,
+      store: stores.features,
       stateConsumers: () => this.#observers.stateConsumers,
       managerId,
       version,
@@ -102,7 +105,8 @@ export class ObserverManager {
     this.#observers = new ObserverSide({
       ...amqp,
       tracing,
-      database,
+      stores,
+      wakeups,
       features: this.#features,
       reads,
       errors: putAside,
@@ -125,11 +129,12 @@ export class ObserverManager {
         this.#changes.startOver();
       },
     });
-    this.#changes = new ChangeHub(database.changes, database.notifications("unacked_changes"), log);
-    this.#logs = new LogDesk({ places: database.logPlaces, reader: this.#observers.logs });
+    this.#changes = new ChangeHub(stores.changes, wakeups("unacked_changes"), log);
+    this.#logs = new LogDesk({ places: stores.logPlaces, reader: this.#observers.logs });
     this.#tasks = new TaskSide({
       ...amqp,
-      database,
+      stores,
+      wakeups,
       errors: putAside,
       tally: this.#metrics.taskTally,
       retentionMs: taskRetentionMs,
@@ -139,7 +144,7 @@ export class ObserverManager {
       log,
     });
     this.#flows = new FlowSide({
-      database,
+      stores,
       tasks: this.#tasks,
       retentionMs: taskRetentionMs,
       mayUse: (pools) => this.#features.allKnow("flows", pools),
@@ -148,7 +153,7 @@ export class ObserverManager {
     this.#requests = new RequestSide({
       ...amqp,
       users: settings.REQUEST_USERS,
-      database,
+      stores,
       errors: putAside,
       tally: this.#metrics.requestTally,
       wake: () => this.#tasks.wake(),
@@ -157,13 +162,14 @@ export class ObserverManager {
     });
     this.#timers = new TimerSide({
       ...amqp,
-      database,
+      stores,
+      wakeups,
       tally: this.#metrics.timerTally,
       retentionMs: settings.TIMER_RETENTION_DAYS * MS_PER_DAY,
       log,
     });
     this.#schedules = new ScheduleSide({
-      database,
+      stores,
       tally: this.#metrics.scheduleTally,
       wakeTasks: () => this.#tasks.wake(),
       cancelled: (over, refuse) => this.#tasks.cancelled(over, refuse),
@@ -172,7 +178,7 @@ export class ObserverManager {
       log,
     });
     this.#balance = new BalanceSide({
-      database,
+      stores,
       isAuto: settings.REBALANCE === "auto",
       isReady,
       mayMove: () => this.#features.mayGoOnWith("balance"),
@@ -181,7 +187,7 @@ export class ObserverManager {
     });
     const { lifecycle, checkpointDesk: checkpoints, errorDesk: errors } = this.#observers;
     const whyNot = (act: WorkAct) => lifecycle.whyNot(act);
-    this.#work = new WorkSide({ database, whyNot, committed, retentionMs, log });
+    this.#work = new WorkSide({ stores, whyNot, committed, retentionMs, log });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
@@ -196,7 +202,7 @@ export class ObserverManager {
       lifecycle,
       checkpoints,
       services: new ServiceDesk({
-        store: database.services,
+        store: stores.services,
         isReady,
         mayCordon: () => this.#features.mayGoOnWith("balance"),
         mayReload: () => this.#features.mayGoOnWith("reload"),

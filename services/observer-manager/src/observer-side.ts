@@ -2,11 +2,13 @@ import type { ReadinessCheck } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { ObserverBroker } from "./adapters/amqp/observer-broker.ts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Channel } from "./adapters/postgres/connection/notifications.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import type { ErrorBook } from "./operations/books/books-store.ts";
 import { LateEvents } from "./operations/books/late-events.ts";
 import { Ledger } from "./operations/books/ledger.ts";
 import { Retention } from "./operations/books/retention.ts";
+import type { Wakeups } from "./operations/changes/change-log.ts";
 import { Dispatcher } from "./operations/commands/dispatcher.ts";
 import { ErrorDesk } from "./operations/errors/error-desk.ts";
 import type { FeatureGate } from "./operations/features/feature-gate.ts";
@@ -25,8 +27,9 @@ import type { Tally } from "./operations/tally.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
 
 export interface ObserverSideParts extends AmqpSettings {
-  database: Pick<DatabaseSide, "books" | "commands" | "notifications" | "pools" | "proofs" | "reconciliation"> &
-    Pick<DatabaseSide, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
+  wakeups: (channel: Channel) => Wakeups;
+  stores: Pick<Stores, "books" | "commands" | "pools" | "proofs" | "reconciliation"> &
+    Pick<Stores, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
   features: Pick<FeatureGate, "mayGoOnWith" | "mayUse" | "nextReaderKnows">;
   reads: Pick<ManagerReads, "findObserver" | "readCheckpoint">;
   errors: ErrorBook;
@@ -51,8 +54,8 @@ export class ObserverSide {
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
 
-  constructor({ database, features, reads, errors, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
-    const { books, commands, pools, proofs, types } = database;
+  constructor({ stores, wakeups, features, reads, errors, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
+    const { books, commands, pools, proofs, types } = stores;
     const committed = () => this.wake();
     const isReady = () => this.isReady;
     const isCaughtUp = () => this.isCaughtUp;
@@ -67,8 +70,8 @@ export class ObserverSide {
       },
     );
     this.#dispatcher = new Dispatcher(commands, this.#broker.sender, log, tally);
-    database.notifications("unacked_commands").onWake(committed);
-    this.#prober = new Prober({ store: database.silence, isCaughtUp, probed: committed, log });
+    wakeups("unacked_commands").onWake(committed);
+    this.#prober = new Prober({ store: stores.silence, isCaughtUp, probed: committed, log });
     const prover = new AbsenceProver({
       store: proofs,
       markers: this.#broker,
@@ -77,7 +80,7 @@ export class ObserverSide {
       log,
     });
     this.#reconciler = new Reconciler({
-      store: database.reconciliation,
+      store: stores.reconciliation,
       books,
       queues: this.#broker,
       prover,
@@ -87,10 +90,10 @@ export class ObserverSide {
       committed,
       log,
     });
-    this.#scheduledStarts = new ScheduledStarts({ store: database.scheduledStarts, books, isReady, committed, log });
+    this.#scheduledStarts = new ScheduledStarts({ store: stores.scheduledStarts, books, isReady, committed, log });
     this.#poolKeeper = new PoolKeeper({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
-    this.#retention = new Retention({ store: database.retention, retentionMs, log });
-    this.#lateEvents = new LateEvents({ store: database.unapplied, books, committed, log });
+    this.#retention = new Retention({ store: stores.retention, retentionMs, log });
+    this.#lateEvents = new LateEvents({ store: stores.unapplied, books, committed, log });
     this.lifecycle = new ObserverLifecycle({
       store: books,
       types: typeCheck,

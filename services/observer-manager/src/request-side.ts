@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { RequestBroker } from "./adapters/amqp/requests/request-broker.ts";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import type { RequestUsers } from "./domain/requests/request-users.ts";
 import type { ErrorBook } from "./operations/books/books-store.ts";
 import type { Log } from "./operations/log.ts";
@@ -13,7 +13,7 @@ import type { RequestTally } from "./operations/tally.ts";
 export interface RequestSideParts extends AmqpSettings {
   /** Undefined: nobody may ask anything over AMQP, and nothing is declared. */
   users: RequestUsers | undefined;
-  database: Pick<DatabaseSide, "tasks">;
+  stores: Pick<Stores, "tasks">;
   errors: ErrorBook;
   tally: RequestTally;
   /** Some task may be due. */
@@ -27,9 +27,9 @@ export interface RequestSideParts extends AmqpSettings {
 export class RequestSide {
   readonly #broker: RequestBroker | undefined;
 
-  constructor({ users, database, errors, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
+  constructor({ users, stores, errors, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
     if (users === undefined) return;
-    const { store: types, requests: store } = database.tasks;
+    const { store: types, requests: store } = stores.tasks;
     const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
     this.#broker = new RequestBroker(settings, {
       gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),

@@ -1,5 +1,5 @@
 import type { TaskId, Wanted } from "@unacked/contracts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import type { Log } from "./operations/log.ts";
 import { LevelKeeper } from "./operations/schedules/level-keeper.ts";
 import { ScheduleDesk } from "./operations/schedules/schedule-desk.ts";
@@ -8,7 +8,7 @@ import type { ScheduleTally } from "./operations/tally.ts";
 import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
 
 export interface ScheduleSideParts {
-  database: Pick<DatabaseSide, "schedules" | "tasks">;
+  stores: Pick<Stores, "schedules" | "tasks">;
   tally: ScheduleTally;
   /** Tasks were created. */
   wakeTasks(): void;
@@ -26,15 +26,15 @@ export class ScheduleSide {
   readonly #firer: ScheduleFirer;
   readonly #levels: LevelKeeper;
 
-  constructor({ database, tally, wakeTasks, cancelled, mayWant, committed, log }: ScheduleSideParts) {
-    const { store, firing, levels } = database.schedules;
+  constructor({ stores, tally, wakeTasks, cancelled, mayWant, committed, log }: ScheduleSideParts) {
+    const { store, firing, levels } = stores.schedules;
     this.#firer = new ScheduleFirer({ store: firing, wakeTasks, cancelled, tally, log });
     this.#levels = new LevelKeeper({ store: levels, mayWant, committed, tally, log });
     const wake = (): void => {
       this.#firer.wake();
       this.#levels.wake();
     };
-    this.desk = new ScheduleDesk({ store, types: database.tasks.store, wake, wakeTasks, cancelled });
+    this.desk = new ScheduleDesk({ store, types: stores.tasks.store, wake, wakeTasks, cancelled });
   }
 
   start(): void {

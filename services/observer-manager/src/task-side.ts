@@ -1,8 +1,10 @@
 import type { QueueDepth, TaskId } from "@unacked/contracts";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { TaskBroker } from "./adapters/amqp/tasks/task-broker.ts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Channel } from "./adapters/postgres/connection/notifications.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import type { ErrorBook } from "./operations/books/books-store.ts";
+import type { Wakeups } from "./operations/changes/change-log.ts";
 import type { Log } from "./operations/log.ts";
 import type { TaskTally } from "./operations/tally.ts";
 import { TaskCreations } from "./operations/tasks/task-creations.ts";
@@ -22,7 +24,8 @@ import { WaitingTakers } from "./operations/tasks/waiting-takers.ts";
 import { Waits } from "./operations/waits.ts";
 
 export interface TaskSideParts extends AmqpSettings {
-  database: Pick<DatabaseSide, "tasks" | "notifications">;
+  stores: Pick<Stores, "tasks">;
+  wakeups: (channel: Channel) => Wakeups;
   errors: ErrorBook;
   tally: TaskTally;
   retentionMs: number;
@@ -54,8 +57,8 @@ export class TaskSide {
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
-    const { database, log, retentionMs, isCaughtUp, tally } = parts;
-    const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = database.tasks;
+    const { stores, wakeups, log, retentionMs, isCaughtUp, tally } = parts;
+    const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = stores.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
     const cancelled = (refuse: UnwantedAttempt[]): void => {
@@ -65,7 +68,7 @@ export class TaskSide {
     const promoted = () => this.#takers.wake();
     const isWaitedFor = (pool: string, types: ReadonlySet<string>) => this.#takers.isWaitedFor(pool, types);
     this.#dispatcher = new TaskDispatcher({ store: queue, sender: this.#broker, promoted, isWaitedFor, log });
-    database.notifications("unacked_tasks").onWake(wake);
+    wakeups("unacked_tasks").onWake(wake);
     this.#waits = new Waits(store, log);
     this.desk = new TaskDesk({
       store,
@@ -92,11 +95,11 @@ export class TaskSide {
   }
 
   start(): void {
-    const { database, errors, managerId: reporter, tally, log } = this.#parts;
-    const { ledger: store, days } = database.tasks;
+    const { stores, errors, managerId: reporter, tally, log } = this.#parts;
+    const { ledger: store, days } = stores.tasks;
     const ledger = new TaskLedger({
       store,
-      creations: new TaskCreations(database.tasks.store, this.#parts.creationPools),
+      creations: new TaskCreations(stores.tasks.store, this.#parts.creationPools),
       tally,
       unwanted: (attempts) => void this.#broker.cancel(attempts),
       behind: (pools) => this.#prover.booksAreBehind(pools),

@@ -1,7 +1,9 @@
 import { newUuid } from "@unacked/contracts";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { TimerBroker } from "./adapters/amqp/timers/timer-broker.ts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Channel } from "./adapters/postgres/connection/notifications.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
+import type { Wakeups } from "./operations/changes/change-log.ts";
 import { EndedRetention } from "./operations/ended-retention.ts";
 import type { Log } from "./operations/log.ts";
 import type { TimerTally } from "./operations/tally.ts";
@@ -12,7 +14,8 @@ import { TimerLeases } from "./operations/timers/timer-leases.ts";
 const FORGOTTEN_AT_ONCE = 5_000;
 
 export interface TimerSideParts extends AmqpSettings {
-  database: Pick<DatabaseSide, "timers" | "notifications">;
+  stores: Pick<Stores, "timers">;
+  wakeups: (channel: Channel) => Wakeups;
   tally: TimerTally;
   retentionMs: number;
   log: Log;
@@ -27,9 +30,9 @@ export class TimerSide {
   readonly #retention: EndedRetention;
   readonly #leave: () => Promise<void>;
 
-  constructor({ database, tally, retentionMs, log, ...settings }: TimerSideParts) {
+  constructor({ stores, wakeups, tally, retentionMs, log, ...settings }: TimerSideParts) {
     const owner = newUuid();
-    const { store, firing } = database.timers;
+    const { store, firing } = stores.timers;
     const wake = () => this.#firer.wake();
     this.#broker = new TimerBroker(settings);
     this.#firer = new TimerFirer({ owner, store: firing, sender: this.#broker, tally, log });
@@ -41,7 +44,7 @@ export class TimerSide {
       log,
     });
     this.desk = new TimerDesk({ store, wake });
-    database.notifications("unacked_timers").onWake(wake);
+    wakeups("unacked_timers").onWake(wake);
     this.#leave = () =>
       firing.leave(owner).catch((error: unknown) => {
         log.debug({ err: error }, "the lease for firing timers runs out by itself");

@@ -1,5 +1,5 @@
 import type { BeginWork } from "@unacked/contracts";
-import type { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import { EndedRetention } from "./operations/ended-retention.ts";
 import type { Log } from "./operations/log.ts";
 import type { Refusal } from "./operations/refusal.ts";
@@ -9,7 +9,7 @@ import { WorkDoer } from "./operations/work/work-doer.ts";
 const FORGOTTEN_AT_ONCE = 1_000;
 
 export interface WorkSideParts {
-  database: Pick<DatabaseSide, "work">;
+  stores: Pick<Stores, "work">;
   whyNot(act: BeginWork["act"]): Refusal | undefined;
   committed(): void;
   retentionMs: number;
@@ -22,7 +22,7 @@ export class WorkSide {
   readonly #doer: WorkDoer;
   readonly #retention: EndedRetention;
 
-  constructor({ database: { work: store }, whyNot, committed, retentionMs, log }: WorkSideParts) {
+  constructor({ stores: { work: store }, whyNot, committed, retentionMs, log }: WorkSideParts) {
     this.#doer = new WorkDoer({ store, mayDo: (act) => whyNot(act) === undefined, committed, log });
     this.desk = new WorkDesk({ store, whyNot, wake: () => this.#doer.wake() });
     this.#retention = new EndedRetention({
