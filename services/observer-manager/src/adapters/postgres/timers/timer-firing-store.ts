@@ -1,5 +1,6 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { DueFloor, type DueLook } from "../../../domain/due-floor.ts";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/timers/timer-store.ts";
 import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
@@ -9,6 +10,8 @@ import { prepared } from "../statements/prepared.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
 import { FIRING, isOver, keepEnded } from "./timer-view.ts";
 
+const msOf = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
+
 /** By PostgreSQL's own clock, which no test shifts. */
 const LEASE = "now() + interval '6 seconds'";
 const RENEW = `
@@ -16,14 +19,14 @@ const RENEW = `
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
 
 /**
- * Index: timers_due. There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
+ * Index: timers_due, from $4 on (due-floor.ts). There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
  * not look, and is left for the next; so is what is beyond MAX_CLAIM_BYTES.
  */
 const CLAIM = `
   WITH clock AS MATERIALIZED (SELECT unacked_now() AS now),
   lease AS (${RENEW}),
   found AS MATERIALIZED (
-    SELECT place, coalesce((SELECT ${bytesOfAll(["payload"])} FROM timers t WHERE t.ctid = d.place), 0) AS bytes FROM unacked_due_timers($3) d),
+    SELECT place, coalesce((SELECT ${bytesOfAll(["payload"])} FROM timers t WHERE t.ctid = d.place), 0) AS bytes FROM unacked_due_timers_from($4, $3) d),
   sized AS MATERIALIZED (SELECT place, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes >= ${MAX_CLAIM_BYTES} AS is_beyond FROM found),
   gone AS (
     DELETE FROM timers WHERE ctid = ANY(ARRAY(SELECT place FROM sized WHERE NOT is_beyond)) RETURNING *, expires_at <= (SELECT now FROM clock) AS expired),
@@ -34,8 +37,8 @@ const CLAIM = `
            (SELECT now FROM clock), CASE WHEN NOT expired THEN $2::uuid END, default_expiry, unsure FROM gone),
   claimed AS (
     INSERT INTO timer_claims (id, owner, ids) SELECT $2::uuid, $1::uuid, array_agg(id) FROM gone WHERE NOT expired HAVING count(*) > 0)
-  SELECT due.*, overdue.expired, EXISTS (SELECT FROM sized WHERE is_beyond) AS "isCut"
-  FROM (SELECT count(*)::int AS expired FROM gone WHERE expired) overdue
+  SELECT due.*, facts.*, EXISTS (SELECT FROM sized WHERE is_beyond) AS "isCut"
+  FROM (SELECT count(*) FILTER (WHERE expired)::int AS expired, ${msOf("(SELECT now FROM clock)")} AS "nowMs", ${msOf("max(next_at)")} AS "lastMs" FROM gone) facts
   LEFT JOIN (
     SELECT id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
            extract(epoch FROM (SELECT now FROM clock) - due_at)::float8 * 1000 AS "lateMs" FROM gone WHERE NOT expired) due ON true`;
@@ -93,7 +96,7 @@ const FINISH = prepared(`
 
 /** Index: timers_due. */
 const NEXT_DUE = `
-  SELECT extract(epoch FROM min(next_at) - unacked_now())::float8 * 1000 FROM timers WHERE owner IS NULL`;
+  SELECT ${msOf("unacked_now()")} AS "nowMs", ${msOf("min(next_at)")} AS "nextMs" FROM timers WHERE owner IS NULL AND next_at >= $1::timestamptz`;
 
 /** Index: timers_returned. */
 const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
@@ -124,12 +127,28 @@ const FORGET = `
       ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1)
   SELECT count(*)::int AS count FROM gone`;
 
-type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & { expired: number; isCut: boolean };
+interface ClaimFacts {
+  expired: number;
+  isCut: boolean;
+  nowMs: number;
+  /** When the last was due of what was claimed; null: nothing was. */
+  lastMs: number | null;
+}
+
+type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & ClaimFacts;
+
+interface NextRow {
+  nowMs: number;
+  nextMs: number | null;
+}
+
+const timeOf = (ms: number): string => (Number.isFinite(ms) ? new Date(ms).toISOString() : "-infinity");
 
 export class PostgresTimerFiringStore implements TimerFiringStore {
   readonly #dataSource: DataSource;
   readonly #vacuum: Vacuum;
   readonly #triedAgain: ByTheNewClock;
+  readonly #floor = new DueFloor();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -138,10 +157,15 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   }
 
   async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
-    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit]);
+    const beganMs = performance.now();
+    const from = this.#floor.from(beganMs);
+    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit, timeOf(from)]);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     this.#vacuum.changed(due.length);
-    const [{ expired, isCut } = { expired: 0, isCut: false }] = rows;
+    const [{ expired, isCut, nowMs, lastMs }] = rows as [ClaimRow];
+    const count = due.length + expired;
+    const leftFromMs = (isCut || count === limit ? lastMs : null) ?? Number.POSITIVE_INFINITY;
+    this.#looked(from, beganMs, { nowMs, leftFromMs, rows: count });
     return { due, expired, isCut };
   }
 
@@ -167,7 +191,17 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
 
   async nextDueInMs(): Promise<number | null> {
     await this.#triedAgain.look();
-    return await Looks.of(this.#dataSource).ask(NEXT_DUE);
+    const beganMs = performance.now();
+    const from = this.#floor.from(beganMs);
+    const rows = await Looks.of(this.#dataSource).askRows<NextRow>(NEXT_DUE, [timeOf(from)]);
+    const [{ nowMs, nextMs }] = rows as [NextRow];
+    this.#looked(from, beganMs, { nowMs, leftFromMs: nextMs ?? Number.POSITIVE_INFINITY, rows: 0 });
+    return nextMs === null ? null : nextMs - nowMs;
+  }
+
+  #looked(from: number, beganMs: number, look: Omit<DueLook, "tookMs">): void {
+    const atMs = performance.now();
+    this.#floor.looked({ ...look, tookMs: atMs - beganMs }, from, atMs);
   }
 
   async renew(owner: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { TimerView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
+import { MARGIN_MS } from "../../../domain/due-floor.ts";
 import { doneToTimers } from "../../../operations/access/audit.ts";
 import type { NewTimer, PutOutcome, TimerPut } from "../../../operations/timers/timer-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
@@ -62,10 +63,13 @@ const MEET = `
 
 type Met = { id: string; kind: PutOutcome["kind"] };
 
-/** Index: timers_due. */
+/**
+ * Index: timers_due, from shortly before now on: before that lies what has fired (domain/due-floor.ts), and where something is due since then, whoever is
+ * behind with it is woken once too often.
+ */
 const EARLIER_THAN_ALL = `
   SELECT coalesce(least($1::timestamptz, ${dueOf("NULL", "$2::float8")}) < min(next_at), true) AS earlier
-  FROM timers WHERE owner IS NULL`;
+  FROM timers WHERE owner IS NULL AND next_at >= (SELECT unacked_now()) - interval '${MARGIN_MS} ms'`;
 
 /**
  * Creates them, or meets what is there: each for itself, each id once, in the order given; with their entries of the audit trail.

@@ -22,7 +22,7 @@ export function booksBlocked({ openForS, waiting, ...by }: BooksBlocker): Warnin
 export const longSnapshot = ({ openForS, ...by }: LongSnapshot): Warning => ({
   code: "long-snapshot",
   subject: `pid ${by.pid}`,
-  message: `${session(by)} has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks leave behind, and each look at what waits takes longer.`,
+  message: `${session(by)} has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks and timers leave behind, and each look at what waits takes longer.`,
   remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
 });
 
