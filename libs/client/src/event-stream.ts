@@ -69,6 +69,7 @@ export async function* followStream(
       for await (const blocks of openStream(wire, decoder, { path, lastEventId }, signal)) {
         failures = 0;
         for (const block of blocks) {
+          if (signal.aborted) return; // its reader is leaving, with many still to come that came at once
           lastEventId = block.id ?? lastEventId;
           hasBegun = true;
           yield block;

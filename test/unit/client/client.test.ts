@@ -212,6 +212,22 @@ test("a stream whose reader breaks off is closed", async () => {
   await isClosed;
 });
 
+test("a stream whose signal has aborted gives nothing more, also of what came at once", async () => {
+  const entry = JSON.stringify({ kind: "emit", seq: 1, at: "2026-01-01T00:00:00.000Z", cut: false, value: 1 });
+  const client = await clientOf((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`event: entry\ndata: ${entry}\n\n`.repeat(100));
+  });
+  const leaving = new AbortController();
+  let seen = 0;
+  for await (const { name } of client.logs("x", { limit: 3 }, leaving.signal)) {
+    expect(name).toBe("entry");
+    seen += 1;
+    leaving.abort();
+  }
+  expect(seen).toBe(1);
+});
+
 test("a stream fell silent when nothing came, and not when its reader was busy for long", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
