@@ -3,7 +3,7 @@ import { CallError } from "./call-error.ts";
 import { JoinedSignal } from "./joined-signal.ts";
 
 export interface WireOptions {
-  /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "" in a browser: where the page came from. */
+  /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "", or a path alone, in a browser: of where the page came from. */
   url: string;
   token?: string | undefined;
   /** How long an answer may take, and the head of a stream; `Infinity`: as long as it takes. Default 20 s. */
@@ -35,8 +35,22 @@ export interface RawAnswer {
 /** Longer than a manager itself waits for its database (12 s). */
 const TIMEOUT_MS = 20_000;
 
-/** A path alone, or nothing, is of where a browser's page came from. */
-const isAddress = (url: string): boolean => url === "" || url.startsWith("/") || (/^https?:/.test(url) && URL.canParse(url));
+/**
+ * What is wrong with an address: `fetch` would refuse each call there, or ask for something else, and it would look like a manager that cannot
+ * be reached. What may be a password is not quoted. A path alone, or nothing, is of where a browser's page came from.
+ */
+function addressFlaw(url: string, mayBeRelative: boolean): string | undefined {
+  const isRelative = url === "" || url.startsWith("/");
+  const base = isRelative ? "http://page" : undefined;
+  if (!(isRelative || /^https?:/.test(url)) || !URL.canParse(url, base))
+    return `${url.includes("@") ? "that" : `"${url}"`} is no address of a manager: write it as http://127.0.0.1:8080`;
+  const { username, password } = new URL(url, base);
+  if (username !== "" || password !== "") return "the address of a manager may not hold a password: give a token";
+  if (/[?#]/.test(url)) return "the address of a manager has no query and no fragment: write it as http://127.0.0.1:8080";
+  if (isRelative && !mayBeRelative)
+    return `"${url}" is of where a page came from, and this is no page: write it as http://127.0.0.1:8080`;
+  return undefined;
+}
 
 /**
  * What may stand in a header (RFC 9110, 5.5): a line break in the middle may not, as of a file with more than the token in it. `fetch` would refuse
@@ -58,8 +72,8 @@ export class Wire {
     this.#token = options.token?.trim();
     this.url = options.url.replace(/\/+$/, ""); // paths begin with one
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-    if (!isAddress(this.url))
-      throw new TypeError(`"${options.url}" is no address of a manager: write it as http://127.0.0.1:8080`);
+    const flaw = addressFlaw(this.url, options.fetch !== undefined || "location" in globalThis);
+    if (flaw !== undefined) throw new TypeError(flaw);
     if (Number.isNaN(this.timeoutMs)) throw new TypeError("timeoutMs is NaN: it is a number of ms, or Infinity");
     if (this.#token !== undefined && !isToken(this.#token))
       throw new TypeError("the token is none: it has a line break, or another character that no header may have");

@@ -340,10 +340,17 @@ describe("a manager's address", () => {
   test.each([
     ["http://127.0.0.1:8080/", "http://127.0.0.1:8080"],
     ["https://unacked.example/below/", "https://unacked.example/below"],
-    ["", ""],
-    ["/below", "/below"],
+    ["https://unacked.example/@below", "https://unacked.example/@below"],
   ])("%j is %j", (url, told) => {
     expect(new Wire({ url }).url).toBe(told);
+  });
+
+  test.each(["", "/below"])("is %j where there is a page that came from somewhere, or a fetch that knows", (url) => {
+    expect(() => new Wire({ url })).toThrow(/^".*" is of where a page came from/);
+    expect(new Wire({ url, fetch }).url).toBe(url);
+    vi.stubGlobal("location", new URL("http://127.0.0.1:8080/observers"));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(new Wire({ url }).url).toBe(url);
   });
 
   test.each(["127.0.0.1:8080", "localhost:8080", "http//127.0.0.1", "amqp://127.0.0.1"])(
@@ -352,6 +359,20 @@ describe("a manager's address", () => {
       expect(() => new Wire({ url })).toThrow(`"${url}" is no address of a manager: write it as http://127.0.0.1:8080`);
     },
   );
+
+  test.each([
+    ["http://bob:s3cret@127.0.0.1:8080", /may not hold a password/],
+    ["http://s3cret@127.0.0.1:8080", /may not hold a password/],
+    ["//bob:s3cret@127.0.0.1", /may not hold a password/],
+    ["bob:s3cret@127.0.0.1", /^that is no address/],
+    ["http://bob:s3?cret@127.0.0.1", /^that is no address/],
+    ["http://127.0.0.1:8080?token=s3cret", /no query and no fragment/],
+    ["http://127.0.0.1:8080/#s3cret", /no query and no fragment/],
+  ])("holds nothing that no call could be made with, and it is not quoted: %j", (url, why) => {
+    const act = () => new Wire({ url, fetch });
+    expect(act).toThrow(why);
+    expect(act).not.toThrow(/s3/);
+  });
 });
 
 test("A token that no header can have is refused at once, and not quoted; white space around it does no harm", async () => {
@@ -360,7 +381,7 @@ test("A token that no header can have is refused at once, and not quoted; white 
     expect(act).toThrow(/^the token is none/);
     expect(act).not.toThrow("a-secret");
   }
-  for (const token of ["", "geheimniß"]) expect(() => new Wire({ url: "", token })).not.toThrow();
+  for (const token of ["", "geheimniß"]) expect(() => new Wire({ url: "http://127.0.0.1:9", token })).not.toThrow();
   const { url } = await clientOf(({ headers }, response) =>
     json(response, { ...observerView(), name: headers.authorization }),
   );

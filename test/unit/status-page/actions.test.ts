@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { doToMany } from "../../../services/status-page/src/wire/actions.ts";
 
+// Before the page's modules are loaded, whose client is for where their page came from.
+vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1:8080/")));
+
 /** A manager that accepts all of so many calls, and is then away. */
 function managerFor(calls: number): void {
   let answered = 0;

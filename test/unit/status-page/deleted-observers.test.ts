@@ -3,6 +3,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { DeletedObservers } from "../../../services/status-page/src/live/deleted-observers.ts";
 import type { ObserverRow } from "../../../services/status-page/src/store/observer-row.ts";
 
+// Before the page's modules are loaded, whose client is for where their page came from.
+vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1:8080/")));
+
 /** The manager's list of the deleted ones, as it is when it is asked; null: it is away. */
 function managerWith(list: { names: string[] | null }): void {
   vi.stubGlobal("fetch", async () => {

@@ -2,6 +2,9 @@ import type { ServiceView } from "@unacked/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { LiveServices } from "../../../services/status-page/src/live/live-services.ts";
 
+// Before the page's modules are loaded, whose client is for where their page came from.
+vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1:8080/")));
+
 const service = (name: string, more: Partial<ServiceView> = {}): ServiceView =>
   ({ id: name, name, endedAt: null, draining: false, ...more }) as ServiceView;
 

@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { CallError } from "../../../services/status-page/src/wire/call.ts";
 import { restOf, sayFailure } from "../../../services/status-page/src/wire/say-failure.ts";
+
+// Before the page's modules are loaded, whose client is for where their page came from.
+vi.hoisted(() => vi.stubGlobal("location", new URL("http://127.0.0.1:8080/")));
+afterAll(() => void vi.unstubAllGlobals());
 
 const refused = (fieldErrors: { pointer?: string; message: string }[]): CallError =>
   new CallError({
