@@ -49,6 +49,17 @@ describe("a task in memory", () => {
     expect(lines).toEqual(["doubling"]);
   });
 
+  it("has the type of what is kept, not of what its handler returns", async () => {
+    const stamp = defineTask({
+      type: "stamp",
+      params: z.object({}),
+      output: z.date().transform((at) => at.toISOString()),
+      run: async () => new Date(0),
+    });
+    const kept: string = await runTask(stamp);
+    expect(kept).toBe("1970-01-01T00:00:00.000Z");
+  });
+
   it("rejects as its attempt fails", async () => {
     await expect(runTask(double, { params: { of: -1 } })).rejects.toThrow(NonRetryableError);
     await expect(runTask(double, { params: { of: "1" } })).rejects.toMatchObject({ code: "invalid-params" });

@@ -55,7 +55,7 @@ const SETTLE_MS = 500;
  * await runTask(words, { params: { text: "count these words" } }); // 3
  * ```
  */
-export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: TaskRunOptions = {}): Promise<R> {
+export async function runTask<P, R, I, T>(definition: TaskDefinition<P, R, I, T>, options: TaskRunOptions = {}): Promise<T> {
   if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");
   const parsed = parseSent(definition, options.params ?? {});
   if (!parsed.ok) throw new SdkError("invalid-params", paramsIssuesText(parsed.issues));
@@ -90,7 +90,7 @@ export async function runTask<P, R>(definition: TaskDefinition<P, R>, options: T
     const value = await settledOf(settled, ending.signal);
     ending.signal.throwIfAborted();
     if (postponing.asked === undefined) {
-      const output = JSON.parse(outputJson(definition, value)) as R;
+      const output = JSON.parse(outputJson(definition, value)) as T;
       for (const task of creations.json.map((json) => JSON.parse(json) as TaskCreation)) {
         options.spy?.note("task", task);
         options.onCreate?.(task);
