@@ -20,7 +20,7 @@ export const CHAPTERS = [
       ...["defineTask", "TaskDraft", "TaskTraits", "TaskOneByOne", "TaskInBatches", "TaskContext", "TaskRetry", "Emergency"],
       ...["TaskCreator", "CreationOptions", "TaskCreation", "BatchedTask", "BatchContext", "BatchResult"],
       ...["NonRetryableError", "isNonRetryable", "TaskPostponed", "isTaskPostponed", "Postponement"],
-      ...["TaskDefinition", "isTaskDefinition"],
+      ...["TaskDefinition", "isTaskDefinition", "KeptOf"],
     ],
   },
   {

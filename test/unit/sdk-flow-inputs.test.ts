@@ -1,5 +1,5 @@
 import { defineTask, type InputKinds, inputsOf, runTask, SdkError } from "@unacked/sdk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 
 const page = defineTask({
@@ -28,6 +28,28 @@ describe("what a task of a flow is given", () => {
       size: 3,
       missing: ["right Failed: 404"],
     });
+  });
+
+  it("is null where that task has returned nothing, in its type, too", async () => {
+    const maybe = defineTask({
+      type: "maybe",
+      params: z.strictObject({ text: z.string().optional() }),
+      output: z.string().optional(),
+      run: async ({ params }) => params.text,
+    });
+    const taker = defineTask({
+      type: "taker",
+      params: z.strictObject({}),
+      inputs: { left: maybe, right: { task: maybe, optional: true } },
+      async run({ inputs: { left, right } }) {
+        expectTypeOf(left).toEqualTypeOf<string | null>();
+        expectTypeOf(right).toEqualTypeOf<string | null | undefined>();
+        return [left, right];
+      },
+    });
+    const nothing = await runTask(maybe);
+    expectTypeOf(nothing).toEqualTypeOf<string | null>();
+    expect(await runTask(taker, { inputs: { left: nothing } })).toEqual([null, null]);
   });
 
   it("is what its type declares, or the attempt fails before the handler is entered", async () => {

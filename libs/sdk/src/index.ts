@@ -15,6 +15,7 @@ export {
   type InputsOf,
   type InputTask,
   inputsOf,
+  type KeptOf,
   type MissingInput,
 } from "./inputs.ts";
 export { isNonRetryable, NonRetryableError } from "./non-retryable-error.ts";

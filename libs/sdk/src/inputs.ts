@@ -15,9 +15,12 @@ export type InputKind = InputTask | { readonly task: InputTask; readonly optiona
 /** What a task is to be given, by ref: as the flow names the tasks that it comes after. */
 export type InputKinds = Readonly<Record<string, InputKind>>;
 
+/** What is kept of a result of this type, and given to others: nothing is `null`, as JSON has no `undefined`. */
+export type KeptOf<T> = undefined extends T ? Exclude<T, void> | null : T;
+
 type ResultOf<Kind> = Kind extends { readonly output?: infer Schema }
   ? NonNullable<Schema> extends z.ZodType
-    ? z.output<NonNullable<Schema>>
+    ? KeptOf<z.output<NonNullable<Schema>>>
     : unknown
   : unknown;
 

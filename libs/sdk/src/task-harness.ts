@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Creations, type TaskCreation } from "./creations.ts";
-import { type GivenInput, inputsOf, type MissingInput } from "./inputs.ts";
+import { type GivenInput, inputsOf, type KeptOf, type MissingInput } from "./inputs.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
 import { ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
@@ -55,7 +55,10 @@ const SETTLE_MS = 500;
  * await runTask(words, { params: { text: "count these words" } }); // 3
  * ```
  */
-export async function runTask<P, R, I, T>(definition: TaskDefinition<P, R, I, T>, options: TaskRunOptions = {}): Promise<T> {
+export async function runTask<P, R, I, T>(
+  definition: TaskDefinition<P, R, I, T>,
+  options: TaskRunOptions = {},
+): Promise<KeptOf<T>> {
   if (!isTaskDefinition(definition)) throw new SdkError("invalid-definition", "runTask takes what defineTask gave");
   const parsed = parseSent(definition, options.params ?? {});
   if (!parsed.ok) throw new SdkError("invalid-params", paramsIssuesText(parsed.issues));
@@ -90,7 +93,7 @@ export async function runTask<P, R, I, T>(definition: TaskDefinition<P, R, I, T>
     const value = await settledOf(settled, ending.signal);
     ending.signal.throwIfAborted();
     if (postponing.asked === undefined) {
-      const output = JSON.parse(outputJson(definition, value)) as T;
+      const output = JSON.parse(outputJson(definition, value)) as KeptOf<T>;
       for (const task of creations.json.map((json) => JSON.parse(json) as TaskCreation)) {
         options.spy?.note("task", task);
         options.onCreate?.(task);

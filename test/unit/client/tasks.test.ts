@@ -190,6 +190,21 @@ test("Types come from the definition alone, which a browser need not load", asyn
   expectTypeOf(byName.result).returns.resolves.toEqualTypeOf<{ bytes: number; cached: boolean }>();
   expectTypeOf<OutputOf<typeof loose>>().toBeUnknown();
   expectTypeOf((await client.tasks.create("anything", [1, "two"])).result).returns.resolves.toBeUnknown();
+  // Nothing is kept as null.
+  const kinds = {
+    maybe: { type: "maybe", output: z.string().optional() },
+    nothing: { type: "nothing", output: z.void() },
+    any: { type: "any", output: z.any() },
+    never: { type: "never", output: z.never() },
+    unknown: { type: "unknown", output: z.unknown() },
+  };
+  expectTypeOf<OutputOf<typeof kinds.maybe>>().toEqualTypeOf<string | null>();
+  expectTypeOf<OutputOf<typeof kinds.nothing>>().toEqualTypeOf<null>();
+  expectTypeOf<OutputOf<typeof kinds.any>>().toBeAny();
+  expectTypeOf<OutputOf<typeof kinds.never>>().toBeNever();
+  expectTypeOf<OutputOf<typeof kinds.unknown>>().toBeUnknown();
+  type Taken = Awaited<ReturnType<typeof client.tasks.take<typeof kinds.maybe>>>[number];
+  expectTypeOf<Taken["complete"]>().parameter(0).toEqualTypeOf<string | null | undefined>();
   // @ts-expect-error a wrong param
   await client.tasks.create(resize, { url: 7 });
   // @ts-expect-error a param is missing

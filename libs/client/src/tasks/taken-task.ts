@@ -34,7 +34,8 @@ export class TakenTask<Params = unknown, Output = unknown> {
     this.leaseUntil = new Date(leaseUntil);
   }
 
-  complete(output: Output, signal?: AbortSignal): Promise<TaskView> {
+  /** @param output nothing is `null` */
+  complete(output: null extends Output ? Output | undefined : Output, signal?: AbortSignal): Promise<TaskView> {
     const body = { sendId: this.#sendId, output };
     return this.#calls.call("completeTask", { path: { taskId: this.id }, body }, signal);
   }

@@ -13,11 +13,13 @@ export interface TaskKind {
 /** What a creator gives: what has a default may be left out. */
 export type ParamsOf<Kind> = Kind extends { readonly params: infer Schema extends z.ZodType } ? z.input<Schema> : unknown;
 
-/** What the task leaves, as JSON brings it. */
+/** What the task leaves, as JSON brings it: nothing is `null`. */
 export type OutputOf<Kind> = Kind extends { readonly output?: infer Schema }
   ? NonNullable<Schema> extends z.ZodType
-    ? z.output<NonNullable<Schema>>
+    ? Kept<z.output<NonNullable<Schema>>>
     : unknown
   : unknown;
+
+type Kept<Output> = undefined extends Output ? Exclude<Output, void> | null : Output;
 
 export const typeOf = (kind: TaskKind | string): string => (typeof kind === "string" ? kind : kind.type);
