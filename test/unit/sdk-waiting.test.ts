@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { backoff, isObserverStopped, ObserverStopped, sleep, untilAborted } from "@unacked/sdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
@@ -59,6 +60,22 @@ test("untilAborted gives the reason, which tells a stop from a failure", async (
   expect(reason).toMatchObject({ name: "ObserverStopped", code: "draining", message: "the service is going down" });
   expect(await untilAborted(abort.signal)).toBe(reason);
   expect(isObserverStopped(new Error("other"))).toBe(false);
+});
+
+test("However many wait for one signal, it has one listener, as more than ten would be taken for a leak", async () => {
+  const abort = new AbortController();
+  const listeners = () => getEventListeners(abort.signal, "abort").length;
+  const sleeps = Array.from({ length: 11 }, (_, n) => sleep(n < 5 ? 100 : 500, abort.signal));
+  expect(listeners()).toBe(1);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await Promise.all(sleeps.slice(0, 5))).toEqual(Array(5).fill(true));
+  expect(listeners()).toBe(1);
+  const waits = Array.from({ length: 11 }, () => untilAborted(abort.signal));
+  expect(listeners()).toBe(1);
+  abort.abort("gone");
+  expect(await Promise.all(sleeps.slice(5))).toEqual(Array(6).fill(false));
+  expect(await Promise.all(waits)).toEqual(Array(11).fill("gone"));
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("backoff grows to its limit, and starts over after a reset", () => {

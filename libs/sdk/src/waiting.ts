@@ -1,3 +1,4 @@
+import { onAbort } from "./on-abort.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** Node's timers hold 31 bits; a longer delay would fire at once. */
@@ -31,22 +32,27 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
 function sleepOnce(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const onAbort = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
     const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
+      forget();
       resolve(true);
     }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
   });
 }
 
+/** One for each signal: a handler may ask in each of its rounds. */
+const ABORTS = new WeakMap<AbortSignal, Promise<unknown>>();
+
 /** Resolves with the signal's reason when it aborts (at once if it has); never rejects. */
 export function untilAborted(signal: AbortSignal): Promise<unknown> {
-  if (signal.aborted) return Promise.resolve(signal.reason);
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
-  });
+  const known = ABORTS.get(signal);
+  if (known !== undefined) return known;
+  const abort = signal.aborted
+    ? Promise.resolve<unknown>(signal.reason)
+    : new Promise<unknown>((resolve) => void onAbort(signal, () => resolve(signal.reason)));
+  ABORTS.set(signal, abort);
+  return abort;
 }
