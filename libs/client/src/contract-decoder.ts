@@ -1,7 +1,7 @@
 import { CALLS, type Call, type CallName, CHANGE_EVENTS, LOG_EVENTS, ProblemDetails } from "@unacked/contracts";
 import { z } from "zod";
 import { CallError } from "./call-error.ts";
-import { bodyOf, type Decoder, refusalOf, type StreamName } from "./decoder.ts";
+import { answerIn, bodyOf, type Decoder, refusalOf, type StreamName } from "./decoder.ts";
 import { withWhatIsAbsent } from "./older-answers.ts";
 
 const AnyProblem = ProblemDetails.extend({ code: z.string() });
@@ -13,8 +13,7 @@ const EVENTS: Record<StreamName, Readonly<Record<string, z.ZodType>>> = {
 /** Holds everything against the contracts. */
 export const contractDecoder: Decoder = {
   answer(name, raw) {
-    if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, contractDecoder);
-    return checked(schemaOf(name, raw.status), raw.status === 204 ? undefined : bodyOf(raw), raw.request);
+    return checked(schemaOf(name, raw.status), answerIn(name, raw, contractDecoder), raw.request);
   },
   receipts(name, raw) {
     if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, contractDecoder);

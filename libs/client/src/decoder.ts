@@ -21,14 +21,21 @@ export interface Decoder {
  * not to carry zod.
  */
 export const trustingDecoder: Decoder = {
-  answer(_name, raw) {
-    if (raw.status < 200 || raw.status > 299) throw refusalOf(raw, trustingDecoder);
-    return raw.status === 204 ? undefined : bodyOf(raw);
-  },
+  answer: (name, raw) => answerIn(name, raw, trustingDecoder),
   receipts: (name, raw) => trustingDecoder.answer(name, raw),
   event: (_stream, { event, data }) => ({ name: event, data: JSON.parse(data) }),
   problem: (body) => (typeof (body as AnyProblem | null)?.code === "string" ? (body as AnyProblem) : undefined),
 };
+
+/** What a call was answered, undefined without a body. Throws what it was refused with. */
+export function answerIn(name: CallName, raw: RawAnswer, decoder: Pick<Decoder, "problem">): unknown {
+  const { status, contentType, text } = raw;
+  // A probe is told what is not ready by a status that refuses all others, and metrics are text.
+  const isUnready = name === "isReady" && status === 503 && !contentType.startsWith("application/problem+json");
+  if ((status < 200 || status > 299) && !isUnready) throw refusalOf(raw, decoder);
+  if (status === 204) return undefined;
+  return name === "getMetrics" && contentType.startsWith("text/plain") ? text : bodyOf(raw);
+}
 
 export function bodyOf(raw: RawAnswer): unknown {
   if (!/^application\/(?:problem\+)?json\b/.test(raw.contentType))

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CallError, Client, contractDecoder, openStream, trustingDecoder, Wire } from "@unacked/client";
-import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
+import { CALLS, type Call, PROBLEMS, type ProblemCode } from "@unacked/contracts";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
 import { observerView } from "../cli/views.ts";
 
@@ -60,6 +61,31 @@ describe("a call", () => {
   test("that is answered by nothing has no answer", async () => {
     const client = await clientOf((_request, response) => void response.writeHead(204).end());
     expect(await client.call("deleteError", { path: { errorId: "1" } })).toBeUndefined();
+  });
+
+  test("of readiness is answered also where it is not ready, which is no refusal; that of metrics by their text", async () => {
+    const notReady = { ready: false, checks: { database: { ok: false, detail: "away" } } };
+    const answers: RequestListener[] = [
+      (_request, response) => json(response, notReady, 503),
+      (_request, response) => void response.writeHead(200, { "content-type": "text/plain; version=0.0.4" }).end("up 1\n"),
+      (_request, response) => problem(response, "not-ready"),
+      (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+    ];
+    const client = await clientOf((request, response) => answers.shift()?.(request, response), { retries: 0 });
+    expect(await client.call("isReady", {})).toEqual(notReady);
+    expect(await client.call("getMetrics", {})).toBe("up 1\n");
+    await expect(client.call("isReady", {})).rejects.toMatchObject({ kind: "refused", code: "not-ready" });
+    await expect(client.call("getMetrics", {})).rejects.toMatchObject({ kind: "not-unacked" });
+    // No other call is answered with either; the trusting decoder has no schema to see that.
+    const told = Object.entries(CALLS as Record<string, Call>).flatMap(([name, { answers, events }]) =>
+      Object.entries(answers)
+        .filter(([status, schema]) => Number(status) > 299 || (schema instanceof z.ZodString && events === undefined))
+        .map(([status]) => `${name} ${status}`),
+    );
+    expect(told).toEqual(["isReady 503", "getMetrics 200"]);
+    const trusting = new Client({ wire: new Wire({ url: client.url }), decoder: trustingDecoder, retries: 0 });
+    answers.push((_request, response) => json(response, notReady, 503));
+    expect(await trusting.call("isReady", {})).toEqual(notReady);
   });
 
   test("is made again where the manager says later, and then fails as it was told", async () => {
