@@ -7,6 +7,7 @@ import {
   NonRetryableError,
   runTask,
   SdkError,
+  Spy,
   sleep,
   type TaskCreation,
   unknownFieldsOf,
@@ -47,6 +48,28 @@ describe("a task in memory", () => {
     const result = await runTask(double, { params: { of: 4 }, onLog: ({ message }) => lines.push(message) });
     expect(result).toEqual({ value: 8 });
     expect(lines).toEqual(["doubling"]);
+  });
+
+  it("is seen by one spy in each of its attempts, also in two at once", async () => {
+    const spy = new Spy();
+    const say = defineTask({
+      type: "say",
+      params: z.object({ text: z.string(), after: z.string().optional() }),
+      async run({ params: { text, after }, log }) {
+        if (after !== undefined) await spy.waitFor("log", ({ message }) => message === after);
+        log.info(text);
+      },
+    });
+    await runTask(say, { params: { text: "one" }, spy });
+    const third = runTask(say, { params: { text: "three", after: "two" }, spy });
+    const fourth = runTask(say, { params: { text: "four", after: "three" }, spy });
+    const fifth = spy.waitFor("log", ({ message }) => message === "five");
+    await Promise.all([runTask(say, { params: { text: "two" }, spy }), third, fourth]);
+    expect(spy.seen("log").map(({ message }) => message)).toEqual(["one", "two", "three", "four"]);
+    await expect(fifth).rejects.toMatchObject({
+      code: "event-not-seen",
+      message: expect.stringMatching(/^the attempt ended/),
+    });
   });
 
   it("has the type of what is kept, not of what its handler returns", async () => {

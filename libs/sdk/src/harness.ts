@@ -158,6 +158,7 @@ export function runObserver<P>(
     await created.end();
     return silent === undefined ? outcome : { outcome: "failed", error: silent };
   };
+  spy.begin();
   const finished = start();
   void finished.then((end) => {
     isOver = true;

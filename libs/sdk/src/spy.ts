@@ -28,6 +28,8 @@ export type Sight = {
 export class Spy {
   readonly #seen: { readonly [Kind in keyof Sight]: Sight[Kind][] } = { event: [], log: [], checkpoint: [], task: [] };
   readonly #looks = new Set<() => void>();
+  /** One spy may see many runs, also at once. */
+  #running = 0;
   #over: string | undefined;
 
   /** All of a kind, in their order. It grows while the run goes on. */
@@ -78,9 +80,17 @@ export class Spy {
     for (const look of this.#looks) look();
   }
 
-  /** For the harness: nothing more comes. @param how "the run ended as completed" */
+  /** For the harness: a run begins, which ends with `end`. */
+  begin(): void {
+    this.#running += 1;
+    this.#over = undefined;
+  }
+
+  /** For the harness: nothing more comes of that run. @param how "the run ended as completed" */
   end(how: string): void {
-    this.#over ??= how;
+    this.#running -= 1;
+    if (this.#running > 0) return;
+    this.#over = how;
     for (const look of this.#looks) look();
   }
 }

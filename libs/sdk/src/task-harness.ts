@@ -75,6 +75,7 @@ export async function runTask<P, R, I, T>(
   const { attempt = 1 } = options;
   const postponing = new Postponing();
   const creations = new Creations();
+  options.spy?.begin();
   try {
     ending.signal.throwIfAborted();
     const settled = handlerOf(definition, attempt).run({
