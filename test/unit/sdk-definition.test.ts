@@ -1,13 +1,15 @@
 import {
   defineObserver,
   isObserverDefinition,
+  type ObserverDefinition,
   type ObserverDraft,
   paramsIssuesText,
   paramsJsonSchema,
   parseParams,
+  runObserver,
   unknownFieldsOf,
 } from "@unacked/sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
 
@@ -65,6 +67,46 @@ test("fields that mean nothing are remembered, for its author to be told; they r
     onUpdate: () => "applied",
   };
   expect(unknownFieldsOf(defineObserver({ ...draft, ...known } as never))).toEqual([]);
+});
+
+test("what asks before it starts has an epoch in its type, also where onUpdate alone makes it ask", async () => {
+  const params = z.strictObject({ of: z.int().default(1) });
+  const seen: number[] = [];
+  const updatable = defineObserver({
+    type: "updatable",
+    params,
+    onUpdate: (next, ctx) => {
+      expectTypeOf(next).toEqualTypeOf<{ of: number }>();
+      expectTypeOf(ctx.epoch).toBeNumber();
+      return "applied";
+    },
+    async run(ctx) {
+      expectTypeOf(ctx.params).toEqualTypeOf<{ of: number }>();
+      expectTypeOf(ctx.epoch).toBeNumber();
+      seen.push(ctx.epoch);
+    },
+  });
+  expectTypeOf(updatable).toEqualTypeOf<ObserverDefinition<{ of: number }>>();
+  await runObserver(updatable, { epoch: 7 }).finished;
+  expect(seen).toEqual([7]);
+  defineObserver({
+    type: "both",
+    params,
+    checkpoint: z.object({ at: z.int() }),
+    onUpdate: () => "restart",
+    async run({ epoch, checkpoint, saveCheckpoint }) {
+      expectTypeOf(epoch).toBeNumber();
+      await saveCheckpoint({ at: checkpoint?.at ?? 0 });
+    },
+  });
+  defineObserver({
+    type: "at-once",
+    params,
+    async run(ctx) {
+      // @ts-expect-error none has admitted it
+      expect(ctx.epoch).toBeUndefined();
+    },
+  });
 });
 
 test("run keeps its own this", async () => {

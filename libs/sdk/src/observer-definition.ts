@@ -107,6 +107,10 @@ export type ObserverDefinition<P = unknown> = {
   run(ctx: ObserverContext<P>): Promise<void>;
 };
 
+/** One with `onUpdate`, which makes it `admitted`: its `ctx.epoch` is there. All else is as below. */
+export function defineObserver<S extends z.ZodType, C extends z.ZodType = never>(
+  draft: ObserverDraft<S, "admitted", C> & { onUpdate: object },
+): ObserverDefinition<z.output<S>>;
 /**
  * Defines an observer type; the file's default export. Throws {@link SdkError} `invalid-type` or `invalid-definition`
  * naming the part that is wrong.
@@ -126,6 +130,9 @@ export type ObserverDefinition<P = unknown> = {
  * });
  * ```
  */
+export function defineObserver<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never>(
+  draft: ObserverDraft<S, M, C>,
+): ObserverDefinition<z.output<S>>;
 export function defineObserver<S extends z.ZodType, M extends StartMode = "at-once", C extends z.ZodType = never>(
   draft: ObserverDraft<S, M, C>,
 ): ObserverDefinition<z.output<S>> {
