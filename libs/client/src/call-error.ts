@@ -38,7 +38,10 @@ export class CallError extends Error {
   readonly status: number | undefined;
   readonly problem: AnyProblem | undefined;
   readonly flaws: readonly string[];
-  /** Of tasks, or a flow, that were to be created, in the order given: created again under these there is one of each, whatever came through. */
+  /**
+   * Of tasks, or a flow, that were to be created, in the order given: created again under these there is one of each, whatever came through. Not so
+   * where another had the `key`: the id was not kept, and once that one is over its params, queued before, run once more.
+   */
   readonly ids: readonly string[];
 
   constructor(kind: CallErrorKind, message: string, { request, status, problem, flaws = [], cause, ids = [] }: About) {

@@ -22,7 +22,7 @@ export const CreateTask = z
     type: TypeName,
     params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
     id: ChosenTaskId.optional().describe(
-      "chosen by the client: makes the request safe to repeat, while the task is remembered",
+      "chosen by the client: makes the request safe to repeat, while the task is remembered; not kept where another has the `key`",
     ),
     pool: PoolName.default(DEFAULT_POOL),
     priority: z.int().min(-1_000).max(1_000).default(0).describe("the higher goes first"),
