@@ -168,8 +168,8 @@ describe.each([dev, production])("the overlay $name", (overlay) => {
     });
   });
 
-  it("lets the node of cordoned services be drained, which are not ready", () => {
-    const [budget] = ofKind(overlay, "PodDisruptionBudget").filter(({ metadata }) => metadata.name === "observer-service");
+  it.each(Object.keys(PROGRAMS))("lets a node be drained on which %s is not ready, and may stay so", (name) => {
+    const [budget] = ofKind(overlay, "PodDisruptionBudget").filter(({ metadata }) => metadata.name === name);
     expect(budget?.spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" });
   });
 
