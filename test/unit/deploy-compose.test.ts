@@ -125,6 +125,17 @@ describe("the compose file", () => {
     expect(service("observer-manager").healthcheck).toBeUndefined();
   });
 
+  it("lets programs outside ask over AMQP once password and setting are given, and nobody before", () => {
+    expect(text).toContain("REQUESTER_PASSWORD: ${RABBITMQ_REQUESTER_PASSWORD:-}");
+    expect(text).toContain('REQUEST_USERS: "${REQUEST_USERS:-}"');
+    const { environment } = service("observer-manager");
+    const users = { "unacked-requester": { role: "operator", types: ["*"], pools: ["*"] } };
+    for (const REQUEST_USERS of [environment["REQUEST_USERS"] ?? expect.fail("not passed on"), JSON.stringify(users)]) {
+      const env = { ...environmentOf("observer-manager"), ...environment, REQUEST_USERS };
+      expect(environmentFlaws("observer-manager", env)).toEqual([]);
+    }
+  });
+
   it("lets observer services be scaled: no name and no port is theirs alone, and time to drain", () => {
     const { container_name: containerName, ports, environment, stop_grace_period: grace } = service("observer-service");
     expect([containerName, ports, environment.SERVICE_NAME]).toEqual([undefined, undefined, undefined]);

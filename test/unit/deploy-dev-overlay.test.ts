@@ -22,7 +22,6 @@ it("the overlay's broker has the users and rights of deploy/, with passwords fro
   expect(container?.env?.map(({ name, valueFrom }) => [name, valueFrom?.secretKeyRef?.key])).toEqual([
     ["MANAGER_PASSWORD", "RABBITMQ_MANAGER_PASSWORD"],
     ["SERVICE_PASSWORD", "RABBITMQ_SERVICE_PASSWORD"],
-    ["REQUESTER_PASSWORD", "RABBITMQ_REQUESTER_PASSWORD"],
   ]);
 });
 
