@@ -33,6 +33,8 @@ const compose = parse(text.replace(/\$\{\w+:-([^}]*)\}/g, "$1"), { merge: true }
 const { services } = compose;
 const service = (name: string): ComposeService => services[name] ?? expect.fail(`no service ${name}`);
 const programs = Object.keys(PROGRAMS);
+/** Whom it answers has 5 s to hear it, each step at broker and database about 2, and so have its last traces. */
+const MANAGER_CLOSE_S = 11;
 
 describe("the compose file", () => {
   it("holds a broker, a database and the two programs, and needs nothing set", () => {
@@ -134,6 +136,15 @@ describe("the compose file", () => {
       const env = { ...environmentOf("observer-manager"), ...environment, REQUEST_USERS };
       expect(environmentFlaws("observer-manager", env)).toEqual([]);
     }
+  });
+
+  it("leaves a manager as much time to end as pods have, more than its close takes, in the template of a project, too", () => {
+    const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+    const [seconds] = /(?<=terminationGracePeriodSeconds: )\d+/.exec(read("k8s/base/observer-manager.yaml")) ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(MANAGER_CLOSE_S + 10);
+    const project = parse(read("create/template/docker-compose.yml"), { merge: true }) as Compose;
+    for (const manager of [service("observer-manager"), project.services["manager"]])
+      expect(manager?.stop_grace_period).toBe(`${seconds}s`);
   });
 
   it("lets observer services be scaled: no name and no port is theirs alone, and time to drain", () => {
