@@ -5,7 +5,10 @@ import { parse } from "yaml";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api/api-routes.ts";
 import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi/document.ts";
 import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/connection/ssl-mode.ts";
+import { roomFor } from "../../services/observer-service/src/keeper/intake/appetite.ts";
+import { autoSlotMemoryBytes } from "../../services/observer-service/src/keeper/slots/slot-memory.ts";
 import { autoSlotCount } from "../../services/observer-service/src/keeper/slots/slot-settings.ts";
+import { DEFAULT_COST_BYTES } from "../../services/observer-service/src/machine/run-cost.ts";
 import { autoWorkerCount } from "../../services/observer-service/src/machine/worker-count.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
 import { environmentOf } from "../support/deploy/dockerfile.ts";
@@ -171,6 +174,9 @@ describe("the component of an identity provider", () => {
   });
 });
 
+/** Before its first observer (docs/isolation.md). */
+const OF_AN_EMPTY_SLOT = 30 * 2 ** 20;
+
 describe("the autoscaler", () => {
   interface Scaled {
     scaleTargetRef: { kind: string; name: string };
@@ -206,14 +212,24 @@ describe("the autoscaler", () => {
     expect(ports.map(({ port }) => port)).toContain(Number(new URL(url).port || 80));
   });
 
+  const [container = expect.fail("no container")] = service.spec.template.spec.containers;
+  const { memory } = (container.resources as { limits: { memory: string } }).limits;
+  const memoryBytes = Number.parseInt(memory, 10) * (memory.endsWith("Gi") ? 2 ** 30 : 2 ** 20);
+
   it("counts on no more workers than the memory of a service allows", () => {
-    const [container = expect.fail("no container")] = service.spec.template.spec.containers;
-    const { memory } = (container.resources as { limits: { memory: string } }).limits;
-    const memoryBytes = Number.parseInt(memory, 10) * 1_048_576;
-    expect(memory).toMatch(/^\d+Mi$/);
+    expect(memory).toMatch(/^\d+[MG]i$/);
     expect(workers).toBeLessThanOrEqual(
       autoWorkerCount({ cores: 64, memoryBytes }, autoSlotCount({ cores: 64, memoryBytes })),
     );
+  });
+
+  it("counts on no more than fit into the slots of a service, however many cores its node has: a number is not held against memory", () => {
+    for (const cores of [1, 2, 4, 16]) {
+      const slots = autoSlotCount({ cores, memoryBytes });
+      const limitBytes = slots * autoSlotMemoryBytes({ cores, memoryBytes }, slots);
+      const inSlots = { usedBytes: slots * OF_AN_EMPTY_SLOT, limitBytes, of: "what its slots share" };
+      expect(roomFor({ workers, running: 0, costBytes: DEFAULT_COST_BYTES, memory: [inSlots] }), `${cores}`).toBe(workers);
+    }
   });
 
   /** Kubernetes' rule for a metric's average per pod; within a tenth it does nothing (its tolerance). */
