@@ -7,11 +7,13 @@ import { join } from "node:path";
  */
 const IN_MANIFEST = /(?<=^ {2}"version": "|^ {4}"(?:unacked|@unacked\/[\w-]+)": ")\d[^"]*/gm;
 const IN_IMAGE_NAME = /(?<=\bunacked\/observer-(?:manager|service):)[^\s"]+/g;
+const IN_TAG = /(?<=^ {4}newTag: ")[^"]+/gm;
 const IN_FILES = {
   Dockerfile: /(?<=\borg\.opencontainers\.image\.version=")[^"]+/g,
   "docker-compose.yml": IN_IMAGE_NAME,
   "k8s/base/observer-manager.yaml": IN_IMAGE_NAME,
   "k8s/base/observer-service.yaml": IN_IMAGE_NAME,
+  "k8s/overlays/production/kustomization.yaml": IN_TAG,
   "docs/deploy.md": IN_IMAGE_NAME,
 };
 const LOCK = "package-lock.json";

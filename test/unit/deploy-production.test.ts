@@ -26,7 +26,7 @@ import {
 import { metricCatalogue } from "../support/monitoring/metric-catalogue.ts";
 import { selectorsIn } from "../support/monitoring/promql.ts";
 import { ROOT } from "../support/processes/processes.ts";
-import { environmentFlaws } from "../support/processes/program-settings.ts";
+import { environmentFlaws, PROGRAMS } from "../support/processes/program-settings.ts";
 
 const { manifests, namespace } = production;
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -253,6 +253,27 @@ describe("the autoscaler", () => {
 
   it("would not if its target were the number of workers: the tolerance would be taken from the headroom", () => {
     expect(loads.some((occupied) => isTooFew(occupied, workers))).toBe(true);
+  });
+});
+
+describe("the way from one version to the next", () => {
+  const folder = "k8s/overlays/production";
+
+  it("may be walked by one program after the other: each has a tag of its own in the overlay", () => {
+    const { images } = parse(read(`${folder}/kustomization.yaml`)) as { images?: { name: string; newTag: string }[] };
+    const programs = Object.keys(PROGRAMS).map((name) => workload(name).spec.template.spec.containers[0]?.image);
+    expect(images?.map(({ name, newTag }) => `${name}:${newTag}`)).toEqual(programs);
+  });
+
+  it("has managers first: the guide waits for them between the two times that it applies", () => {
+    const commands = [...read("docs/upgrade.md").matchAll(/^ {4}kubectl (.*)$/gm)].map(([, command = ""]) => command);
+    const statusOf = (kind: string, name: string) => `-n ${namespace} rollout status ${kind}/${name}`;
+    expect(commands).toEqual([
+      `apply -k ${folder}`,
+      statusOf("deployment", workload("observer-manager").metadata.name),
+      `apply -k ${folder}`,
+      statusOf("statefulset", workload("observer-service").metadata.name),
+    ]);
   });
 });
 
