@@ -6,6 +6,10 @@ import { fileURLToPath } from "node:url";
 import { pssBytes } from "./proc.mjs";
 
 const PROGRAM = fileURLToPath(new URL("../../services/observer-service/bundle/slot/main.js", import.meta.url));
+/** It loads nothing for a service of another. @type {{ version: string }} */
+const { version } = JSON.parse(
+  readFileSync(new URL("../../services/observer-service/package.json", import.meta.url), "utf8"),
+);
 const MB = 1_048_576;
 
 /**
@@ -24,7 +28,7 @@ export async function measureSlotStart() {
   try {
     const beganMs = performance.now();
     const told = new Promise((resolve) => wire?.once("data", resolve));
-    const service = { serviceId: "bench", serviceName: "bench", pool: "default", version: "0" };
+    const service = { serviceId: "bench", serviceName: "bench", pool: "default", version };
     const permissions = { commands: [], variables: [], privateAddresses: false };
     const limits = { stopTimeoutMs: 25_000, stuckMs: 5_000, logLevel: "info" };
     wire?.write(`${JSON.stringify({ kind: "load", dir, permissions, ...limits, service })}\n`);

@@ -103,3 +103,24 @@ it("the guide gives each service of a machine a port of its own, and what its us
   for (const other of others) expect(guide).toMatch(new RegExp(`echo PORT=\\d+ > /etc/unacked/service-${other}\\.env`));
   expect(guide).toContain("echo DECLARE_TOPOLOGY=false > /etc/unacked/service.env");
 });
+
+describe("a new version", () => {
+  const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+  it("has a folder of its own in the guide, to which the units come by a link: what runs has its files as they were", () => {
+    for (const { file } of UNITS) expect(valuesIn(read(`${FOLDER}/${file}`), "WorkingDirectory")).toEqual(["/opt/unacked"]);
+    const commands = [...read("docs/deploy.md").matchAll(/^ {4}(\S.*\S)$/gm)].map(([, command = ""]) => command);
+    const [named = expect.fail("no folder")] = commands.filter((command) => command.startsWith("folder="));
+    const { stdout } = spawnSync("sh", ["-c", `${named}; echo "$folder"`], { cwd: ROOT, encoding: "utf8" });
+    const { version } = JSON.parse(read("package.json")) as { version: string };
+    expect(stdout).toBe(`/opt/unacked-${version}\n`);
+    expect(commands).toContain('cp -r package.json node_modules libs services observers "$folder"');
+    expect(commands).toContain('ln -sfn "$folder" /opt/unacked');
+  });
+
+  it("is begun by moving the link, and by restarting managers before services", () => {
+    const [, way = expect.fail("no section")] = read("docs/upgrade.md").split("### With systemd");
+    const acts = [...way.matchAll(/^ {4}(ln -sfn|systemctl restart unacked-\w+)/gm)].map(([, act]) => act);
+    expect(acts).toEqual(["ln -sfn", "systemctl restart unacked-manager", "systemctl restart unacked-service"]);
+  });
+});

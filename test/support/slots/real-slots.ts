@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
@@ -7,6 +8,11 @@ import { ROOT } from "../processes/processes.ts";
 
 const log = createLog("silent");
 export const STOP_TIMEOUT_MS = 60_000;
+
+const { version } = JSON.parse(readFileSync(join(ROOT, "services/observer-service/package.json"), "utf8")) as {
+  version: string;
+};
+export const OWN_SERVICE = { serviceId: "s", serviceName: "s", pool: "default", version };
 
 /** Real slots that have loaded this folder, of fixtures if it is not absolute, for a keeper's runner without a broker: what both are made with. */
 export async function openSlots(
@@ -22,7 +28,7 @@ export async function openSlots(
       ...{ stopTimeoutMs, saveEveryMs: 1_000, args: ["--import", "tsx", program], logLevel: "info" },
       env: { ...process.env, UNACKED_SLOT: "1" },
       permissions: {} as never,
-      service: { serviceId: "s", serviceName: "s", pool: "default", version: "0" },
+      service: OWN_SERVICE,
       ...more,
     },
     log,

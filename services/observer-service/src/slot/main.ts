@@ -15,6 +15,7 @@ import { FileOwner, type TellFileError } from "./file-owner.ts";
 import { LagMeter } from "./lag-meter.ts";
 import { boundedBroken } from "./load-failure.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
+import { otherVersion } from "./other-version.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
 import { catalogueOf } from "./type-catalogue.ts";
@@ -73,6 +74,8 @@ function take(message: ToSlot): void {
 async function load(order: Load): Promise<void> {
   const { dir, permissions, without, first, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
   startWatchdog(stuckMs);
+  const problem = otherVersion(service.version);
+  if (problem !== undefined) return send({ kind: "not-loaded", problem });
   // The keeper has said already that it traces.
   const quiet = {
     info: () => undefined,
