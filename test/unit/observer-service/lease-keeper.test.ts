@@ -10,7 +10,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A keeper with one session, whose proofs are answered as `answer` says, and one handler that settles on demand. */
-async function keeperWith(answer: () => Promise<unknown>) {
+async function keeperWith(answer: () => Promise<unknown>, log = createLog("silent")) {
   let settle: () => void = () => undefined;
   let isSettled = false;
   const settled = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ async function keeperWith(answer: () => Promise<unknown>) {
     runs,
     exit,
     onAnswer: (told) => void answered.push(told),
-    log: createLog("silent"),
+    log,
     nowMs: () => Date.now(),
   });
   await keeper.begin(session, () => answers());
@@ -158,6 +158,16 @@ describe("the keeper of the lease", () => {
     const { runs, keeper } = await keeperWith(async () => undefined);
     vi.setSystemTime(Date.now() + 3 * HEARTBEAT_MS);
     expect(keeper.holds(1)).toBe(false);
+    expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("fences also where its log throws", async () => {
+    const log = createLog("silent");
+    vi.spyOn(log, "error").mockImplementation(() => {
+      throw new Error("ENOSPC");
+    });
+    const { runs, keeper } = await keeperWith(never, log);
+    expect(() => keeper.takenBack(1)).toThrow("ENOSPC");
     expect(runs.fence).toHaveBeenCalledOnce();
   });
 

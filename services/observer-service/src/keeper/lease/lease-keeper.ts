@@ -172,13 +172,13 @@ export class LeaseKeeper {
     const lost = loseLease(lease, why, this.#nowMs());
     this.#lease = lost;
     this.#stopTimers();
+    this.#parts.onLost?.(why);
+    this.#parts.runs.fence();
+    this.#watchFence(lost, session);
     this.#parts.log.error(
       { event: "lease-lost", why, generation: lease.generation, ...fields },
       "the lease is lost: every run is aborted",
     );
-    this.#parts.onLost?.(why);
-    this.#parts.runs.fence();
-    this.#watchFence(lost, session);
   }
 
   /** A session is ended only when nothing of it runs: until then the broker keeps its messages from others. */
