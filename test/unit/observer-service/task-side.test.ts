@@ -5,7 +5,9 @@ import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { TaskTypeEntry } from "../../../services/observer-service/src/wire/messages.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** The tasks' side of a service whose broker takes all that it is told, and which queues it consumes from. */
+const FIRST = { type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry;
+
+/** The tasks' side of a service whose broker takes all that it is told, and what becomes of its consumers. */
 function taskSide(tasks: TaskTypeEntry[]) {
   const consumed: string[] = [];
   const publisher = { publish: async () => {}, writable: async () => {}, blocked: () => new Promise<void>(() => {}) };
@@ -21,7 +23,10 @@ function taskSide(tasks: TaskTypeEntry[]) {
       declare: async () => {},
       consume: async (queue: string) => {
         consumed.push(`${queue} of ${generation}`);
-        return { pause: async () => {} };
+        return {
+          pause: async () => void consumed.push("paused"),
+          resume: async (prefetch: number) => void consumed.push(`resumed with ${prefetch}`),
+        };
       },
     }) as unknown as Session;
   void side.sender.run();
@@ -32,7 +37,7 @@ test("The first type of tasks, loaded while a session still waits for its work q
   const tasks: TaskTypeEntry[] = [];
   const { side, session, consumed } = taskSide(tasks);
   await side.begin(session(1));
-  tasks.push({ type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry);
+  tasks.push(FIRST);
   side.learnTypes();
   side.learnTypes();
   await eventually(() => expect(consumed).toEqual(["unacked.tasks.default of 1"]));
@@ -44,9 +49,46 @@ test("After the end of its session types that are loaded are taken by the next",
   const { side, session, consumed } = taskSide(tasks);
   await side.begin(session(1));
   side.sessionLost();
-  tasks.push({ type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry);
+  tasks.push(FIRST);
   side.learnTypes();
   await side.begin(session(2));
   expect(consumed).toEqual(["unacked.tasks.default of 2"]);
+  side.sender.close();
+});
+
+test("With the last type of tasks its consumer rests, until there is one again", async () => {
+  const tasks = [FIRST];
+  const { side, session, consumed } = taskSide(tasks);
+  await side.begin(session(1));
+  tasks.pop();
+  side.learnTypes();
+  await eventually(() => expect(consumed).toEqual(["unacked.tasks.default of 1", "paused"]));
+  tasks.push(FIRST);
+  side.learnTypes();
+  await eventually(() => expect(consumed).toEqual(["unacked.tasks.default of 1", "paused", "resumed with 3"]));
+  side.sender.close();
+});
+
+test("A type that is back before its consumer rests is taken as before", async () => {
+  const tasks = [FIRST];
+  const { side, session, consumed } = taskSide(tasks);
+  await side.begin(session(1));
+  tasks.pop();
+  side.learnTypes();
+  tasks.push(FIRST);
+  side.learnTypes();
+  await side.goOn();
+  expect(consumed).toEqual(["unacked.tasks.default of 1"]);
+  side.sender.close();
+});
+
+test("A service whose last type of tasks goes while it begins takes none", async () => {
+  const tasks = [FIRST];
+  const { side, session, consumed } = taskSide(tasks);
+  const began = side.begin(session(1));
+  tasks.pop();
+  side.learnTypes();
+  await began;
+  expect(consumed).toEqual(["unacked.tasks.default of 1", "paused"]);
   side.sender.close();
 });

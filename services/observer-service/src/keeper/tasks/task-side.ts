@@ -61,15 +61,26 @@ export class TaskSide {
     return this.#types.size === 0 ? 0 : this.#parts.workers;
   }
 
-  /** The folder was loaded again. Where these are the first types of tasks, they are taken from now on. */
+  /** The folder was loaded again. Where these are the first types of tasks, they are taken from now on; where none is left, nothing is. */
   learnTypes(): void {
     this.#readTypes();
     this.#credit.look(); // there may be types again where there were none
+    const onLost = (error: unknown) =>
+      this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why");
+    this.#restIfNone().catch(onLost);
     const session = this.#known;
     if (session === undefined || session === this.#beganIn) return this.tellAlive();
-    this.begin(session).catch((error: unknown) =>
-      this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
-    );
+    this.begin(session).catch(onLost);
+  }
+
+  /** Each task that came would go back to the books, to be sent here again. Its credit comes with the next type. */
+  async #restIfNone(): Promise<void> {
+    const consuming = this.#consuming;
+    const consumer = await consuming;
+    if (consumer === undefined || this.#consuming !== consuming || this.workers > 0 || this.#isClosed) return;
+    const paused = consumer.pause();
+    this.#credit.begin(consumer);
+    await paused;
   }
 
   #readTypes(): void {
@@ -115,11 +126,12 @@ export class TaskSide {
 
   async #consume(): Promise<void> {
     if (this.#session === undefined) return;
-    this.#consuming = this.#session.consume(this.#queue.name, { prefetch: this.workers }, (delivery) =>
+    this.#consuming = this.#session.consume(this.#queue.name, { prefetch: Math.max(1, this.workers) }, (delivery) =>
       this.#intake.take(delivery),
     );
     const consumer = await this.#consuming;
     if (this.#isClosed) await consumer.pause();
+    await this.#restIfNone();
   }
 
   sessionLost(): void {
