@@ -13,6 +13,8 @@ const policy = RetryPolicy.parse({ maxAttempts: 2, delaysMs: [100], resetAfterMs
 const error = { name: "Error", message: "no" };
 const failed: RunInput = { kind: "settled", how: { kind: "failed", error }, random: 0.5 };
 const completed: RunInput = { kind: "settled", how: { kind: "completed" }, random: 0.5 };
+/** After its signal had aborted. */
+const stopped: RunInput = { kind: "settled", how: { kind: "stopped" }, random: 0.5 };
 const turn: RunInput = { kind: "turn" };
 const moved: RunInput = { kind: "stop", cause: { kind: "moved", why: "its slot took too much" } };
 const stop = (kind: Exclude<StopCause["kind"], "uncaught" | "moved">): RunInput => ({ kind: "stop", cause: { kind } });
@@ -49,16 +51,15 @@ describe("a run whose handler goes with its slot", () => {
     expect(second.effects).toMatchObject([{ kind: "report", reason: "retries-used-up" }]);
   });
   test("whose slot alone has stopped it begins again, and has not completed", () => {
-    const stoppedBySlot: RunInput = { kind: "settled", how: { kind: "stopped" }, random: 0.5 };
     const interruption = expect.stringContaining("its slot took the lease for over");
-    expect(live(turn, stoppedBySlot).effects).toEqual([{ kind: "restart", failures: 0, interruption }]);
-    expect(endOf(live(turn, stop("stopped"), stoppedBySlot).effects)).toEqual([
+    expect(live(turn, stopped).effects).toEqual([{ kind: "restart", failures: 0, interruption }]);
+    expect(endOf(live(turn, stop("stopped"), stopped).effects)).toEqual([
       { kind: "RunStopped", reason: "stopped", settlement: "ack" },
     ]);
   });
   test("that is told to move does so when its handler has settled, and a stop is stronger", () => {
     const restart = { kind: "restart", failures: 1, interruption: "its slot took too much" };
-    expect(live(turn, failed, { kind: "retry-due" }, moved, completed).effects).toEqual([restart]);
+    expect(live(turn, failed, { kind: "retry-due" }, moved, stopped).effects).toEqual([restart]);
     expect(live(turn, failed, { kind: "retry-due" }, moved, interrupted).effects).toEqual([restart]);
     expect(live(turn, failed, moved).effects).toEqual([]); // no handler runs
     expect(endOf(live(turn, moved, stop("stopped"), completed).effects)).toEqual([
@@ -143,8 +144,25 @@ describe("a run that is told to end", () => {
     ["lease-lost", { kind: "RunReleased", reason: "lease-lost", settlement: "leave" }],
   ] as const)("as %s ends only when its handler has settled, however that was", (cause, end) => {
     expect(live(turn, stop(cause)).effects).toEqual([{ kind: "abort-handler", cause: { kind: cause } }]);
-    for (const how of [completed, failed]) expect(endOf(live(turn, stop(cause), how).effects)).toEqual([end]);
+    for (const how of [stopped, failed]) expect(endOf(live(turn, stop(cause), how).effects)).toEqual([end]);
     expect(endOf(live(turn, failed, stop(cause)).effects)).toEqual([end]);
+  });
+  test.each<StopCause>([
+    { kind: "draining" },
+    { kind: "shed" },
+    { kind: "moved", why: "its slot took too much" },
+    { kind: "restarted", why: "its code was loaded again" },
+  ])("as $kind has completed where its handler had returned before it heard of that", (cause) => {
+    expect(endOf(live(turn, { kind: "stop", cause }, completed).effects)).toEqual([
+      { kind: "RunCompleted", settlement: "ack" },
+    ]);
+  });
+  test.each(["stopped", "obsolete", "duplicate", "not-wanted", "lease-lost"] as const)(
+    "as %s has not completed, whatever its handler did",
+    (cause) => expect(endOf(live(turn, stop(cause), completed).effects)).not.toMatchObject([{ kind: "RunCompleted" }]),
+  );
+  test("as restarted by a person begins again, also where its handler had returned before it heard of that", () => {
+    expect(live(turn, stop("restarted"), completed).effects).toEqual([{ kind: "restart", failures: 0 }]);
   });
   test("as restarted leaves its message to a new run", () => {
     expect(live(turn, stop("restarted"), failed).effects).toEqual([{ kind: "restart", failures: 0 }]);
@@ -176,9 +194,7 @@ describe("a run that is told to end", () => {
   });
   test("follows the stronger cause: a stop outdoes a drain, a drain a restart, and the first of two stops stays", () => {
     expect(endOf(live(turn, stop("draining"), stop("stopped"), completed).effects)).toMatchObject([{ kind: "RunStopped" }]);
-    expect(endOf(live(turn, stop("restarted"), stop("draining"), completed).effects)).toMatchObject([
-      { kind: "RunReleased" },
-    ]);
+    expect(endOf(live(turn, stop("restarted"), stop("draining"), stopped).effects)).toMatchObject([{ kind: "RunReleased" }]);
     expect(endOf(live(turn, stop("stopped"), stop("obsolete"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
     expect(endOf(live(turn, stop("stopped"), stop("restarted"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
   });

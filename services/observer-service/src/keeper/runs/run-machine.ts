@@ -148,7 +148,7 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
       // Not by us. Whether the lease is over says who starts it again, which asks.
       if (input.how.kind === "stopped")
         return { state: OVER, effects: [{ kind: "restart", failures: state.failures, interruption: FENCED_BY_SLOT }] };
-      return { state: OVER, effects: [{ kind: "end", fact: { kind: "RunCompleted" }, settlement: "ack" }] };
+      return ended({ kind: "RunCompleted" }, "ack");
     case "well":
       return {
         state: { phase: "running", failures: 0 },
@@ -195,6 +195,8 @@ const noRoom = (failures: number, message: string): RunFact => ({
 
 function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, policy: RetryPolicy): RunStep {
   if (input.kind === "settled" && state.handler) {
+    // It had returned before it heard of the cause, or it would be `stopped`: run again, it would do all its work twice.
+    if (input.how.kind === "completed" && !hasTheLastWord(state.cause)) return ended({ kind: "RunCompleted" }, "ack");
     return finished(state.cause, state.failures, { random: input.random, policy });
   }
   if ((input.kind === "interrupted" || input.kind === "bad-params") && state.handler)
@@ -207,6 +209,28 @@ function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, 
   // Its signal aborts once, but what it emits has to end with the lease.
   const effects: RunEffect[] = state.handler ? [{ kind: "abort-handler", cause: input.cause }] : [];
   return { state: { ...state, cause: input.cause }, effects };
+}
+
+/** Whatever its handler has come to. The others would only have had it go on, here or elsewhere. */
+function hasTheLastWord(cause: StopCause): boolean {
+  switch (cause.kind) {
+    case "draining":
+    case "shed":
+    case "moved":
+      return false;
+    case "restarted":
+      return cause.why === undefined; // somebody wants it to begin again
+    case "uncaught":
+    case "stopped":
+    case "duplicate":
+    case "obsolete":
+    case "not-wanted":
+    case "unknown":
+    case "lease-lost":
+      return true;
+    default:
+      return cause satisfies never;
+  }
 }
 
 /** It cannot be started again while its old handler may still act, but the books should not call it well. */
