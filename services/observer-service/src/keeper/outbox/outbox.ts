@@ -30,8 +30,9 @@ type Waiting = Omit<Outgoing, "onConfirmed"> & {
  * until it is confirmed, so that `seq` and order cannot part.
  *
  * What waits is coalesced per run (latest request, first start, latest checkpoint, latest retry, latest start after it, latest hold, end), so that it is
- * bounded by the number of runs, however long the broker is away. A crash loses what waits: the manager hears of it by
- * the death of the service.
+ * bounded by the number of runs, however long the broker is away. One that begins again in place is another run, and leaves its start
+ * and its end: without them the books would miss a restart, and why. A crash loses what waits: the manager hears of it by the death
+ * of the service.
  */
 export class Outbox {
   #waiting: Waiting[] = [];
