@@ -207,7 +207,8 @@ describe("observers that ask before they start", () => {
     const all = [await createOne("survivor-0", pool), await createOne("survivor-1", pool)];
     const before = all.map(({ fencingToken }) => fencingToken ?? 0);
     await killManager();
-    process.kill(startsOf(all[0] as ObserverView).at(-1)?.slot ?? 0, "SIGKILL");
+    await eventually(() => expect(all.map((one) => startsOf(one).length)).toEqual([1, 1]));
+    process.kill(startsOf(all[0] as ObserverView)[0]?.slot ?? expect.fail("nobody knows its slot"), "SIGKILL");
     const after = before.map((epoch) => [epoch, epoch + 1]);
     await eventually(() => expect(all.map((one) => startsOf(one).map(({ epoch }) => epoch))).toEqual(after), {
       timeoutMs: LONG_MS,

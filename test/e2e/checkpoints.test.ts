@@ -105,7 +105,8 @@ describe("observers that save where they have got to", () => {
       const untilGiven = (times: number) =>
         eventually(() => expect(savesOf(one, "given")).toHaveLength(times), { timeoutMs: LONG_MS });
       await untilSaved(3);
-      process.kill(system.acts().findLast(({ observerId }) => observerId === one.id)?.slot ?? 0, "SIGKILL");
+      const { slot } = system.acts().findLast(({ observerId }) => observerId === one.id) ?? {};
+      process.kill(slot ?? expect.fail("nobody knows its slot"), "SIGKILL");
       await untilGiven(2);
       await untilSaved(6);
       await system.call("POST", `/api/v1/observers/${one.id}/restart`);

@@ -33,9 +33,11 @@ describe.runIf(isTurnOf(1))(`kill -9 of a slot, each in turn, every second, ${RO
     const { pid } = system.service("a");
     const killed: number[] = [];
     for (let i = 0; i < ROUNDS; i += 1) {
-      const [oldest] = slotsOf(pid).filter((slot) => !killed.includes(slot));
-      process.kill(oldest ?? 0, "SIGKILL");
-      killed.push(oldest ?? 0);
+      const oldest = await eventually(
+        () => slotsOf(pid).find((slot) => !killed.includes(slot)) ?? expect.fail("all slots have been killed"),
+      );
+      process.kill(oldest, "SIGKILL");
+      killed.push(oldest);
       await eventually(() => expect(slotsOf(pid)).not.toContain(oldest));
       await new Promise((resolve) => setTimeout(resolve, 1_000)); // the pace is the attack's
     }
@@ -79,7 +81,7 @@ describe.runIf(isTurnOf(1))(`kill -9 of a slot, each in turn, every second, ${RO
     const told = () => linesOf("slot-ended-unloaded").find(({ slot }) => killed.includes(slot));
     // On a busy machine one may have loaded by the time it is found.
     for (let tries = 0; tries < 10 && told() === undefined; tries += 1) {
-      process.kill(known[0] ?? 0, "SIGKILL");
+      process.kill(known[0] as number, "SIGKILL");
       const young = await eventually(() => {
         const found = slotsOf(pid).find((slot) => !known.includes(slot));
         expect(found).toBeDefined();
