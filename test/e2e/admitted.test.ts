@@ -100,6 +100,7 @@ describe("observers that ask before they start", () => {
     await serve(pool, "a");
     const tap = await tapOutput<{ word: string }>(amqpUrl, "admitted.#");
     const one = await createOne("fenced", pool, { emit: true });
+    await eventually(() => expect(startsOf(one)).toHaveLength(1));
     const [first] = startsOf(one);
     expect(first?.epoch).toBe(one.fencingToken);
     expect(one).toMatchObject({ waitsFor: null, fencingToken: expect.any(Number) });

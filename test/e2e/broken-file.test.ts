@@ -48,7 +48,7 @@ it("a file that breaks in a rolling deploy costs its own types, on the services 
   // The last service that has the type goes: its observer waits, and the other one goes on.
   await system.service("old").kill("SIGTERM");
   await eventually(async () => expect((await system.get("steady")).service?.name).toBe("new"));
-  expect((await system.get("feed")).status).not.toBe("Processing");
+  await eventually(async () => expect((await system.get("feed")).status).not.toBe("Processing"));
 
   // Mended, and started again.
   writeFileSync(join(after, "feed.ts"), observer("feed"));

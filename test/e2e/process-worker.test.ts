@@ -85,8 +85,9 @@ describe.skipIf(!hasPython)("an observer in Python", () => {
     await system.call("DELETE", "/api/v1/observers/counter");
     await system.untilStatus([created.id], "Deleted", 60_000);
     expect(second.filter((pid) => processIdentity(pid) !== null)).toEqual([]);
-    const all = [...system.services.values()].flatMap(({ lines }) => lines);
-    const said = all.filter((line) => line.includes(`"stopped at ${reached()}"`));
-    expect(said).toHaveLength(1);
+    await eventually(() => {
+      const all = [...system.services.values()].flatMap(({ lines }) => lines);
+      expect(all.filter((line) => line.includes(`"stopped at ${reached()}"`))).toHaveLength(1);
+    });
   });
 });

@@ -70,21 +70,23 @@ describe.each(inTurn(PLACES))("a feed that falls silent without closing, watched
     return eventually(() => expect(ticksOf(name)).toBeGreaterThan(wanted), { what: `ticks of ${name}`, timeoutMs: LONG_MS });
   };
 
+  const untilSilent = (names: string[]) =>
+    eventually(
+      async () => expect(await seenSilent(system, pool)).toEqual({ names, warned: names.length > 0, counted: names.length }),
+      { what: `that ${names.length} are seen to be silent`, timeoutMs: LONG_MS },
+    );
+
   it("is marked and warned of, restarted by its retry policy, and subscribed anew; one that nobody watches stays deaf", async () => {
     const watched = await create("watched", "BTC-USD", { warnAfterMs: WARN_MS, restartAfterMs: RESTART_MS });
     const warnedOf = await create("warned-of", "SOL-USD", { warnAfterMs: WARN_MS });
     const unwatched = await create("unwatched", "ETH-USD", undefined);
     for (const name of ["watched", "warned-of", "unwatched"]) await untilTicks(name, 5);
-    expect(await seenSilent(system, pool)).toEqual({ names: [], warned: false, counted: 0 });
+    await untilSilent([]);
     expect((await system.get(watched)).silence).toEqual({ warnAfterMs: WARN_MS, restartAfterMs: RESTART_MS });
 
     exchange.fallSilent();
     const silentMs = performance.now();
-    await eventually(
-      async () =>
-        expect(await seenSilent(system, pool)).toMatchObject({ names: ["warned-of", "watched"], warned: true, counted: 2 }),
-      { what: "that two are seen to be silent", timeoutMs: LONG_MS },
-    );
+    await untilSilent(["warned-of", "watched"]);
     const seenMs = performance.now() - silentMs;
     const silent = await system.get(warnedOf);
     expect(silent).toMatchObject({ status: "Processing", attempts: 1 });
@@ -106,16 +108,13 @@ describe.each(inTurn(PLACES))("a feed that falls silent without closing, watched
     const { lastError, runNumber } = await system.get(watched);
     expect(lastError?.message).toMatch(/^silent for 6 s/);
     expect(runNumber).toBe(1); // a failed attempt of the same run, as any other
-    expect(await seenSilent(system, pool)).toEqual({ names: ["warned-of"], warned: true, counted: 1 });
+    await untilSilent(["warned-of"]);
     expect(await system.get(unwatched)).toMatchObject({ status: "Processing", attempts: 1, silentSince: null });
 
     // A person restarts the one that is only warned of: it is heard, and the warning goes.
     await system.call("POST", `/api/v1/observers/${warnedOf}/restart`);
     await untilTicks("warned-of", 5);
-    await eventually(async () => expect(await seenSilent(system, pool)).toEqual({ names: [], warned: false, counted: 0 }), {
-      what: "that nobody is silent any more",
-      timeoutMs: LONG_MS,
-    });
+    await untilSilent([]);
   }, 240_000);
 });
 

@@ -114,7 +114,9 @@ describe.runIf(isTurnOf(1))("slots, as operators see them", () => {
       return told;
     });
     expect(all.filter((text) => text.startsWith(`its slot ended (SIGKILL): ${death.why}`)).length).toBe(death.runs - 1);
-    expect((await metrics()).value("unacked_service_slots_stuck_total")).toBeGreaterThan(0);
+    // On a busy machine it may be ended for its silence, before its watchdog has told who holds it.
+    if (death.why.includes("HandlerBlockedError"))
+      expect((await metrics()).value("unacked_service_slots_stuck_total")).toBeGreaterThan(0);
     expect(JSON.stringify(await service())).not.toContain("poison.ts"); // no stack leaves by this way
   });
 

@@ -243,7 +243,7 @@ test.runIf(isTurnOf(0))("The command line runs a task and prints its result, lis
 test("Prometheus sees tasks by type and pool, how many workers they want, and how they ended", async () => {
   const before = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" }) ?? 0;
   expect(before).toBeGreaterThan(0);
-  const ids = await tasks.createMany(6, { ms: 5_000 });
+  const ids = await tasks.createMany(6, { ms: 12_000 });
   await eventually(async () => {
     const metrics = await scrape(system.url);
     expect(metrics.value("unacked_tasks", { type: "work", status: "Running" })).toBe(4);
@@ -251,7 +251,9 @@ test("Prometheus sees tasks by type and pool, how many workers they want, and ho
     expect(metrics.value("unacked_task_workers_desired", { pool: "default" })).toBe(6);
     expect(metrics.value("unacked_task_oldest_ready_seconds", { pool: "default" })).toBeGreaterThanOrEqual(0);
   });
-  for (const id of ids) expect((await tasks.get(id, "20s")).status).toBe("Completed");
-  const after = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" });
-  expect(after).toBe(before + 6);
+  for (const id of ids) expect((await tasks.get(id, "40s")).status).toBe("Completed");
+  await eventually(async () => {
+    const after = (await scrape(system.url)).value("unacked_manager_tasks_ended_total", { status: "Completed" });
+    expect(after).toBe(before + 6);
+  });
 });

@@ -76,10 +76,12 @@ test("A timer is heard at its time, with its id, its name and its payload; repea
   expect((await put(id, body)).body).toMatchObject({ code: "timer-over", status: 410 });
   expect((await cancel(id)).body).toMatchObject({ code: "already-fired", status: 409 });
   expect(listener.of(id)).toHaveLength(1);
-  const metrics = await scrape(system.url);
-  expect(metrics.value("unacked_manager_timers_tried_total", { outcome: "fired" })).toBe(1);
-  expect(metrics.value("unacked_manager_timer_lateness_seconds_count")).toBe(1);
-  expect(metrics.value("unacked_timers", { status: "Waiting" })).toBe(0);
+  await eventually(async () => {
+    const metrics = await scrape(system.url);
+    expect(metrics.value("unacked_manager_timers_tried_total", { outcome: "fired" })).toBe(1);
+    expect(metrics.value("unacked_manager_timer_lateness_seconds_count")).toBe(1);
+    expect(metrics.value("unacked_timers", { status: "Waiting" })).toBe(0);
+  });
 }, 240_000);
 
 test.runIf(isTurnOf(2))(
