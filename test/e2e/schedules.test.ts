@@ -235,21 +235,21 @@ test.runIf(isTurnOf(0))(
     const [a, b] = [await observe("a"), await observe("b")];
     await system.untilStatus([a, b], "Processing", 40_000);
     await manager.kill("SIGKILL");
-    await setClock("2026-12-04T15:59:00-05:00"); // a Friday
+    await setClock("2037-12-04T15:59:00-05:00"); // a Friday
     manager = await system.startManager();
     const answer = await put("market-hours", {
       hours: [{ days: ["mon", "tue", "wed", "thu", "fri"], from: "09:30", to: "16:00" }],
       timeZone: "America/New_York",
       observers: { filter: { labels: { market: "nyse" } } },
     });
-    expect([answer.status, answer.body.nextAt]).toEqual([201, "2026-12-04T21:00:00.000Z"]);
+    expect([answer.status, answer.body.nextAt]).toEqual([201, "2037-12-04T21:00:00.000Z"]);
     const ask = (what: "pause" | "resume", id: string) => system.call("POST", `/api/v1/observers/${id}/${what}`);
     const lastOf = async () => (await occurrences("market-hours"))[0];
 
     // The edge: 16:00.
     await system.untilStatus([a, b], "Paused", 150_000);
     expect(await lastOf()).toMatchObject({
-      at: "2026-12-04T21:00:00.000Z",
+      at: "2037-12-04T21:00:00.000Z",
       status: "started",
       observers: { wanted: "paused", changed: 2 },
     });
@@ -268,11 +268,11 @@ test.runIf(isTurnOf(0))(
 
     // Nobody is there at Monday's opening.
     await manager.kill("SIGKILL");
-    await setClock("2026-12-07T10:00:00-05:00");
+    await setClock("2037-12-07T10:00:00-05:00");
     manager = await system.startManager();
     await system.untilStatus([a, b, c], "Processing", 90_000);
     expect(await lastOf()).toMatchObject({
-      at: "2026-12-07T14:30:00.000Z",
+      at: "2037-12-07T14:30:00.000Z",
       cause: "catch-up",
       observers: { wanted: "running", changed: 2 },
     });
@@ -281,17 +281,17 @@ test.runIf(isTurnOf(0))(
 
     // Nor when it closes, and opens again: what holds now is done, the close is told as missed.
     await manager.kill("SIGKILL");
-    await setClock("2026-12-08T12:00:00-05:00");
+    await setClock("2037-12-08T12:00:00-05:00");
     await system.startManager();
     await system.untilStatus([a, b, c], "Processing", 90_000);
     const told = (await occurrences("market-hours"))
       .slice(0, 2)
       .map(({ at, status, observers }) => [at, status, observers?.wanted]);
     expect(told).toEqual([
-      ["2026-12-08T14:30:00.000Z", "started", "running"],
-      ["2026-12-07T21:00:00.000Z", "missed", "paused"],
+      ["2037-12-08T14:30:00.000Z", "started", "running"],
+      ["2037-12-07T21:00:00.000Z", "missed", "paused"],
     ]);
-    expect(await get("market-hours")).toMatchObject({ wantedNow: "running", nextAt: "2026-12-08T21:00:00.000Z", missed: 1 });
+    expect(await get("market-hours")).toMatchObject({ wantedNow: "running", nextAt: "2037-12-08T21:00:00.000Z", missed: 1 });
   },
   600_000,
 );
