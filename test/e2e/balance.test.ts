@@ -272,7 +272,7 @@ describe("a service that is cordoned", () => {
       // A worker that is free again counts again.
       await system.call("DELETE", `/api/v1/tasks/${long[0]}`);
       await eventually(async () => expect((await system.management.queue("unacked.tasks.default")).consumers).toBe(2));
-      const more = await tasks.createMany(4, { ms: 5_000 });
+      const more = await tasks.createMany(4, { ms: 15_000 });
       await eventually(async () => expect((await tasks.list("status=Running")).items).toHaveLength(6));
       expect(more).toHaveLength(4);
     },

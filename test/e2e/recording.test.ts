@@ -109,13 +109,13 @@ describe.skipIf(!hasRecording)("ten price-watch observers on a replayed recordin
   it("are all subscribed again after a kill -9 in the middle of a second replay, and no tick is seen by two runs", async () => {
     tap.messages.splice(0);
     const before = new Map((await system.observers(ids)).map((one) => [one.name.replace("watch-", ""), one]));
-    // The service of the busiest product, so that its next run has ticks to see; 5 times as fast, so that it is there in time.
+    // The service of the busiest product, so that its next run has ticks to see; twice as fast, so that it is there in time.
     const victim = before.get("SKL-USD")?.service?.name ?? "";
     const orphans = products.filter((product) => before.get(product)?.service?.name === victim);
     const neighbours = products.filter((product) => !orphans.includes(product));
     expect(neighbours.length).toBeGreaterThan(0);
 
-    await fetch(`${exchangeUrl.replace("ws:", "http:")}/replay?speed=5`, { method: "POST" });
+    await fetch(`${exchangeUrl.replace("ws:", "http:")}/replay?speed=2`, { method: "POST" });
     await eventually(async () => expect((await exchangeState()).replay.sent).toBeGreaterThan(recorded.length / 3));
     await system.service(victim).kill("SIGKILL");
     const killedAtMs = performance.now();

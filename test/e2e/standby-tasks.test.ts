@@ -23,7 +23,7 @@ afterEach(() => system.close());
 test("Tasks whose ends the promoted standby never saw do not run for ten minutes in its books: they run once more within two", {
   timeout: 240_000,
 }, async () => {
-  const ids = await tasks.createMany(3, { ms: 10_000 });
+  const ids = await tasks.createMany(3, { ms: 30_000 });
   for (const id of ids) await tasks.untilStatus(id, "Running");
   await servers.caughtUp();
   servers.wire.blackhole();

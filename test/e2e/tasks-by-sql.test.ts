@@ -256,13 +256,13 @@ test.each(["return", "replace", "queue-latest"])(
   "Who meets another task's key (%s) and does not commit holds up neither its end nor those of others",
   async (onConflict) => {
     const key = `met-${onConflict}`;
-    const { task_id: id } = await create(`key => '${key}'`, params({ ms: 4_000 }));
+    const { task_id: id } = await create(`key => '${key}'`, params({ ms: 15_000 }));
     await eventually(async () => expect(await find(id)).toMatchObject({ status: "Running" }));
     await shop.query("BEGIN");
     const outcome = onConflict === "return" ? "returned" : "queued";
     const met = await create(`key => '${key}', on_conflict => '${onConflict}'`, params({ version: 2 }));
     expect(met).toEqual({ task_id: id, outcome });
-    await tasks.get(id, "30s");
+    await tasks.get(id, "40s");
     const beside = await system.call<TaskView>("POST", "/api/v1/tasks", { type: "span", params: JSON.parse(params()) });
     expect(await tasks.get(beside.body.id, "30s")).toMatchObject({ status: "Completed" });
     expect(await find(id)).toMatchObject({ status: "Completed" });

@@ -107,7 +107,7 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
 
   test("tasks go on while there is no manager, and are in the books when there is one again", async () => {
     const tasks = new Tasks(system);
-    const ids = await tasks.createMany(30, { ms: 8_000 });
+    const ids = await tasks.createMany(30, { ms: 20_000 });
     await eventually(async () => expect((await tasks.list("status=Running&limit=100")).items).toHaveLength(30));
     await system.managers.at(-1)?.kill("SIGKILL");
     await eventually(() => expect(tasks.runs().size).toBe(30));

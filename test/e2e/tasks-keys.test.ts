@@ -106,7 +106,7 @@ test("What waits is replaced, and runs once, as the last one said", async () => 
 });
 
 test("What runs runs once more with the newest params, and nothing that came between", async () => {
-  const { body: first } = await create(1, "latest", { ms: 5_000 });
+  const { body: first } = await create(1, "latest", { ms: 15_000 });
   await tasks.untilStatus(first.id, "Running");
   for (const [version, onConflict] of [
     [2, "queue-latest"],
@@ -119,7 +119,7 @@ test("What runs runs once more with the newest params, and nothing that came bet
       runsAgain: true,
       params: { version: 1 },
     });
-  const over = await tasks.get(first.id, "20s");
+  const over = await tasks.get(first.id, "40s");
   expect(over).toMatchObject({ status: "Completed", runsAgain: false, params: { version: 4 }, sends: 2 });
   expect(versionsRun()).toEqual([1, 4]);
 });
@@ -156,23 +156,23 @@ test("What replaces another begins anew: it has ended no service yet", async () 
 });
 
 test.runIf(isTurnOf(2))("Where one waits and nothing runs, queue-latest leaves it as it is, and runs after it", async () => {
-  const { body: first } = await create(1, "behind", { startAt: new Date(Date.now() + 4_000).toISOString() });
+  const { body: first } = await create(1, "behind", { startAt: new Date(Date.now() + 10_000).toISOString() });
   expect((await create(2, "behind", { onConflict: "queue-latest" })).body).toMatchObject({
     id: first.id,
     outcome: "queued",
   });
-  expect((await tasks.get(first.id, "20s")).status).toBe("Completed");
+  expect((await tasks.get(first.id, "40s")).status).toBe("Completed");
   expect(versionsRun()).toEqual([1, 2]);
 });
 
 test("The newest runs also after a failure, and after a cancel that came before it", async () => {
   const { body: fails } = await system.call<Answer>("POST", "/api/v1/tasks", {
     ...spanOf(1, "fails"),
-    params: { dir: tasks.dir, ms: 3_000, version: 1, fails: true },
+    params: { dir: tasks.dir, ms: 15_000, version: 1, fails: true },
   });
   await tasks.untilStatus(fails.id, "Running");
   await create(2, "fails", { onConflict: "queue-latest" });
-  expect(await tasks.get(fails.id, "20s")).toMatchObject({ status: "Completed", failures: 0 });
+  expect(await tasks.get(fails.id, "40s")).toMatchObject({ status: "Completed", failures: 0 });
   expect(versionsRun()).toEqual([1, 2]);
   const { body: long } = await create(3, "cancelled", { ms: 600_000 });
   await tasks.untilStatus(long.id, "Running");

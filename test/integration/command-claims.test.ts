@@ -179,20 +179,22 @@ test("a command that fails each time is late since it was first due; an admissio
   );
   await query("UPDATE commands SET created_at = now() - interval '90 s'");
   const lags = async () =>
-    Object.fromEntries((await countCommands(books.dataSource)).map(({ kind, overdueS }) => [kind, Math.round(overdueS)]));
+    Object.fromEntries((await countCommands(books.dataSource)).map(({ kind, overdueS }) => [kind, overdueS]));
+  /** All but the pause of 3 s, and as long as a busy machine takes to look. */
+  const late = expect.toSatisfy((overdueS: number) => overdueS > 86 && overdueS < 147);
   const claim = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   await one.settle(
     claim,
     claim.due.map(({ id, kind }) =>
-      kind === "stop" ? { id, keep: "unsent-stop", dueInMs: 1_000 } : { id, keep: true, dueInMs: 1_000, wasSent: false },
+      kind === "stop" ? { id, keep: "unsent-stop", dueInMs: 60_000 } : { id, keep: true, dueInMs: 60_000, wasSent: false },
     ),
   );
-  expect(await lags()).toEqual({ admit: 0, start: 87, stop: 87 });
+  expect(await lags()).toEqual({ admit: 0, start: late, stop: late });
   // Sent, and not answered: that is not late.
   await query("UPDATE commands SET sent_count = 1 WHERE kind = 'stop'");
   await query("UPDATE commands SET created_at = now(), due_at = now() + interval '3 s' WHERE kind = 'start'");
   await query("UPDATE observers SET pending = NULL WHERE id = $1", [isStopping]);
-  expect(await lags()).toEqual({ admit: 87, start: 0, stop: 0 });
+  expect(await lags()).toEqual({ admit: late, start: 0, stop: 0 });
 });
 
 test("an admission is dropped where its run asks no more", async () => {

@@ -65,9 +65,9 @@ test("Slots that come later go without a file that has become such a one, and ob
 }, 240_000);
 
 test("A file that blocks each slot later, by a timer of its own, is named, and nobody who runs there is suspected", async () => {
-  save("blocks", "setTimeout(() => { for (;;); }, 2_000);");
+  save("blocks", "setTimeout(() => { for (;;); }, 8_000);");
   save("waits", "", `({ signal }) => new Promise((end) => signal.addEventListener("abort", end))`);
-  const { handlers } = await open(500);
+  const { handlers } = await open(3_000);
   const told: string[] = [];
   const host = { onPlaced: () => told.push("placed"), onInterrupted: () => told.push("interrupted") };
   const about = { observerId: newObserverId(), name: "waits", type: "waits", labels: {}, params: {}, retry: DEFAULT_RETRY };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newTaskId, type SendId, type StartTask, type TaskEvent, type TaskId } from "@unacked/contracts";
@@ -115,7 +115,7 @@ test.runIf(isTurnOf(0))(
 
 test.runIf(isTurnOf(0))("one that is cancelled where it stands never begins, and those behind it do", async () => {
   const { runner, told } = await keeper();
-  const lane = works({ ms: 900 }, {}, {}, {});
+  const lane = works({ ms: 5_000 }, {}, {}, {});
   const [first, second, third] = lane as [StartTask, StartTask, StartTask];
   take(runner, lane);
   await eventually(() => expect(begun()).toContain(first.taskId));
@@ -133,7 +133,7 @@ test.runIf(isTurnOf(2))(
   "who stands for a second behind one that is long goes back without having begun, told of as nothing else",
   async () => {
     const { runner, told } = await keeper();
-    const lane = works({ ms: 3_000 }, ...Array.from({ length: 12 }, () => ({})));
+    const lane = works({ ms: 5_000 }, ...Array.from({ length: 12 }, () => ({})));
     const settled = take(runner, lane);
     const others = lane.slice(1);
     await eventually(() => expect(told.filter(({ kind }) => kind === "TaskReturned")).toHaveLength(others.length));
@@ -166,13 +166,19 @@ describe("a slot that ends in the middle of a lane", () => {
     "it is killed from outside: who ran runs again, who stood behind has not begun, and of no lane two run at once",
     async () => {
       const { runner, told, handlers } = await keeper({ slots: 2 });
+      const whileFile = join(dir, "held");
+      writeFileSync(whileFile, "");
       const lanes = Array.from({ length: 4 }, () =>
-        spans({ ms: 1 }, { ms: 800 }, ...Array.from({ length: 20 }, () => ({ ms: 5 }))),
+        spans({ ms: 1 }, { whileFile }, ...Array.from({ length: 20 }, () => ({ ms: 5 }))),
       );
       const settled = lanes.map((lane) => take(runner, lane));
-      await eventually(() => expect(readSpans(dir)).toHaveLength(4));
-      const [busy] = handlers.slots().filter(({ runs }) => runs === 2);
-      process.kill(busy?.pid as number, "SIGKILL");
+      const busy = await eventually(() => {
+        for (const lane of lanes) expect(kinds(told, lane[1]?.taskId as TaskId)).toEqual(["TaskStarted"]);
+        return handlers.slots().find(({ runs }) => runs === 2) ?? expect.fail("no slot runs two");
+      });
+      process.kill(busy.pid, "SIGKILL");
+      await eventually(() => expect(handlers.slots().map(({ pid }) => pid)).not.toContain(busy.pid));
+      rmSync(whileFile);
       await runner.idle();
       const all = readSpans(dir);
       const again = lanes.map((lane) => lane.filter(({ taskId }) => kinds(told, taskId).length > 2).length);
@@ -194,7 +200,7 @@ describe("a slot that ends in the middle of a lane", () => {
 
 test.runIf(isTurnOf(0))("after a lost lease none of a lane goes on, and none is told of as ended", async () => {
   const { runner, told, loseLease } = await keeper();
-  const lane = works({ ms: 900 }, {}, {}, {});
+  const lane = works({ ms: 5_000 }, {}, {}, {});
   const settled = take(runner, lane);
   await eventually(() => expect(begun()).toHaveLength(1));
   loseLease();
