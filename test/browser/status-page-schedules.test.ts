@@ -170,3 +170,11 @@ test("it is deleted", async () => {
   await row("market").waitFor();
   expect(await row("each-second").count()).toBe(0);
 });
+
+test("one that somebody else deletes is not shown as it was before", async () => {
+  await put("short-lived", { everyMs: 3_600_000, task: work() });
+  await open("/schedules/short-lived");
+  await page.getByText("Active: goes on by the calendar").waitFor();
+  expect((await system.call("DELETE", "/api/v1/schedules/short-lived")).status).toBe(204);
+  await page.getByText("There is no such schedule").waitFor();
+});

@@ -27,7 +27,7 @@ export default function Flow({ id }: { id: string }) {
   // What is over does not change any more, unless it is run again.
   const version = flow === null ? "unknown" : flow.endedAt === null ? nowMs : `${flow.run} ${flow.endedAt}`;
   const { tasks, failure: tasksFailure, reload: readTasks } = useFlowTasks(id, version);
-  if (flow === null && failure?.code === "flow-not-found")
+  if (failure?.code === "flow-not-found")
     return (
       <>
         <h1>Flow</h1>

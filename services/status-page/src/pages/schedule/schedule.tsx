@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 2_000;
 export default function Schedule({ id }: { id: string }) {
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const { data: schedule, failure, reload } = useAnswer("getSchedule", { path: { scheduleId: id } }, nowMs);
-  if (schedule === null && failure?.code === "schedule-not-found")
+  if (failure?.code === "schedule-not-found")
     return (
       <>
         <h1>Schedule</h1>

@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 1_000;
 export default function Task({ id }: { id: string }) {
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const { data: task, failure, reload } = useAnswer("getTask", { path: { taskId: id } }, nowMs);
-  if (task === null && failure?.code === "task-not-found")
+  if (failure?.code === "task-not-found")
     return (
       <>
         <h1>Task</h1>

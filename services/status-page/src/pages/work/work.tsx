@@ -29,7 +29,7 @@ export default function Work({ id }: { id: string }) {
   const nowMs = useShownNow(LOOK_EVERY_MS);
   const { data: work, failure, reload } = useAnswer("getWork", { path: { workId: id } }, isOver ? "over" : nowMs);
   if (work !== null && (work.status !== "Running") !== isOver) setOver(work.status !== "Running");
-  if (work === null && failure?.code === "work-not-found")
+  if (failure?.code === "work-not-found")
     return (
       <>
         <h1>Bulk work</h1>
