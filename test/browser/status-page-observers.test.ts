@@ -243,6 +243,14 @@ describe("the list of observers", () => {
     await page.keyboard.press("Control+a");
     await page.getByRole("button", { name: "Choose all 2 that match" }).click();
     await page.getByText("All 2 that match chosen").waitFor();
+    // Whoever joins them is among them, also under an open dialog.
+    await page.getByRole("button", { name: "Restart", exact: true }).click();
+    await page.getByRole("dialog", { name: "Restart all that match, 2 observers now?" }).waitFor();
+    names.push("whole-a-2");
+    await system.create("whole-a-2");
+    await page.getByRole("dialog", { name: "Restart all that match, 3 observers now?" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("All 3 that match chosen").waitFor();
     await search.fill("whole-b");
     await page.getByText("1 shown").waitFor();
     await page.getByText("2 observers chosen").waitFor();

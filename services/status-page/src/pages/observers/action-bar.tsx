@@ -66,10 +66,11 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
   /** All that match, whoever that is by then, rather than those that were chosen; of this choice and this filter alone. */
   const [whole, setWhole] = useState<{ selection: Selection; filter: ListFilter } | null>(null);
   const wish = wishOf(filter);
-  const canBeWhole = wish !== undefined && areAllChosen(selection, rows);
-  const isWhole = canBeWhole && whole?.selection === selection && whole.filter === filter;
+  // Also once others have come, of whom nobody has chosen any.
+  const isWhole = wish !== undefined && whole?.selection === selection && whole.filter === filter;
+  const canBeWhole = wish !== undefined && !isWhole && areAllChosen(selection, rows);
   const { say } = useNotices();
-  const chosen = [...selection.ids].flatMap((id) => observers.index.get(id) ?? []);
+  const chosen = (isWhole ? rows.ids() : [...selection.ids]).flatMap((id) => observers.index.get(id) ?? []);
   const fitFor = (action: Action) => chosen.filter((one) => allows(one, action)).map(({ id }) => id);
 
   const run = async (action: Action, ids: string[]) => {
@@ -87,13 +88,13 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
   return (
     <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
       <span className="figures" role="status">
-        {chosen.length === 0
-          ? "None chosen"
-          : isWhole
-            ? `All ${sayCount(shown)} that match chosen`
+        {isWhole
+          ? `All ${sayCount(shown)} that match chosen`
+          : chosen.length === 0
+            ? "None chosen"
             : `${sayMany(chosen.length, "observer")} chosen`}
       </span>
-      {canBeWhole && !isWhole && (
+      {canBeWhole && (
         <Button size="compact-sm" variant="light" onClick={() => setWhole({ selection, filter })}>
           Choose all {sayCount(shown)} that match
         </Button>
