@@ -1,7 +1,7 @@
 import type { WorkView } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { NO_FILTER } from "../../../services/status-page/src/store/list-filter.ts";
-import { listOfWork, partsOfWork, sayFilter, wishOf } from "../../../services/status-page/src/store/work-looks.ts";
+import { listOfWork, partsOfWork, sayFilter, wishFor, wishOf } from "../../../services/status-page/src/store/work-looks.ts";
 
 const WORK = { filter: {}, all: false, total: 10, done: 5, failed: 2 } as WorkView;
 
@@ -26,6 +26,15 @@ describe("work on all that match", () => {
     expect(wishOf({ ...NO_FILTER, sort: "restarts" })).toEqual({ all: true });
     expect(listOfWork({ ...WORK, all: true })).toEqual(NO_FILTER);
     expect(wishOf({ ...NO_FILTER, labels: ["team"] })).toBeUndefined();
+  });
+
+  it("with force is on those alone that no other stop ends, whatever else the list shows", () => {
+    const failed = { ...NO_FILTER, statuses: ["Failed" as const] };
+    const some = { ...NO_FILTER, q: "btc", statuses: ["Processing" as const, "Created" as const] };
+    expect(wishFor("force-stop", NO_FILTER)).toEqual({ filter: { status: ["Created", "OnDeleting"] } });
+    expect(wishFor("force-stop", some)).toEqual({ filter: { q: "btc", status: ["Created"] } });
+    expect(wishFor("force-stop", failed)).toBeUndefined();
+    expect(wishFor("stop", failed)).toEqual(wishOf(failed));
   });
 
   it("has its parts of the whole", () => {

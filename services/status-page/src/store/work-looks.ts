@@ -1,6 +1,7 @@
 import {
   type ObserverFilter,
   parseLabelSelector,
+  statusesThat,
   type WorkAct,
   type WorkStatusName,
   type WorkView,
@@ -25,8 +26,10 @@ export const partsOfWork = ({ total, done, failed }: WorkView): { tone: Tone; pa
   { tone: "bad", part: total === 0 ? 0 : failed / total },
 ];
 
+export type Wish = { filter: ObserverFilter } | { all: true };
+
 /** What the list shows, as the manager's own filter; undefined where it shows nothing, as some label is none. */
-export function wishOf(filter: ListFilter): { filter: ObserverFilter } | { all: true } | undefined {
+export function wishOf(filter: ListFilter): Wish | undefined {
   const labels = filter.labels.map(parseLabelSelector);
   if (labels.some((label) => label === undefined)) return undefined;
   if (!narrows(filter)) return { all: true };
@@ -46,6 +49,20 @@ export function wishOf(filter: ListFilter): { filter: ObserverFilter } | { all: 
       }),
     },
   };
+}
+
+/** Those that only a stop with force ends. */
+const BY_FORCE = statusesThat(({ stop }) => stop === "by-force");
+
+/**
+ * What is asked of the managers where all that the list shows are chosen. To them force means also what no other stop ends, and so all:
+ * only those are named that need it. Undefined where there are none of them in the list.
+ */
+export function wishFor(action: Action, filter: ListFilter): Wish | undefined {
+  if (action !== "force-stop") return wishOf(filter);
+  const asked = filter.statuses;
+  const statuses = asked.length === 0 ? BY_FORCE : BY_FORCE.filter((status) => asked.includes(status));
+  return statuses.length === 0 ? undefined : wishOf({ ...filter, statuses });
 }
 
 /** The other way round: the list of those that match now. */

@@ -9,7 +9,7 @@ import type { ListFilter } from "../../store/list-filter.ts";
 import type { OrderedRows } from "../../store/ordered-rows.ts";
 import { areAllChosen, type Selection } from "../../store/selection.ts";
 import { type Action, allows, OBSERVER_ACTIONS } from "../../store/statuses.ts";
-import { wishOf } from "../../store/work-looks.ts";
+import { wishFor, wishOf } from "../../store/work-looks.ts";
 import { type ActionReport, doToMany } from "../../wire/actions.ts";
 import { sayFailure } from "../../wire/say-failure.ts";
 import css from "./action-bar.module.css";
@@ -85,6 +85,7 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
   };
 
   const ids = asked === null ? [] : fitFor(asked);
+  const work = asked !== null && isWhole ? wishFor(asked, filter) : undefined;
   return (
     <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
       <span className="figures" role="status">
@@ -102,6 +103,8 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
       {OBSERVER_ACTIONS.map((action) => {
         const count = fitFor(action).length;
         if (action === "force-stop" && count === 0) return null;
+        // Of all that match each is asked, and the work tells whom it was refused for; but force is for some of them alone.
+        const saysCount = count > 0 && count < chosen.length && (!isWhole || action === "force-stop");
         return (
           <ActionButton
             key={action}
@@ -111,15 +114,15 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
             disabled={count === 0}
             onClick={() => setAsked(action)}
           >
-            {ACTIONS[action].verb} {count > 0 && count < chosen.length ? count : ""}
+            {ACTIONS[action].verb} {saysCount ? count : ""}
           </ActionButton>
         );
       })}
-      {asked !== null && isWhole && (
+      {asked !== null && work !== undefined && (
         <WorkDialog
           action={asked}
-          wish={wish}
-          count={shown}
+          wish={work}
+          count={asked === "force-stop" ? ids.length : shown}
           verb={ACTIONS[asked].verb}
           isDangerous={isDangerous(asked)}
           onClose={() => setAsked(null)}

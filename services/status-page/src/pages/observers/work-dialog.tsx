@@ -6,13 +6,13 @@ import { sayMany } from "../../parts/say.ts";
 import { navigate } from "../../shell/navigation.tsx";
 import { addressOfWork } from "../../shell/route.ts";
 import type { Action } from "../../store/statuses.ts";
-import { actOf, type wishOf } from "../../store/work-looks.ts";
+import { actOf, type Wish } from "../../store/work-looks.ts";
 import { call } from "../../wire/call.ts";
 
 interface Props {
   action: Action;
-  wish: NonNullable<ReturnType<typeof wishOf>>;
-  /** How many match now. */
+  wish: Wish;
+  /** How many it is asked of now. */
   count: number;
   verb: string;
   isDangerous: boolean;
@@ -32,7 +32,7 @@ export function WorkDialog({ action, wish, count, verb, isDangerous, onClose, ch
   };
   return (
     <ConfirmDialog
-      title={`${verb} all that match, ${sayMany(count, "observer")} now?`}
+      title={`${verb} all that match${action === "force-stop" ? " and need it" : ""}, ${sayMany(count, "observer")} now?`}
       verb={verb}
       isDangerous={isDangerous}
       onConfirm={begin}
