@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { NO_FILTER } from "../../../services/status-page/src/store/list-filter.ts";
+import { groupsOf } from "../../../services/status-page/src/store/observer-groups.ts";
 import { MOST_DELETED, ObserverIndex } from "../../../services/status-page/src/store/observer-index.ts";
+import { OrderedRows } from "../../../services/status-page/src/store/ordered-rows.ts";
 import { rowWith } from "../../support/browser/observer-rows.ts";
 
 describe("the page's index of observers", () => {
@@ -46,6 +49,26 @@ describe("the page's index of observers", () => {
     index.takeEvents([told]);
     expect(index.endLoad()).toEqual([{ before: gone, after: undefined }]);
     expect([...index.rows()]).toEqual([listed, told]);
+  });
+
+  it("counts restarts no more once they are of ten minutes ago, in the groups and in the order too", () => {
+    const index = new ObserverIndex();
+    const at = (ms: number) => ({ modifiedAt: new Date(ms).toISOString(), readAtMs: ms });
+    const [old, late, none] = [
+      rowWith({ restartsLately: 9, ...at(0) }),
+      rowWith({ restartsLately: 1, ...at(60_000) }),
+      rowWith(),
+    ];
+    index.takeEvents([old, late, none]);
+    const ordered = new OrderedRows({ ...NO_FILTER, sort: "restarts" }, index.rows());
+    expect(ordered.ids()).toEqual([old.id, late.id, none.id]);
+    expect(index.forgetRestarts(599_999)).toEqual([]);
+    const changes = index.forgetRestarts(600_000);
+    expect(changes).toEqual([{ before: old, after: { ...old, restartsLately: 0 } }]);
+    ordered.apply(changes);
+    expect(ordered.ids()).toEqual([late.id, none.id, old.id]);
+    expect(groupsOf(index.rows(), "type").map(({ restarts }) => restarts)).toEqual([1]);
+    expect(index.forgetRestarts(600_000)).toEqual([]);
   });
 
   it("keeps deleted ones once somebody wants to see them, over a new list too", () => {

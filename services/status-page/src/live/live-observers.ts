@@ -13,6 +13,9 @@ export type Loading = { phase: "reading"; read: number; total: number | null } |
 /** A list that is being read grows so often: to draw it takes as long as to read a page of it. */
 const SEEN_EVERY_MS = 1_000;
 
+/** By so much later it is seen that restarts are of late no more. */
+const FORGET_EVERY_MS = 10_000;
+
 /**
  * The observers as the manager's events tell them. Comes in: every event, at once; goes out: one flush a frame, with all that
  * changed. An observer that changes ten times between two frames is one change to the views.
@@ -31,6 +34,12 @@ export class LiveObservers {
   readonly #followers = new Set<(changes: RowChange[]) => void>();
   readonly #askToFlush = oncePerFrame(() => this.#flush());
   #load: AbortController | undefined;
+  #forgetting: ReturnType<typeof setInterval> | undefined;
+
+  /** Until `stop`. */
+  start(): void {
+    this.#forgetting = setInterval(() => this.#forgetRestarts(), FORGET_EVERY_MS);
+  }
 
   /** `follower` gets the changes of each flush, in order. */
   follow(follower: (changes: RowChange[]) => void): () => void {
@@ -54,6 +63,7 @@ export class LiveObservers {
   }
 
   stop(): void {
+    clearInterval(this.#forgetting);
     this.#load?.abort();
     this.deleted.stop();
   }
@@ -95,6 +105,11 @@ export class LiveObservers {
     const rows = this.#pending.values();
     this.#pending = new Map();
     this.#publish(this.index.takeEvents(rows));
+  }
+
+  #forgetRestarts(): void {
+    const changes = this.index.forgetRestarts(Date.now());
+    if (changes.length > 0) this.#publish(changes);
   }
 
   #publish(changes: RowChange[]): void {

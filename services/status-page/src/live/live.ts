@@ -40,6 +40,7 @@ export class Live {
       broken: (lastHeardMs) => this.#link({ kind: "broken", lastHeardMs }),
       resting: () => this.#link({ kind: "resting" }),
     });
+    this.observers.start();
     this.stats.start();
   }
 

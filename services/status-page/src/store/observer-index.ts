@@ -1,5 +1,5 @@
 import type { ObserverStatus } from "@unacked/contracts";
-import type { ObserverRow } from "./observer-row.ts";
+import { hasRestartsLeft, type ObserverRow } from "./observer-row.ts";
 
 /** What became of one observer; a missing `before` is a new one, a missing `after` one that is kept no more. */
 export interface RowChange {
@@ -122,6 +122,18 @@ export class ObserverIndex {
     const put = listed.map((row) => this.#put(row));
     for (const id of meanwhile) if (this.#deleted.delete(id)) this.#deleted.add(id); // they are the newest
     return [...vanished, ...put, ...this.#dropOldest()];
+  }
+
+  /** Nobody tells of it that restarts are older than 10 minutes by now: they count no more. */
+  forgetRestarts(nowMs: number): RowChange[] {
+    const changes: RowChange[] = [];
+    for (const before of this.#rows.values()) {
+      if (before.restartsLately === 0 || hasRestartsLeft(before, nowMs)) continue;
+      const after = { ...before, restartsLately: 0 };
+      this.#rows.set(before.id, after);
+      changes.push({ before, after });
+    }
+    return changes;
   }
 
   #dropOldest(): RowChange[] {

@@ -10,7 +10,7 @@ export interface ObserverRow {
   readonly status: ObserverStatus;
   readonly pending: Pending | null;
   readonly silentSince: string | null;
-  /** As it was when the row was read: what is older than 10 minutes by now counts still, until nothing is left of it. */
+  /** As it was when the row was read, until nothing is left of it: then it is 0. */
   readonly restartsLately: number;
   readonly serviceId: string | null;
   readonly serviceName: string | null;
@@ -35,9 +35,10 @@ const WINDOW_MS = 600_000;
  * says so and seems older than that is read by a clock that is ahead of the manager's.
  */
 export function hasRestartsLeft({ restartsLately, modifiedAt, readAtMs }: ObserverRow, nowMs: number): boolean {
+  if (restartsLately === 0) return false;
   const writtenMs = Date.parse(modifiedAt);
   const sinceMs = readAtMs - writtenMs < WINDOW_MS ? writtenMs : readAtMs;
-  return restartsLately > 0 && nowMs - sinceMs < WINDOW_MS;
+  return nowMs - sinceMs < WINDOW_MS;
 }
 
 export function toRow(view: ListedObserver): ObserverRow {

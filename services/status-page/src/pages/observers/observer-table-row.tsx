@@ -1,12 +1,11 @@
 import { type MouseEvent, memo } from "react";
-import { useShownNow } from "../../live/use-now.ts";
 import { AgeOf } from "../../parts/age-of.tsx";
 import { CutName } from "../../parts/cut-name.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
-import { hasRestartsLeft, type ObserverRow } from "../../store/observer-row.ts";
+import type { ObserverRow } from "../../store/observer-row.ts";
 import css from "./observer-table.module.css";
 
 interface Props {
@@ -16,16 +15,6 @@ interface Props {
   isActive: boolean;
   isChosen: boolean;
   onChoose: (id: string, withRange: boolean) => void;
-}
-
-/** Most rows have none, and need no timer. */
-function RestartsLately({ row }: Pick<Props, "row">) {
-  return row.restartsLately > 0 && <WhileRecent row={row} />;
-}
-
-function WhileRecent({ row }: Pick<Props, "row">) {
-  const nowMs = useShownNow(10_000);
-  return hasRestartsLeft(row, nowMs) ? row.restartsLately : "";
 }
 
 /** Redrawn only when its own row changed, not when others did. */
@@ -72,7 +61,7 @@ export const ObserverTableRow = memo(function ObserverTableRow({ row, index, top
         {row.silentSince !== null && <AgeOf since={row.silentSince} />}
       </div>
       <div role="gridcell" className={css.restarts} data-again={row.restartsLately >= 5}>
-        <RestartsLately row={row} />
+        {row.restartsLately > 0 && row.restartsLately}
       </div>
       <div role="gridcell" className={css.attempts} data-again={row.attempts > 1}>
         {row.attempts}
