@@ -73,6 +73,25 @@ describe.runIf(isTurnOf(1))("a service", () => {
     }
   });
 
+  test("keeps the focus where it was refused, in its dialog and outside, by the keyboard alone", async () => {
+    const focused = page.locator(":focus");
+    await page.route(/\/(drain|cordon)$/, (route) => route.abort(), { times: 2 });
+    await page.getByRole("button", { name: "Cordon beta" }).press("Enter");
+    await page.getByText("The manager cannot be reached").waitFor();
+    expect(await focused.textContent()).toBe("Cordon beta");
+
+    await page.getByRole("button", { name: "Drain beta" }).press("Enter");
+    await dialogFor("beta").locator("button:focus", { hasText: "Back" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await dialogFor("beta").getByRole("alert").getByText("The manager cannot be reached").waitFor();
+    expect(await focused.textContent()).toBe("Drain");
+    await page.keyboard.press("Tab");
+    await dialogFor("beta").locator(":focus").waitFor();
+    await page.keyboard.press("Escape");
+    await dialogFor("beta").waitFor({ state: "detached" });
+  });
+
   test("whose observers no other service there could run is not drained without a word of that", async () => {
     await system.startService("delta", { workers: 4, env: { OBSERVERS_DIR: join(ROOT, compiled("admitted")) } });
     const own = { name: "lonely", type: "counter", params: { file: system.actsFile } };

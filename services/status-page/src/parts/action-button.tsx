@@ -2,10 +2,13 @@ import { Button, type ButtonProps } from "@mantine/core";
 import { type MouseEvent, type ReactNode, useId } from "react";
 import { useWhyNot } from "../live/use-session.ts";
 import { useNotices } from "../shell/notices.tsx";
+import { BusyButton } from "./busy-button.tsx";
 
-interface Props extends ButtonProps {
+interface Props extends Omit<ButtonProps, "loading"> {
   /** The call that it leads to, by its operationId. */
   call: string;
+  /** That call is under way. */
+  isBusy?: boolean;
   onClick: () => void;
   children: ReactNode;
 }
@@ -14,15 +17,15 @@ interface Props extends ButtonProps {
  * A button for what not everybody may do. A user who may not still reaches it by the keyboard, sees that it is closed to them, and is
  * told why by pointing at it, by their screen reader and by pressing it.
  */
-export function ActionButton({ call, onClick, children, ...rest }: Props) {
+export function ActionButton({ call, isBusy = false, onClick, children, ...rest }: Props) {
   const why = useWhyNot(call);
   const id = useId();
   const { say } = useNotices();
   if (why === null) {
     return (
-      <Button {...rest} onClick={onClick}>
+      <BusyButton {...rest} isBusy={isBusy} onClick={onClick}>
         {children}
-      </Button>
+      </BusyButton>
     );
   }
   const tell = (event: MouseEvent) => {

@@ -1,6 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { sayFailure } from "../wire/say-failure.ts";
+import { BusyButton } from "./busy-button.tsx";
 import css from "./confirm-dialog.module.css";
 import { useFocusBack } from "./use-focus-back.ts";
 
@@ -42,9 +43,9 @@ export function ConfirmDialog({ title, verb, isDangerous, onConfirm, onClose, ch
           <Button variant="default" data-autofocus disabled={isBusy} onClick={onClose}>
             Back
           </Button>
-          <Button color={isDangerous ? "red" : undefined} loading={isBusy} onClick={confirm}>
+          <BusyButton color={isDangerous ? "red" : undefined} isBusy={isBusy} onClick={confirm}>
             {verb}
-          </Button>
+          </BusyButton>
         </div>
       </div>
     </Modal>

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
+import { BusyButton } from "./busy-button.tsx";
 import css from "./form.module.css";
 
 interface EndProps {
@@ -25,9 +26,9 @@ export function FormEnd({ rest, isBusy, onClose, children }: EndProps) {
         <Button variant="default" disabled={isBusy} onClick={onClose}>
           Back
         </Button>
-        <Button type="submit" loading={isBusy}>
+        <BusyButton type="submit" isBusy={isBusy}>
           {children}
-        </Button>
+        </BusyButton>
       </div>
     </>
   );

@@ -1,25 +1,28 @@
-import { Button, type ButtonProps } from "@mantine/core";
-import type { ReactNode } from "react";
+import type { ButtonProps } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { BusyButton } from "./busy-button.tsx";
 
-interface Props extends ButtonProps {
+interface Props extends Omit<ButtonProps, "loading"> {
+  /** Where there is no more it is gone, once it does not have the focus: that would be nowhere. */
+  hasMore: boolean;
   /** What it asked for is on its way. */
   isLoading: boolean;
   onClick: () => void;
   children: ReactNode;
 }
 
-/** Reads more of a list. It is closed meanwhile, and not `disabled`: that would take the focus from it. */
-export function MoreButton({ isLoading, onClick, children, ...rest }: Props) {
+/** Reads more of a list. */
+export function MoreButton({ hasMore, isLoading, ...rest }: Props) {
+  const [hasFocus, setFocus] = useState(false);
+  if (!hasMore && !hasFocus) return null;
   return (
-    <Button
+    <BusyButton
       variant="default"
       size="compact-md"
       {...rest}
-      data-disabled={isLoading || undefined}
-      aria-disabled={isLoading || undefined}
-      onClick={isLoading ? undefined : onClick}
-    >
-      {children}
-    </Button>
+      isBusy={isLoading || !hasMore}
+      onFocus={() => setFocus(true)}
+      onBlur={() => setFocus(false)}
+    />
   );
 }

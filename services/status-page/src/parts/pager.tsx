@@ -41,17 +41,17 @@ interface Props {
 }
 
 export function Pager({ pages, nextCursor, onMore, isTurning }: Props) {
-  const button = (text: string, onClick: () => void) => (
-    <MoreButton isLoading={isTurning} onClick={onClick}>
+  const button = (text: string, hasMore: boolean, onClick: () => void) => (
+    <MoreButton hasMore={hasMore} isLoading={isTurning} onClick={onClick}>
       {text}
     </MoreButton>
   );
+  const onOlder = onMore ?? (() => nextCursor !== null && pages.onward(nextCursor));
   return (
     <div className={css.pages}>
-      {nextCursor !== null &&
-        (onMore === undefined ? button("Older ones", () => pages.onward(nextCursor)) : button("Show more", onMore))}
-      {pages.before > 0 && button("Newer ones", pages.back)}
-      {pages.before > 1 && button("Back to the newest", pages.restart)}
+      {button(onMore === undefined ? "Older ones" : "Show more", nextCursor !== null, onOlder)}
+      {button("Newer ones", pages.before > 0, pages.back)}
+      {button("Back to the newest", pages.before > 1, pages.restart)}
     </div>
   );
 }

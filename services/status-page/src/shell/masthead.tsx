@@ -100,7 +100,7 @@ function Who() {
       <p className={css.person} title={`${who.name}, ${who.role}`}>
         <span className={css.personName}>{who.name}</span> <span className={css.role}>{who.role}</span>
       </p>
-      <button type="button" className={css.leave} disabled={isBusy} onClick={leave}>
+      <button type="button" className={css.leave} aria-disabled={isBusy} onClick={isBusy ? undefined : leave}>
         Sign out
       </button>
     </div>

@@ -45,11 +45,11 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
       </details>
       <div className={css.actions}>
         {row?.status === "Failed" && (
-          <ActionButton call="retryError" size="compact-sm" variant="default" loading={isBusy} onClick={retry}>
+          <ActionButton call="retryError" size="compact-sm" variant="default" isBusy={isBusy} onClick={retry}>
             Retry
           </ActionButton>
         )}
-        <ActionButton call="deleteError" size="compact-sm" variant="default" loading={isBusy} onClick={remove}>
+        <ActionButton call="deleteError" size="compact-sm" variant="default" isBusy={isBusy} onClick={remove}>
           Remove
         </ActionButton>
       </div>

@@ -40,7 +40,7 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
       </p>
       {failed > 0 && (
         <div className={css.actions}>
-          <ActionButton call="restartObservers" size="compact-sm" variant="default" loading={isBusy} onClick={restart}>
+          <ActionButton call="restartObservers" size="compact-sm" variant="default" isBusy={isBusy} onClick={restart}>
             Restart the {sayCount(failed)} that failed
           </ActionButton>
         </div>

@@ -41,11 +41,14 @@ export default function Flows() {
           ) : (
             <FlowTable flows={data.items} nowMs={nowMs} />
           )}
-          {data.nextCursor !== null && (limit < MOST || answer.isTurning) && (
-            <MoreButton mt="xs" isLoading={answer.isTurning} onClick={() => setLimit(Math.min(MOST, limit * 3))}>
-              Show more
-            </MoreButton>
-          )}
+          <MoreButton
+            mt="xs"
+            hasMore={data.nextCursor !== null && (limit < MOST || answer.isTurning)}
+            isLoading={answer.isTurning}
+            onClick={() => setLimit(Math.min(MOST, limit * 3))}
+          >
+            Show more
+          </MoreButton>
         </>
       )}
     </>

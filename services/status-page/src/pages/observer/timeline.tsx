@@ -41,13 +41,16 @@ export function Timeline({ id, version }: { id: string; version: unknown }) {
               ))}
             </tbody>
           </table>
-          {data.nextCursor !== null && (limit < AT_MOST || isTurning) && (
-            <p className={css.more}>
-              <MoreButton size="compact-sm" isLoading={isTurning} onClick={() => setLimit(AT_MOST)}>
-                Show what was before
-              </MoreButton>
-            </p>
-          )}
+          <p className={css.more}>
+            <MoreButton
+              size="compact-sm"
+              hasMore={data.nextCursor !== null && (limit < AT_MOST || isTurning)}
+              isLoading={isTurning}
+              onClick={() => setLimit(AT_MOST)}
+            >
+              Show what was before
+            </MoreButton>
+          </p>
         </section>
       )}
     </section>

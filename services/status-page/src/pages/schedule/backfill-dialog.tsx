@@ -1,6 +1,7 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import type { BackfillAnswer, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
+import { BusyButton } from "../../parts/busy-button.tsx";
 import { sayMany } from "../../parts/say.ts";
 import { useFocusBack } from "../../parts/use-focus-back.ts";
 import { useNotices } from "../../shell/notices.tsx";
@@ -67,21 +68,21 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
           <Button variant="default" data-autofocus disabled={busy !== null} onClick={leave}>
             Back
           </Button>
-          <Button
+          <BusyButton
             variant="default"
             disabled={!isGiven || busy === "starting"}
-            loading={busy === "asking"}
+            isBusy={busy === "asking"}
             onClick={() => void ask(true)}
           >
             What would it start?
-          </Button>
-          <Button
+          </BusyButton>
+          <BusyButton
             disabled={answer === null || busy === "asking"}
-            loading={busy === "starting"}
+            isBusy={busy === "starting"}
             onClick={() => void ask(false)}
           >
             Start it
-          </Button>
+          </BusyButton>
         </div>
       </div>
     </Modal>

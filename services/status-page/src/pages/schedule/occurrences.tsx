@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import type { OccurrenceView, ScheduleView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { OccurrenceMark } from "../../parts/status-mark.tsx";
@@ -54,11 +54,9 @@ export function Occurrences({ schedule: { id }, nowMs }: { schedule: ScheduleVie
               </tbody>
             </table>
           </div>
-          {data.items.length > shown && (
-            <Button mt="xs" variant="default" size="compact-md" onClick={() => setShown(IN_STRIP)}>
-              Show {sayCount(data.items.length)}
-            </Button>
-          )}
+          <MoreButton mt="xs" hasMore={data.items.length > shown} isLoading={false} onClick={() => setShown(IN_STRIP)}>
+            Show {sayCount(data.items.length)}
+          </MoreButton>
         </>
       )}
     </section>

@@ -40,7 +40,7 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
     <PageActions>
       {schedule.task !== null && (
         <>
-          <ActionButton call="runSchedule" size="compact-md" variant="default" loading={isBusy} onClick={run}>
+          <ActionButton call="runSchedule" size="compact-md" variant="default" isBusy={isBusy} onClick={run}>
             Run now
           </ActionButton>
           <ActionButton call="backfillSchedule" size="compact-md" variant="default" onClick={() => setAsked("backfill")}>
@@ -49,12 +49,12 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
         </>
       )}
       {schedule.status === "Paused" ? (
-        <ActionButton call="resumeSchedule" size="compact-md" variant="default" loading={isBusy} onClick={resume}>
+        <ActionButton call="resumeSchedule" size="compact-md" variant="default" isBusy={isBusy} onClick={resume}>
           Resume
         </ActionButton>
       ) : (
         schedule.status === "Active" && (
-          <ActionButton call="pauseSchedule" size="compact-md" variant="default" loading={isBusy} onClick={pause}>
+          <ActionButton call="pauseSchedule" size="compact-md" variant="default" isBusy={isBusy} onClick={pause}>
             Pause
           </ActionButton>
         )

@@ -81,11 +81,14 @@ export default function Schedules() {
           ) : (
             <ScheduleTable schedules={data.items} nowMs={nowMs} />
           )}
-          {data.nextCursor !== null && (limit < MOST || answer.isTurning) && (
-            <MoreButton mt="xs" isLoading={answer.isTurning} onClick={() => setLimit(Math.min(MOST, limit * 3))}>
-              Show more
-            </MoreButton>
-          )}
+          <MoreButton
+            mt="xs"
+            hasMore={data.nextCursor !== null && (limit < MOST || answer.isTurning)}
+            isLoading={answer.isTurning}
+            onClick={() => setLimit(Math.min(MOST, limit * 3))}
+          >
+            Show more
+          </MoreButton>
         </>
       )}
     </>

@@ -57,7 +57,7 @@ function Acts({ view, onDone }: { view: BalanceView; onDone: () => void }) {
         call="cancelRebalance"
         size="compact-sm"
         variant="default"
-        loading={isBusy}
+        isBusy={isBusy}
         onClick={() => act(cancelRebalance)}
       >
         End it
@@ -65,7 +65,7 @@ function Acts({ view, onDone }: { view: BalanceView; onDone: () => void }) {
     );
   if (view.moves === 0) return null;
   return (
-    <ActionButton call="rebalance" size="compact-sm" variant="default" loading={isBusy} onClick={() => act(rebalance)}>
+    <ActionButton call="rebalance" size="compact-sm" variant="default" isBusy={isBusy} onClick={() => act(rebalance)}>
       Rebalance: move {view.moves}
     </ActionButton>
   );

@@ -22,7 +22,7 @@ export function Cordon({ service: { id, name, draining, cordoned }, size }: Prop
       call={isClosed ? "uncordonService" : "cordonService"}
       size={size}
       variant="default"
-      loading={isBusy}
+      isBusy={isBusy}
       onClick={() => run(send)}
     >
       {isClosed ? "Uncordon" : "Cordon"}

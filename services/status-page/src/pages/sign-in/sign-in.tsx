@@ -1,5 +1,6 @@
-import { Button, Checkbox, TextInput } from "@mantine/core";
+import { Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useRef, useState } from "react";
+import { BusyButton } from "../../parts/busy-button.tsx";
 import { CallError } from "../../wire/call.ts";
 import css from "./sign-in.module.css";
 
@@ -61,9 +62,9 @@ export default function SignIn({ hasEnded, onSignIn }: Props) {
           onChange={(event) => setToken(event.currentTarget.value)}
         />
         <Checkbox label="Show it" checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
-        <Button type="submit" loading={isBusy} fullWidth>
+        <BusyButton type="submit" isBusy={isBusy} fullWidth>
           Sign in
-        </Button>
+        </BusyButton>
       </form>
       <p className={css.hint}>
         The operator of the manager makes one: <code>unacked token create NAME --role viewer</code>. It is kept in a cookie
