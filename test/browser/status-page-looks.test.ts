@@ -194,6 +194,15 @@ test("a service that is killed with -9 shows on the overview as it happens: inte
   await takePicture(page, "overview-failover");
 });
 
+test("what is read out on the overview is how it stands, without the counts that change all the time", async () => {
+  const { page } = await openPage(browser, system.url);
+  const verdict = page.getByRole("region", { name: "How it stands" });
+  await verdict.getByText(/workers free/).waitFor();
+  expect(await verdict.getByRole("status").textContent()).toMatch(
+    /warnings?, \d+ observers failed(, \d+ observers? retrying)?$/,
+  );
+});
+
 test("times are local, with the exact UTC when pointed at", async () => {
   const { page } = await openPage(browser, `${system.url}/observers/given-up`, {
     timezoneId: "Asia/Kolkata",

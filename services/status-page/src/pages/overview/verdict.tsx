@@ -18,8 +18,9 @@ export function Verdict({ stats }: { stats: Stats }) {
   const headline = isWell ? "All is well" : troubles.join(", ");
   return (
     <section aria-label="How it stands" className={css.verdict}>
-      <p className={css.headline} data-well={isWell} role="status">
-        <span>
+      <p className={css.headline} data-well={isWell}>
+        {/* Read out when it changes; what is beside it does so every two seconds. */}
+        <span role="status">
           <span aria-hidden="true" className={css.lamp} />
           {live.link.phase === "lost" ? `At last sight: ${headline}` : headline}
         </span>

@@ -77,11 +77,14 @@ function UnderWay({ view: { moves, uneven, waits, mode, rebalance: last } }: { v
   return (
     <div className={css.words}>
       {isUnderWay && <Progress parts={[{ tone: "good", part: last.planned === 0 ? 1 : last.moved / last.planned }]} />}
-      {/* Without what counts on: a screen reader would read it out each second. */}
-      <p role="status">
-        {isUnderWay
-          ? `${last.moved} of ${last.planned} moved; begun by ${last.by}: ${last.why}.${last.waits === null ? "" : ` It waits: ${last.waits}.`}`
-          : `${evenText(moves, uneven)}${waits === null ? "" : ` (${waits})`}${moves > 0 ? auto : ""}`}
+      <p>
+        {isUnderWay && `${last.moved} of ${last.planned} moved; `}
+        {/* Without what counts on: a screen reader would read it out each second. */}
+        <span role="status">
+          {isUnderWay
+            ? `begun by ${last.by}: ${last.why}.${last.waits === null ? "" : ` It waits: ${last.waits}.`}`
+            : `${evenText(moves, uneven)}${waits === null ? "" : ` (${waits})`}${moves > 0 ? auto : ""}`}
+        </span>
       </p>
       {!isUnderWay && last !== null && (
         <p className={css.last}>

@@ -88,12 +88,18 @@ function factsOf(work: WorkView): Fact[] {
   const { status, total, done, failed, remaining, leftAlone, msLeft, begunBy, begunAt, endedAt, cancelledBy } = work;
   const isRunning = status === "Running";
   return [
-    ["Status", `${status}: ${WORK_LOOKS[status].meaning}`],
+    [
+      "Status",
+      // Read out when it changes, and not how far it is, each second.
+      <span key="status" role="status">
+        {status}: {WORK_LOOKS[status].meaning}
+      </span>,
+    ],
     [
       "Done",
       <div key="done" className={`${css.done} figures`}>
         <Progress parts={partsOfWork(work)} />
-        <span role="status">
+        <span>
           {sayCount(done)} of {sayCount(total)}
           {failed > 0 && `, ${sayCount(failed)} failed`}
         </span>
