@@ -86,7 +86,7 @@ describe("the list of observers", () => {
     expect(read).toEqual(items.map((item) => item.id));
   });
 
-  test("filters by status, type, pool, service, labels and a part of the name, and counts what matches", async () => {
+  test("filters by status, type, pool, service, labels, a part of the name or the id, and counts what matches", async () => {
     const service = await putService(books.dataSource, { name: "s-1" });
     await put({
       name: "gold-USD",
@@ -96,7 +96,7 @@ describe("the list of observers", () => {
       current_service_id: service,
     });
     await put({ name: "gold_EUR", type: "price-watch", labels: { team: "a" }, pool: "gpu" });
-    await put({ name: "50%", status: "Failed" });
+    const id = await put({ name: "50%", status: "Failed" });
     expect(await namesOf({ status: ["Processing", "Failed"] })).toEqual(["50%", "gold-USD"]);
     expect(await namesOf({ type: "price-watch", pool: "gpu" })).toEqual(["gold_EUR"]);
     expect(await namesOf({ service: "s-1" })).toEqual(["gold-USD"]);
@@ -108,6 +108,9 @@ describe("the list of observers", () => {
     expect(await namesOf({ q: "GOLD" })).toEqual(["gold-USD", "gold_EUR"]);
     expect(await namesOf({ q: "gold_" })).toEqual(["gold_EUR"]);
     expect(await namesOf({ q: "%" })).toEqual(["50%"]);
+    await put({ name: `copy-of-${id}` });
+    expect(await namesOf({ q: id.toUpperCase() })).toEqual(["50%", `copy-of-${id}`]);
+    expect(await namesOf({ q: id.slice(0, -1) })).toEqual([`copy-of-${id}`]);
     expect((await list({ type: "price-watch", limit: 1 })).total).toBe(2);
   });
 

@@ -24,7 +24,7 @@ type FilterKey = (typeof FILTER_KEYS)[number];
 export type ParsedFilter = Omit<ObserverFilter, "status"> & { status?: ObserverStatus[] };
 
 /**
- * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name>`, `errorGroup=…`, `silent=true`; and selectors as of
+ * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name, or the id>`, `errorGroup=…`, `silent=true`; and selectors as of
  * kubectl's `-l`: `team=a,tier=b`. Statuses in any case. `undefined` if nothing is asked.
  */
 export function parseFilters(filters: string[] = [], selectors: string[] = []): ParsedFilter | undefined {

@@ -15,7 +15,7 @@ export const NamePart = z
 const fields = {
   service: ServiceName.describe("name or id of the service it runs on now"),
   pool: PoolName,
-  q: NamePart.describe("a part of the name, in any case"),
+  q: NamePart.describe("a part of the name, in any case, or the whole id"),
   errorGroup: ErrorGroupText.describe("the group of the last error, as in GET /stats/errors"),
 };
 
@@ -44,7 +44,7 @@ export const observerFilterQuery = {
   service: fields.service.optional().describe("name or id of the service it runs on now"),
   pool: fields.pool.optional().describe("the pool of services it belongs to"),
   label: listOf(z.string().max(260), false).optional().describe("`key=value` or `key:value`; repeat it: all must match"),
-  q: fields.q.optional().describe("a part of the name, in any case"),
+  q: fields.q.optional().describe("a part of the name, in any case, or the whole id"),
   errorGroup: fields.errorGroup.optional().describe("the group of the last error, as in GET /stats/errors"),
   silent: flag.describe(SILENT),
 };

@@ -27,7 +27,12 @@ export function conditionsOf(filter: ObserverFilter): SqlConditions {
     // observers_by_labels, which has only those that have labels
     conditions.and("o.labels <> '{}' AND o.labels @> ?::jsonb", JSON.stringify({ [key]: value }));
   }
-  if (filter.q !== undefined) conditions.and("o.name ILIKE ?", `%${escapeLike(filter.q)}%`);
+  if (filter.q !== undefined) {
+    const name = `%${escapeLike(filter.q)}%`;
+    // No index has parts of names: each row is looked at, be it for an id as well.
+    if (looksLikeUuid(filter.q)) conditions.and("(o.name ILIKE ? OR o.id = ?)", name, filter.q);
+    else conditions.and("o.name ILIKE ?", name);
+  }
   if (filter.errorGroup !== undefined) conditions.and("o.error_group = ?", filter.errorGroup); // observers_by_error_group
   if (filter.silent !== undefined) conditions.and(IS_SILENT);
   return conditions;
