@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TimerId } from "@unacked/contracts";
 import pg from "pg";
 import type { QueryRunner } from "typeorm";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
 import { countTimers } from "../../services/observer-manager/src/adapters/postgres/timers/timer-counts.ts";
@@ -13,6 +13,7 @@ import type {
   FiringOutcome,
   NewTimer,
 } from "../../services/observer-manager/src/operations/timers/timer-store.ts";
+import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
@@ -562,4 +563,21 @@ it("While claims, confirms, take-overs, returns and sets meet for the same timer
   );
   expect(overOrUnsure.map(({ id }: { id: string }) => id).toSorted()).toEqual([...fired].toSorted());
   expect(await books.dataSource.query("SELECT * FROM timer_claims")).toEqual([]);
+});
+
+it("Where the way to the database is long, one whose time has gone is claimed at once", async () => {
+  const wire = await tcpProxy(books.databaseUrl);
+  const far = createDataSource({ databaseUrl: wire.through(books.databaseUrl), log: keptLog() });
+  await far.initialize();
+  onTestFinished(() => far.destroy());
+  const firing = new PostgresTimerFiringStore(far);
+  wire.delay(30);
+  for (let i = 0; i < 3; i += 1) {
+    await firing.nextDueInMs();
+    await firing.claim({ owner: randomUUID(), claimId: randomUUID() }, 10);
+    const { id } = timer();
+    await putOne(timer({ id }));
+    const { due } = await firing.claim({ owner: randomUUID(), claimId: randomUUID() }, 10);
+    expect(due).toMatchObject([{ id }]);
+  }
 });

@@ -21,27 +21,44 @@ export interface DueLook {
   nowMs: number;
   /** When the first is due of what it has left; infinity: it has left none. */
   leftFromMs: number;
-  /** How many rows it has written. */
+}
+
+/** What took rows away. */
+export interface DueClaim extends DueLook {
   rows: number;
+  /** By PostgreSQL: the way to it takes as long with a floor as without. */
   tookMs: number;
 }
 
+/** `atMs` is what is not by the database's clock: `performance.now()`. */
 export class DueFloor {
   #from = Number.NEGATIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  /** From when on the next look is to look, in ms since 1970; minus infinity: everywhere. @param atMs as all that is not by the database's clock, `performance.now()` */
+  /** From when on the next look is to look, in ms since 1970; minus infinity: everywhere. */
   from(atMs: number): number {
     return atMs < this.#untilMs ? this.#from : Number.NEGATIVE_INFINITY;
   }
 
+  /** For so long looks begin there; 0: they look everywhere. */
+  leftMs(atMs: number): number {
+    return Math.max(0, this.#untilMs - atMs);
+  }
+
   /** @param from where it began: what `from` said */
-  looked({ nowMs, leftFromMs, rows, tookMs }: DueLook, from: number, atMs: number): void {
-    const isFull = from === Number.NEGATIVE_INFINITY;
-    if (isFull && tookMs < SLOW_MS + rows * SLOW_PER_ROW_MS) return;
-    if (isFull) this.#untilMs = atMs + Math.min(LONGEST_MS, SHARE * tookMs);
-    const next = Math.min(leftFromMs, nowMs - MARGIN_MS);
+  claimed(claim: DueClaim, from: number, atMs: number): void {
+    if (from !== Number.NEGATIVE_INFINITY) return this.looked(claim, from);
+    const { rows, tookMs } = claim;
+    if (tookMs < SLOW_MS + rows * SLOW_PER_ROW_MS) return;
+    this.#untilMs = atMs + Math.min(LONGEST_MS, SHARE * tookMs);
+    this.#from = above(claim);
+  }
+
+  /** One that took nothing away. */
+  looked(look: DueLook, from: number): void {
     // Of two beside each other the earlier may be told of later.
-    this.#from = isFull ? next : Math.max(this.#from, next);
+    if (from !== Number.NEGATIVE_INFINITY) this.#from = Math.max(this.#from, above(look));
   }
 }
+
+const above = ({ nowMs, leftFromMs }: DueLook): number => Math.min(leftFromMs, nowMs - MARGIN_MS);

@@ -1,6 +1,6 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import { DueFloor, type DueLook } from "../../../domain/due-floor.ts";
+import { DueFloor } from "../../../domain/due-floor.ts";
 import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/timers/timer-store.ts";
 import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
@@ -38,7 +38,7 @@ const CLAIM = `
   claimed AS (
     INSERT INTO timer_claims (id, owner, ids) SELECT $2::uuid, $1::uuid, array_agg(id) FROM gone WHERE NOT expired HAVING count(*) > 0)
   SELECT due.*, facts.*, EXISTS (SELECT FROM sized WHERE is_beyond) AS "isCut"
-  FROM (SELECT count(*) FILTER (WHERE expired)::int AS expired, ${msOf("(SELECT now FROM clock)")} AS "nowMs", ${msOf("max(next_at)")} AS "lastMs" FROM gone) facts
+  FROM (SELECT count(*) FILTER (WHERE expired)::int AS expired, ${msOf("(SELECT now FROM clock)")} AS "nowMs", ${msOf("max(next_at)")} AS "lastMs", ${msOf("clock_timestamp() - statement_timestamp()")} AS "tookMs" FROM gone) facts
   LEFT JOIN (
     SELECT id, name, payload::text AS payload, extract(epoch FROM due_at)::float8 * 1000 AS "atMs",
            extract(epoch FROM (SELECT now FROM clock) - due_at)::float8 * 1000 AS "lateMs" FROM gone WHERE NOT expired) due ON true`;
@@ -133,6 +133,7 @@ interface ClaimFacts {
   nowMs: number;
   /** When the last was due of what was claimed; null: nothing was. */
   lastMs: number | null;
+  tookMs: number;
 }
 
 type ClaimRow = { [Field in keyof DueTimer]: DueTimer[Field] | null } & ClaimFacts;
@@ -157,15 +158,14 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   }
 
   async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
-    const beganMs = performance.now();
-    const from = this.#floor.from(beganMs);
+    const from = this.#floor.from(performance.now());
     const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit, timeOf(from)]);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     this.#vacuum.changed(due.length);
-    const [{ expired, isCut, nowMs, lastMs }] = rows as [ClaimRow];
+    const [{ expired, isCut, nowMs, lastMs, tookMs }] = rows as [ClaimRow];
     const count = due.length + expired;
     const leftFromMs = (isCut || count === limit ? lastMs : null) ?? Number.POSITIVE_INFINITY;
-    this.#looked(from, beganMs, { nowMs, leftFromMs, rows: count });
+    this.#floor.claimed({ nowMs, leftFromMs, rows: count, tookMs }, from, performance.now());
     return { due, expired, isCut };
   }
 
@@ -191,17 +191,15 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
 
   async nextDueInMs(): Promise<number | null> {
     await this.#triedAgain.look();
-    const beganMs = performance.now();
-    const from = this.#floor.from(beganMs);
+    const from = this.#floor.from(performance.now());
     const rows = await Looks.of(this.#dataSource).askRows<NextRow>(NEXT_DUE, [timeOf(from)]);
     const [{ nowMs, nextMs }] = rows as [NextRow];
-    this.#looked(from, beganMs, { nowMs, leftFromMs: nextMs ?? Number.POSITIVE_INFINITY, rows: 0 });
-    return nextMs === null ? null : nextMs - nowMs;
-  }
-
-  #looked(from: number, beganMs: number, look: Omit<DueLook, "tookMs">): void {
-    const atMs = performance.now();
-    this.#floor.looked({ ...look, tookMs: atMs - beganMs }, from, atMs);
+    this.#floor.looked({ nowMs, leftFromMs: nextMs ?? Number.POSITIVE_INFINITY }, from);
+    const inMs = nextMs === null ? null : nextMs - nowMs;
+    // What may be below a floor is looked for once that ends.
+    return from === Number.NEGATIVE_INFINITY
+      ? inMs
+      : Math.min(inMs ?? Number.POSITIVE_INFINITY, this.#floor.leftMs(performance.now()));
   }
 
   async renew(owner: string): Promise<void> {
