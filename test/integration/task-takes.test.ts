@@ -500,7 +500,13 @@ test("What was claimed for one who has gone is Ready again, and nothing is count
   const action = newAction("task.take", SOMEBODY);
   const { tasks } = await store.take({ pool: "default", types: ["paint"], count: 1, leaseMs: 60_000 }, action);
   await store.giveBack(tasks, action);
-  expect(await takers.get(id)).toMatchObject({ status: "Ready", interruptions: 0, sends: 0, taken: null });
+  expect(await takers.get(id)).toMatchObject({
+    status: "Ready",
+    interruptions: 0,
+    sends: 0,
+    startedAt: null,
+    taken: null,
+  });
   expect(await sql("SELECT FROM audit WHERE deed = 'task.take'")).toEqual([]);
   const again = await takers.takeOne();
   await store.giveBack(tasks, action); // an older taking

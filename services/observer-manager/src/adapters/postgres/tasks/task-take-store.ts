@@ -29,7 +29,8 @@ const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type,
  */
 const GIVE_BACK = `
   WITH back AS (
-    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL, sends = t.sends - 1
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL, sends = t.sends - 1,
+      started_at = CASE WHEN t.sends > 1 THEN t.started_at END
     FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
     WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL
     RETURNING t.id
