@@ -513,6 +513,17 @@ test("What was claimed for one who has gone is Ready again, and nothing is count
   expect((await takers.complete(again)).status).toBe(200);
 });
 
+test("What is cancelled before it is given back is over with that, or goes on with what was asked for since", async () => {
+  const [{ id }, other] = [await takers.create(), await takers.create({ key: "wall" })];
+  const action = newAction("task.take", SOMEBODY);
+  const { tasks } = await store.take({ pool: "default", types: ["paint"], count: 2, leaseMs: 60_000 }, action);
+  for (const task of tasks) expect((await cancel(task.id)).body).toMatchObject({ status: "Running", cancelling: true });
+  await takers.create({ key: "wall", params: { version: 2 }, onConflict: "queue-latest" });
+  expect(await store.giveBack(tasks, action)).toEqual([id]);
+  expect(await takers.get(id)).toMatchObject({ status: "Cancelled", interruptions: 0, sends: 0, startedAt: null });
+  expect(await takers.takeOne()).toMatchObject({ id: other.id, params: { version: 2 } });
+});
+
 test("What is taken is in no doubt, however long, and no proof of absence ends it", async () => {
   const serviceId = randomUUID();
   await sql(

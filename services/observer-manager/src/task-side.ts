@@ -86,7 +86,7 @@ export class TaskSide {
       this.over(tasks);
       if (tasks.length > 0) parts.flowEnds();
     };
-    this.#takers = new WaitingTakers({ store: takes, queue, promoted: () => this.#dispatcher.wake(), log });
+    this.#takers = new WaitingTakers({ store: takes, queue, promoted: () => this.#dispatcher.wake(), over, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
     this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, tally, wake, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });

@@ -145,14 +145,15 @@ async function openHttpManager(
   const waits = new Waits(taskStore, log);
   const bulk = new PostgresTaskBulkStore(dataSource);
   const takeStore = new PostgresTaskTakeStore(dataSource);
+  const over = (ids: TaskId[]) => waits.over(ids);
   const takers = new WaitingTakers({
     store: takeStore,
     queue: new PostgresTaskQueueStore(dataSource),
     promoted: () => undefined,
+    over,
     log,
   });
   const wake = () => takers.wake();
-  const over = (ids: TaskId[]) => waits.over(ids);
   const tally = { ended: () => undefined };
   const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
   const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });

@@ -26,14 +26,15 @@ function begin(ready: Record<string, number> = {}) {
       tried.push({ pool, types, by: leaseMs });
       meanwhile();
       const type = types.find((one) => (ready[one] ?? 0) > 0);
-      if (type === undefined) return { tasks: [], nextRoomInMs: null, hasPassed: false };
+      if (type === undefined) return { tasks: [], nextRoomInMs: null, hasPassed: false, over: [] };
       ready[type] = (ready[type] ?? 0) - 1;
-      return { tasks: [{ id: `${type} to ${leaseMs}`, type }], nextRoomInMs: null, hasPassed: false };
+      return { tasks: [{ id: `${type} to ${leaseMs}`, type }], nextRoomInMs: null, hasPassed: false, over: [] };
     },
-    giveBack: vi.fn(async () => undefined),
+    giveBack: vi.fn(async (tasks: { id: string }[]) => tasks.map(({ id }) => id)), // somebody has cancelled them
   };
   const queue = { promoteDue: async () => ({ promoted: 0, nextDueInMs: null }) };
-  const parts = { store, queue, promoted: () => undefined, log: keptLog() };
+  const over: string[] = [];
+  const parts = { store, queue, promoted: () => undefined, over: (ids: string[]) => over.push(...ids), log: keptLog() };
   const takers = new WaitingTakers(parts as unknown as WaitingTakersParts);
   onTestFinished(() => takers.close());
   const answers: Record<number, string[]> = {};
@@ -41,7 +42,7 @@ function begin(ready: Record<string, number> = {}) {
     const asked = { pool, types, count: 1, leaseMs: by, wait: 20_000 };
     void takers.wait(asked, {} as never, signal).then((tasks) => (answers[by] = tasks.map(({ id }) => id)));
   };
-  return { takers, store, ready, tried, looks, answers, wait, onTry: (then: () => void) => (meanwhile = then) };
+  return { takers, store, ready, tried, looks, over, answers, wait, onTry: (then: () => void) => (meanwhile = then) };
 }
 
 test("Ten thousand who wait for a hundred types each are looked at no more, neither by a look nor by a create", async () => {
@@ -91,7 +92,7 @@ test("Turns go in the order in which they came, whatever each waits for, and nob
 });
 
 test("Who leaves while others are tried has no turn, and what was claimed for one who left is given back", async () => {
-  const { takers, store, tried, answers, wait, onTry } = begin({ a: 9 });
+  const { takers, store, tried, over, answers, wait, onTry } = begin({ a: 9 });
   const leaving = new AbortController();
   const signal = leaving.signal;
   wait(1, ["a"], { signal });
@@ -103,6 +104,7 @@ test("Who leaves while others are tried has no turn, and what was claimed for on
   expect(tried.map(({ by }) => by)).toEqual([1, 3]);
   expect(answers).toEqual({ 1: [], 2: [], 3: ["a to 3"] });
   expect(store.giveBack).toHaveBeenCalledTimes(1);
+  expect(over).toEqual(["a to 1"]);
   expect(takers.isWaitedFor("default", new Set(["a"]))).toBe(false);
 });
 

@@ -67,7 +67,8 @@ export class TaskTakeDesk implements TaskTakeTools {
   /** Who waits is looked for again in any case. */
   async #take(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
     for (let look = 1; ; look += 1) {
-      const { tasks, nextRoomInMs, hasPassed } = await this.#parts.store.take(asked, action);
+      const { tasks, nextRoomInMs, hasPassed, over } = await this.#parts.store.take(asked, action);
+      if (over.length > 0) this.#parts.over(over);
       const isSoon = nextRoomInMs !== null && nextRoomInMs <= SOON_MS;
       const mayBeMore = tasks.length === 0 && (hasPassed || isSoon);
       if (!mayBeMore || asked.wait > 0 || look === MAX_LOOKS || signal.aborted) return tasks;

@@ -27,14 +27,18 @@ export type NotHeld =
 export interface TaskTakeStore {
   /**
    * Claims them as the dispatcher does, and for nobody else until the lease is over. @returns also when a type that its rate holds back
-   * may go on (null: none is); and whether it has passed what somebody else was looking at, and claimed none: by now that may be free
+   * may go on (null: none is); whether it has passed what somebody else was looking at, and claimed none: by now that may be free;
+   * and what of them is over, as `giveBack` has it: of those that have no room in one answer
    */
   take(
     asked: Pick<TakeTasks, "types" | "pool" | "count" | "leaseMs">,
     action: Action,
-  ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean }>;
-  /** Ready again, with all that was before: who asked for them by that action has never had them. */
-  giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<void>;
+  ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean; over: TaskId[] }>;
+  /**
+   * Ready again, with all that was before: who asked for them by that action has never had them. @returns those that somebody has cancelled
+   * meanwhile: they are over
+   */
+  giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<TaskId[]>;
   /** Those of these types of which nobody has ever heard. */
   unknown(types: readonly string[]): Promise<string[]>;
   /** Those of these types that have a task which is Ready. */

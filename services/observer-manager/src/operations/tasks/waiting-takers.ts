@@ -1,4 +1,4 @@
-import type { TakeTasks } from "@unacked/contracts";
+import type { TakeTasks, TaskId } from "@unacked/contracts";
 import type { Action } from "../access/audit.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
@@ -26,6 +26,8 @@ export interface WaitingTakersParts {
   queue: Pick<TaskQueueStore, "promoteDue">;
   /** What was Scheduled is Ready: for services, too. */
   promoted(): void;
+  /** These are over. */
+  over(tasks: TaskId[]): void;
   log: Log;
 }
 
@@ -85,9 +87,13 @@ export class WaitingTakers {
 
   /** Nobody has heard that they are his. */
   giveBack(tasks: HeldTask[], action: Action): void {
-    void this.#parts.store.giveBack(tasks, action).then(
-      () => this.wake(),
-      (error: unknown) => this.#parts.log.debug({ err: error }, "tasks that nobody took are so until their lease is over"),
+    const { store, over, log } = this.#parts;
+    void store.giveBack(tasks, action).then(
+      (cancelled) => {
+        if (cancelled.length > 0) over(cancelled);
+        this.wake();
+      },
+      (error: unknown) => log.debug({ err: error }, "tasks that nobody took are so until their lease is over"),
     );
   }
 
@@ -95,7 +101,7 @@ export class WaitingTakers {
   async #round(): Promise<number> {
     this.#loop.takeWake();
     if (this.#line.size === 0) return Number.POSITIVE_INFINITY;
-    const { store, queue } = this.#parts;
+    const { store, queue, over } = this.#parts;
     const { promoted, nextDueInMs } = await queue.promoteDue(PROMOTE_LIMIT);
     const nextDueAtMs = performance.now() + (nextDueInMs ?? Number.POSITIVE_INFINITY);
     if (promoted > 0) this.#parts.promoted();
@@ -104,6 +110,7 @@ export class WaitingTakers {
     for (let turn = turns.next(); turn !== undefined; turn = turns.next()) {
       const { waiter, types } = turn;
       const taken = await store.take({ ...waiter.asked, types }, waiter.action);
+      if (taken.over.length > 0) over(taken.over);
       if (taken.tasks.length > 0) waiter.answer(taken.tasks);
       else turns.none(waiter.asked.pool, types);
       nextRoomInMs = Math.min(nextRoomInMs, taken.nextRoomInMs ?? Number.POSITIVE_INFINITY);

@@ -24,24 +24,26 @@ const WAITING = `
 const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type, place) WHERE NOT ${isKnownType("w.type")} ORDER BY place`;
 
 /**
- * What is cancelled meanwhile is so when its lease is over. It was no send, and in the trail no task that was taken: $3 is that entry.
+ * What somebody has cancelled meanwhile is to be over, as where a lease is. It was no send, and in the trail no task that was taken: $3 is that entry.
  * Indexes: tasks_pkey, audit_pkey.
  */
 const GIVE_BACK = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL, sends = t.sends - 1,
-      started_at = CASE WHEN t.sends > 1 THEN t.started_at END
+      started_at = CASE WHEN t.sends > 1 THEN t.started_at END, ${NEXT_IF_CANCELLED}
     FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
-    WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL AND t.cancel_requested_at IS NULL
-    RETURNING t.id
+    WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL
+    RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling
   ), these AS (
     SELECT count(*)::int AS count, array_agg(id::text) AS ids FROM back
   ), fewer AS (
     UPDATE audit a SET count = a.count - these.count, targets = (
       SELECT coalesce(jsonb_agg(target ORDER BY place), '[]')
       FROM jsonb_array_elements(a.targets) WITH ORDINALITY AS t (target, place) WHERE target ->> 'id' <> ALL(these.ids))
-    FROM these WHERE a.id = $3 AND these.count > 0 AND a.count > these.count)
-  DELETE FROM audit a USING these WHERE a.id = $3 AND a.count = these.count`;
+    FROM these WHERE a.id = $3 AND these.count > 0 AND a.count > these.count
+  ), none AS (
+    DELETE FROM audit a USING these WHERE a.id = $3 AND a.count = these.count)
+  SELECT id, cancelling FROM back`;
 
 /** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
 const LOCK = `
@@ -135,18 +137,24 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
       },
     );
     const left = [...beyond, ...taken.filter(({ isBeyond }) => isBeyond === true)];
-    if (left.length > 0) await giveBack(left);
+    const over = left.length > 0 ? await giveBack(left) : [];
     const tasks = within.map(({ taskId: id, sendId, type, params, failures, leaseUntil }) => {
       const own = inputs.get(id);
       return { id, sendId, type, params, failures, leaseUntil, ...(own !== undefined && { inputs: own }) };
     });
-    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, hasPassed: rows[0]?.hasPassed ?? false };
+    return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, hasPassed: rows[0]?.hasPassed ?? false, over };
   }
 
-  async giveBack(...[held, { id: actionId }]: Parameters<TaskTakeStore["giveBack"]>): Promise<void> {
+  giveBack(...[held, { id: actionId }]: Parameters<TaskTakeStore["giveBack"]>): Promise<TaskId[]> {
     const parameters = [held.map(({ id }) => id), held.map(({ sendId }) => sendId), actionId];
+    const write = async (tx: EntityManager): Promise<TaskId[]> => {
+      const back = await tx.query<{ id: TaskId; cancelling: boolean }[]>(GIVE_BACK, parameters);
+      const cancelled = back.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+      if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+      return cancelled;
+    };
     // Who cancels many may lock two of them the other way round; and what is not given back is nobody's until its lease is over.
-    await againAfterDeadlock(() => this.#dataSource.query(GIVE_BACK, parameters));
+    return againAfterDeadlock(() => this.#dataSource.transaction(write));
   }
 
   async unknown(types: readonly string[]): Promise<string[]> {
