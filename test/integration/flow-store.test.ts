@@ -345,6 +345,8 @@ test("Of tasks that together have more inputs than 4 MiB a taker has those that 
   await create([...sources.map((ref) => ({ ref })), ...readers.map((ref) => ({ ref, after: sources }))]);
   for (const task of (await take()).values()) await complete(task, "x".repeat(65_000));
   await follow();
+  // What is given back is no start.
+  await manager.call("PATCH", "/api/v1/task-types/paint", { json: { ratePerSecond: readers.length } });
   const first = await take();
   expect([...first.values()].map(({ inputs }) => inputs?.length)).toEqual(Array(4).fill(16));
   const second = await take();

@@ -37,24 +37,36 @@ async function allInParts(next: () => Promise<readonly { id: string; params: unk
 const toPart = (tasks: readonly { task: StartTask }[]) =>
   tasks.map(({ task: { taskId: id, params } }) => ({ id: id as string, params }));
 
+/** What is given back is no start: the rate has room for what is left, though a claim has counted all of it before. */
+const limitRate = () => changeLimits(books.dataSource, "work", { ratePerSecond: COUNT });
+/** Claims of a type with a rate are 5 ms apart. */
+const untilApart = () => new Promise((resolve) => setTimeout(resolve, 10));
+const countedStarts = async (): Promise<number> => {
+  const [row] = await books.dataSource.query(
+    "SELECT (SELECT sum(count)::int FROM unnest(claimed) c (count)) AS count FROM task_types WHERE type = 'work'",
+  );
+  return row.count;
+};
+
 test.each([
   ["where nobody is limited", false],
   ["behind a limit", true],
 ])("A claim %s reads 16 MiB of params, and the next one the others", async (_, isLimited) => {
   const store = new PostgresTaskQueueStore(books.dataSource);
   await putTaskService(books.dataSource, { workers: COUNT });
-  if (isLimited) await changeLimits(books.dataSource, "work", { ratePerSecond: 10_000 });
+  if (isLimited) await limitRate();
   await allInParts(async () => {
     const asked = { window: COUNT, workers: COUNT, types: ["work"] };
-    await new Promise((resolve) => setTimeout(resolve, 10)); // claims of a type with a rate are 5 ms apart
+    await untilApart();
     return toPart((await store.claim("default", asked)).tasks);
   });
   // What was beyond had not been sent.
   expect(await books.dataSource.query("SELECT DISTINCT sends FROM tasks")).toEqual([{ sends: 1 }]);
 });
 
-test("Those who go to a call with others are no more than 16 MiB", async () => {
+test("Those who go to a call with others are no more than 16 MiB, and no others are counted for the rate", async () => {
   const store = new PostgresTaskQueueStore(books.dataSource);
+  await limitRate();
   await putTaskService(books.dataSource, { workers: 1, batch: COUNT });
   const asked = { window: 1, workers: 1, types: ["work"], batches: new Map([["work", COUNT]]) };
   const { tasks } = await store.claim("default", asked);
@@ -65,13 +77,19 @@ test("Those who go to a call with others are no more than 16 MiB", async () => {
   expect(companions.length).toBeLessThan(75);
   const [ready] = await books.dataSource.query("SELECT count(*)::int AS count FROM tasks WHERE status = 'Ready'");
   expect(ready.count).toBe(COUNT - 1 - companions.length);
+  expect(await countedStarts()).toBe(1 + companions.length);
 });
 
-test("Somebody outside is given 16 MiB of params at once, and the others when he asks again", async () => {
+test.each([
+  ["", false],
+  [", also within a rate", true],
+])("Somebody outside is given 16 MiB of params at once, and the others when he asks again%s", async (_, isLimited) => {
   const store = new PostgresTaskTakeStore(books.dataSource);
+  if (isLimited) await limitRate();
   const asked = { pool: "default", types: ["work"], count: COUNT, leaseMs: 60_000, wait: 0 };
   const counts: number[] = [];
   await allInParts(async () => {
+    await untilApart();
     const { tasks } = await store.take(asked, newAction("task.take", SOMEBODY));
     if (tasks.length > 0) counts.push(tasks.length);
     return tasks;
@@ -79,7 +97,27 @@ test("Somebody outside is given 16 MiB of params at once, and the others when he
   // What was beyond had been given to nobody.
   expect(await books.dataSource.query("SELECT DISTINCT sends FROM tasks")).toEqual([{ sends: 1 }]);
   const trail = await books.dataSource.query(
-    "SELECT count, jsonb_array_length(targets) AS named FROM audit ORDER BY at, id",
+    "SELECT count, jsonb_array_length(targets) AS named FROM audit WHERE deed = 'task.take' ORDER BY at, id",
   );
   expect(trail).toEqual(counts.map((count) => ({ count, named: Math.min(count, MAX_AUDITED_TARGETS) })));
+});
+
+test("What is given back late takes nothing off what others have claimed since", async () => {
+  const store = new PostgresTaskTakeStore(books.dataSource);
+  await limitRate();
+  const action = newAction("task.take", SOMEBODY);
+  const take = async (count: number) => {
+    await untilApart();
+    return (await store.take({ pool: "default", types: ["work"], count, leaseMs: 60_000 }, action)).tasks;
+  };
+  const [first, second] = [await take(3), await take(2)];
+  await store.giveBack(first, action);
+  expect(await countedStarts()).toBe(2);
+  await take(4);
+  // Of what is a second ago the next claim keeps nothing.
+  await books.dataSource.query(
+    "UPDATE task_types SET claimed_at = claimed_at[cardinality(claimed_at):], claimed = claimed[cardinality(claimed):]",
+  );
+  await store.giveBack(second, action);
+  expect(await countedStarts()).toBe(4);
 });

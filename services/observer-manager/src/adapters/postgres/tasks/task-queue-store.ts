@@ -9,6 +9,7 @@ import { Looks } from "../statements/looks.ts";
 import { prepared } from "../statements/prepared.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
 import { IS_LIMITED, ORDER } from "./claim-terms.ts";
+import { GIVEN_BACK, type GivenBack, uncount } from "./claims-given-back.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import { CLAIM, CLAIM_CALLS, CLAIM_CALLS_FROM, CLAIM_FROM } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
@@ -56,7 +57,9 @@ const ready = (set: string): string => `
   WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.status = 'Sent'`;
 const GIVE_BACK = ready("");
 /** Nothing of it was published: it is no send, and what was never sent goes with others as it would have. */
-const UNCLAIM = ready(", sends = t.sends - 1");
+const UNCLAIM = `
+  WITH back AS (${ready(", sends = t.sends - 1")} RETURNING t.type, t.sent_at)
+  ${GIVEN_BACK}`;
 
 /** Index: tasks_cancelling. */
 const TO_CANCEL = `
@@ -210,7 +213,8 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   async #unclaim(claimed: ClaimedRow[]): Promise<void> {
-    await this.#query(UNCLAIM, [claimed.map(({ taskId }) => taskId), claimed.map(({ sendId }) => sendId)]);
+    const parameters = [claimed.map(({ taskId }) => taskId), claimed.map(({ sendId }) => sendId)];
+    await uncount(this.#dataSource, await this.#query<GivenBack>(UNCLAIM, parameters));
   }
 
   async giveBack(sent: Parameters<TaskQueueStore["giveBack"]>[0]): Promise<void> {

@@ -9,6 +9,7 @@ import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
+import { GIVEN_BACK, type GivenBack, uncount } from "./claims-given-back.ts";
 import { CANCELLED, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "./ended-task-rows.ts";
 import { viewOf } from "./postgres-task-store.ts";
 import { ENDS } from "./task-ends.ts";
@@ -33,7 +34,7 @@ const GIVE_BACK = `
       started_at = CASE WHEN t.sends > 1 THEN t.started_at END, ${NEXT_IF_CANCELLED}
     FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
     WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL
-    RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling
+    RETURNING t.id, t.type, t.sent_at, t.cancel_requested_at IS NOT NULL AS cancelling
   ), these AS (
     SELECT count(*)::int AS count, array_agg(id::text) AS ids FROM back
   ), fewer AS (
@@ -43,7 +44,8 @@ const GIVE_BACK = `
     FROM these WHERE a.id = $3 AND these.count > 0 AND a.count > these.count
   ), none AS (
     DELETE FROM audit a USING these WHERE a.id = $3 AND a.count = these.count)
-  SELECT id, cancelling FROM back`;
+  SELECT coalesce((SELECT array_agg(id) FROM back WHERE cancelling), '{}') AS cancelled,
+    coalesce((SELECT jsonb_agg(types) FROM (${GIVEN_BACK}) types), '[]') AS back`;
 
 /** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
 const LOCK = `
@@ -96,6 +98,11 @@ interface TakeRow extends Omit<HeldTask, "id"> {
   hasPassed: boolean;
 }
 
+interface GivenBackRow {
+  cancelled: TaskId[];
+  back: GivenBack[];
+}
+
 interface LockedRow {
   status: TaskStatus;
   runId: string;
@@ -145,16 +152,17 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     return { tasks, nextRoomInMs: rows[0]?.nextRoomInMs ?? null, hasPassed: rows[0]?.hasPassed ?? false, over };
   }
 
-  giveBack(...[held, { id: actionId }]: Parameters<TaskTakeStore["giveBack"]>): Promise<TaskId[]> {
+  async giveBack(...[held, { id: actionId }]: Parameters<TaskTakeStore["giveBack"]>): Promise<TaskId[]> {
     const parameters = [held.map(({ id }) => id), held.map(({ sendId }) => sendId), actionId];
-    const write = async (tx: EntityManager): Promise<TaskId[]> => {
-      const back = await tx.query<{ id: TaskId; cancelling: boolean }[]>(GIVE_BACK, parameters);
-      const cancelled = back.filter(({ cancelling }) => cancelling).map(({ id }) => id);
-      if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
-      return cancelled;
+    const write = async (tx: EntityManager): Promise<GivenBackRow> => {
+      const [row] = await tx.query<[GivenBackRow]>(GIVE_BACK, parameters);
+      if (row.cancelled.length > 0) await tx.query(CANCELLED, [row.cancelled]);
+      return row;
     };
     // Who cancels many may lock two of them the other way round; and what is not given back is nobody's until its lease is over.
-    return againAfterDeadlock(() => this.#dataSource.transaction(write));
+    const { cancelled, back } = await againAfterDeadlock(() => this.#dataSource.transaction(write));
+    await uncount(this.#dataSource, back);
+    return cancelled;
   }
 
   async unknown(types: readonly string[]): Promise<string[]> {
