@@ -477,6 +477,31 @@ test("A flow that is cancelled whole is told in chunks; what ends meanwhile is w
   expect([again.status, again.body.code]).toEqual([409, "flow-over"]);
 });
 
+test("What has not run as its flow was cancelled whole says so, and nothing that comes after it runs again without it", async () => {
+  const { id } = await create([
+    { ref: "a", onFailure: "continue" },
+    { ref: "b", after: ["a"] },
+    { ref: "c", onFailure: "continue" },
+    { ref: "d", after: ["c"] },
+  ]);
+  const { a, c } = await stepsOf(id);
+  await manager.call("DELETE", `/api/v1/tasks/${c?.taskId}`);
+  await follow();
+  await manager.call("POST", `/api/v1/flows/${id}/cancel`);
+  while ((await store.cancelSome(10)) !== undefined);
+  await follow();
+  const reason = "cancelled by anonymous";
+  expect(await get(id)).toMatchObject({ status: "Cancelled", reason, tasks: { total: 4, cancelled: 4 } });
+  const steps = Object.values(await stepsOf(id));
+  expect(steps.map((step) => [step.ref, step.reason])).toEqual(Object.entries({ a: reason, b: reason, c: null, d: reason }));
+  expect((await taskOf(a?.taskId ?? "")).flow).toMatchObject({ ref: "a", reason });
+  const rerun = (from: string) => manager.call("POST", `/api/v1/flows/${id}/rerun`, { json: { from } });
+  const refused = await rerun("b");
+  expect([refused.status, refused.body.detail]).toEqual([409, '"b" comes after "a", which is Cancelled: begin there']);
+  // After what was cancelled by hand, and had said that it may.
+  expect((await rerun("d")).body).toMatchObject({ status: "Running", run: 2, reason });
+});
+
 test("Of a flow that is cancelled whole what could begin is cancelled first, wherever it stands in it", async () => {
   const { id } = await create([
     ...Array.from({ length: 30 }, (_, i) => ({ ref: `c${i}`, after: ["first"] })),

@@ -27,7 +27,7 @@ export interface Progress {
   cancel: { taskId: string; reason: string }[];
 }
 
-/** What comes after it may run. What was cancelled because of another never ran, and stands in the way whatever its own word is. */
+/** What comes after it may run. What was cancelled because of another, or with its flow, never ran, and stands in the way whatever its own word is. */
 export const isPassed = ({ status, onFailure, reason }: Omit<EndedStep, "flowId" | "ref">): boolean =>
   status === "Completed" || (onFailure === "continue" && reason === null);
 

@@ -76,19 +76,24 @@ export const UNLOCK = `
     WHERE id = ANY($1) AND status = 'Blocked' RETURNING id)
   SELECT id FROM unlocked`;
 
-/** What comes after something that failed. Index: tasks_pkey. */
-export const CANCEL_BLOCKED = `
+/** Some of these, for the reasons $2: they had no end of their own, and nothing that comes after them may run. Index: tasks_pkey. @param which of the rows `t` */
+const cancelFor = (which: string): string => `
   WITH u AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (task_id, flow_reason)
   ), gone AS (
-    DELETE FROM tasks t USING u WHERE t.id = u.task_id AND t.id = ANY($1) AND t.status = 'Blocked' RETURNING t.*, u.flow_reason
+    DELETE FROM tasks t USING u WHERE t.id = u.task_id AND t.id = ANY($1) AND ${which} RETURNING t.*, u.flow_reason
   ), ${counted("cancelled", "gone")},
   ${noted({ from: "gone", status: "'Cancelled'", output: "NULL", error: "last_error", reason: "flow_reason" })},
   kept AS (
     INSERT INTO ended_tasks (${ENDED})
     SELECT id, type, params, pool, priority, 'Cancelled', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-           service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key, jsonb_build_object('flowReason', flow_reason),
-           taken_by, told_send, parent_id, flow_id, flow_ref FROM gone)
+           service_id, service_name, started_at, NULL, last_error, created_at, unacked_now(), key,
+           coalesce(story, '{}') || jsonb_build_object('flowReason', flow_reason), taken_by, told_send, parent_id, flow_id, flow_ref FROM gone)
   SELECT id FROM gone`;
+
+/** What comes after something that failed. */
+export const CANCEL_BLOCKED = cancelFor("t.status = 'Blocked'");
+/** With the whole flow. What runs is told to end. */
+export const CANCEL_IDLE = cancelFor("t.status <> 'Running'");
 
 export const DROP_ENDS = "DELETE FROM flow_ends WHERE id = ANY($1::bigint[])";
 export const PASSED =
@@ -96,7 +101,7 @@ export const PASSED =
 
 /** Index: flows_to_cancel. */
 export const LOCK_TO_CANCEL = `
-  SELECT id FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT id, reason FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** What would begin next comes first, or a worker would begin it meanwhile; what is Blocked begins no more, and comes last. Index: tasks_of_flow. */
 export const TO_CANCEL = `
   SELECT id FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL

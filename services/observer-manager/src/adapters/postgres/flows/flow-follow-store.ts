@@ -11,7 +11,6 @@ import {
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
-import { CANCELLED } from "../tasks/ended-task-rows.ts";
 import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
 import { refusalsOf } from "../tasks/task-refusals.ts";
 import * as sql from "./flow-follow-statements.ts";
@@ -74,14 +73,14 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
 
   cancelSome(limit: number): ReturnType<FlowFollowStore["cancelSome"]> {
     return this.#write(async (tx) => {
-      const [flow] = await tx.query<{ id: FlowId }[]>(sql.LOCK_TO_CANCEL);
+      const [flow] = await tx.query<{ id: FlowId; reason: string }[]>(sql.LOCK_TO_CANCEL);
       if (flow === undefined) return undefined;
       const left = await tx.query<{ id: TaskId }[]>(sql.TO_CANCEL, [flow.id, limit]);
       const locked = left.length === 0 ? [] : await tx.query<LockedTask[]>(sql.LOCK_TASKS, [left.map(({ id }) => id)]);
       const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
       const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
       if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
-      if (over.length > 0) await tx.query(CANCELLED, [over]);
+      if (over.length > 0) await tx.query(sql.CANCEL_IDLE, [over, over.map(() => flow.reason)]);
       // Some may have ended since: what is locked says nothing of what is left.
       if (left.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
       const sent = locked.filter(({ status }) => status === "Sent");
