@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
@@ -17,7 +18,7 @@ const WORKERS = 4;
 const WINDOW = 5;
 const REFILL_MS = 25;
 
-const books = useBooks("tasks, task_types, task_services");
+const books = useBooks("tasks, task_types, task_services, flow_tasks, flow_edges");
 let db: DataSource;
 let dispatcher: TaskDispatcher;
 let sent: StartTask[];
@@ -167,6 +168,29 @@ test("Of what takes nearly a turn two go together where no worker is free, and e
   dispatcher.wake();
   await eventually(() => expect(bundles.slice(50)).toContain(2));
   expect(bundles.slice(0, 50)).toEqual(Array(50).fill(1));
+});
+
+/** They come after one that had this result. */
+async function putInputs(output: string): Promise<void> {
+  const flowId = randomUUID();
+  await db.query("UPDATE tasks SET flow_id = $1, flow_ref = 'reader'", [flowId]);
+  await db.query("INSERT INTO flow_edges (flow_id, after, ref) VALUES ($1, 'source', 'reader')", [flowId]);
+  await db.query(
+    `INSERT INTO flow_tasks (flow_id, ref, place, task_id, type, params, pool, priority, on_failure, max_output_bytes, followers, waiting,
+       status, output, ended_at)
+     VALUES ($1, 'source', 0, gen_random_uuid(), 'work', '{}', 'default', 0, 'fail', 1048576, 1, 0, 'Completed', $2, now())`,
+    [flowId, JSON.stringify(output)],
+  );
+}
+
+test("What one claim does not read is sent by the next ones at once, though nothing ends", async () => {
+  const count = 40;
+  await putTaskService(db, { workers: count });
+  await putReady(db, count);
+  await putInputs("x".repeat(1_000_000)); // of which a claim reads 16 MiB
+  withoutTimers(isOwnLook);
+  dispatcher.wake();
+  await untilSent(count);
 });
 
 test("Behind a limit something may wait, so an end has it look", async () => {

@@ -40,6 +40,8 @@ export interface PoolClaim {
   claimed: number;
   /** Nothing else waits. */
   isAll: boolean;
+  /** Its window has room for more of what waits, which one claim did not read. */
+  isCut: boolean;
   /** Some of it had room for more: unlike one that is full, it leaves nothing that could have been sent. */
   hasRoom: boolean;
   /** What it leaves waits for room in the window alone, and what is Sent there has the workers busy for a while. */
@@ -79,10 +81,11 @@ export class TaskClaimer {
     const rate = this.#rateOf(pool);
     const batches = this.#batches.get(pool) ?? NO_BATCHES;
     const asked = { window: windowOf(workers, rate.perS), workers, types, batches };
-    const { tasks, nextRoomInMs, keepsWorkers, roomAhead, isAll, isPlain } = await this.#parts.store.claim(pool, asked);
+    const { tasks, isAll, isCut, isPlain, ...room } = await this.#parts.store.claim(pool, asked);
+    const { nextRoomInMs, keepsWorkers, roomAhead } = room;
     const nextRoomAtMs = performance.now() + (nextRoomInMs ?? Number.POSITIVE_INFINITY);
     const filling = [asked.window, workers, tasks.length] as const;
-    const how = { isAll, isAmple: isPlain && isAmple(...filling), nextRoomAtMs };
+    const how = { isAll, isCut, isAmple: isPlain && isAmple(...filling), nextRoomAtMs };
     if (tasks.length === 0) {
       rate.add(0);
       return { ...how, bundles: [], left: [], claimed: 0, hasRoom: isAll };

@@ -4,7 +4,7 @@ import type { Bundle } from "../../domain/tasks/bundles.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilDue } from "../loop.ts";
 import type { SenderAtOnce } from "./insert-at-once.ts";
-import { TaskClaimer } from "./task-claimer.ts";
+import { type PoolClaim, TaskClaimer } from "./task-claimer.ts";
 import type { AtOnce, TaskQueueStore, TaskSender } from "./task-store.ts";
 
 const BACKSTOP_MS = 1_000;
@@ -128,12 +128,12 @@ export class TaskDispatcher implements SenderAtOnce {
     this.#dueAtMs = performance.now() + (promoted === PROMOTE_LIMIT ? 0 : (nextDueInMs ?? Number.POSITIVE_INFINITY));
     if (promoted > 0) this.#parts.promoted();
     await this.#claimer.lookAtPaces();
-    const { claimed, isAll, isAmple, nextRoomAtMs } = await this.#claimAll();
+    const { claimed, isAll, isCut, isAmple, nextRoomAtMs } = await this.#claimAll();
     await this.#cancelDue();
     if (claimed >= BUSY || this.#claimer.isBusy) await sleep(BUSY_PAUSE_MS, undefined, { signal: this.#loop.signal });
     this.#maySomeWait ||= !isAll;
     this.#isAmple = isAmple && !this.#claimer.isBusy;
-    if (promoted === PROMOTE_LIMIT) return 0;
+    if (promoted === PROMOTE_LIMIT || isCut) return 0;
     if (this.#maySomeWait && this.#isThereRoom) return this.#isAmple ? Math.min(REFILL_MS, this.#untilDue()) : 0;
     return Math.min(this.#untilDue(), Math.max(1, nextRoomAtMs - performance.now()));
   }
@@ -157,12 +157,13 @@ export class TaskDispatcher implements SenderAtOnce {
     return FAILED_PAUSE_MS;
   }
 
-  /** @returns how many, whether nothing else waits, or can for a while, and when there is room again for a type that its rate holds back */
-  async #claimAll(): Promise<{ claimed: number; isAll: boolean; isAmple: boolean; nextRoomAtMs: number }> {
+  /** @returns as of one pool: `isAll`, `isAmple` of all, `isCut` of any */
+  async #claimAll(): Promise<Pick<PoolClaim, "claimed" | "isAll" | "isCut" | "isAmple" | "nextRoomAtMs">> {
     const { store } = this.#parts;
     let count = 0;
     const leftIn = new Set<string>();
     let areAll = true;
+    let isAnyCut = false;
     let areAmple = true;
     let nextRoomAtMs = Number.POSITIVE_INFINITY;
     for (const pool of await store.waitingPools()) {
@@ -173,9 +174,10 @@ export class TaskDispatcher implements SenderAtOnce {
         areAmple = false;
         continue;
       }
-      const { bundles, left, claimed, isAll, hasRoom, ...next } = await this.#claimer.claim(pool);
+      const { bundles, left, claimed, isAll, isCut, hasRoom, ...next } = await this.#claimer.claim(pool);
       count += claimed;
       areAll &&= isAll;
+      isAnyCut ||= isCut;
       areAmple &&= isAll || next.isAmple;
       if (!hasRoom) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
@@ -183,7 +185,7 @@ export class TaskDispatcher implements SenderAtOnce {
       this.#sendAll(bundles);
     }
     this.#leftIn = leftIn;
-    return { claimed: count, isAll: areAll, isAmple: areAmple, nextRoomAtMs };
+    return { claimed: count, isAll: areAll, isCut: isAnyCut, isAmple: areAmple, nextRoomAtMs };
   }
 
   /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */

@@ -110,6 +110,8 @@ export interface TaskQueueStore {
     keepsWorkers: boolean;
     roomAhead: number;
     isAll: boolean;
+    /** Some were given back, as one claim does not read the params and inputs of all: the window has room for them. */
+    isCut: boolean;
     /** No type here is limited, or takes batches, and nothing was given back: what is left waits for room in the window alone. */
     isPlain: boolean;
   }>;

@@ -150,9 +150,9 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     // Not awaited: what is claimed is to be sent.
     if (floors === undefined) void this.#floors.learn(pool, asked.types, performance.now() - beganMs, tasks.length);
     const { nextRoomInMs = null, keepsWorkers = false, roomAhead = 0, isAll: wasAll = false } = rows[0] ?? {};
-    const areKept = tasks.length === rows.filter(({ taskId }) => taskId !== null).length; // else some were given back
-    const [isAll, isPlain] = [wasAll && areKept, plain !== undefined && areKept];
-    return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll, isPlain };
+    const isCut = tasks.length < rows.filter(({ taskId }) => taskId !== null).length;
+    const [isAll, isPlain] = [wasAll && !isCut, plain !== undefined && !isCut];
+    return { tasks, nextRoomInMs, keepsWorkers, roomAhead: roomAhead - tasks.length, isAll, isCut, isPlain };
   }
 
   /** Undefined: something here is more than plain. */
