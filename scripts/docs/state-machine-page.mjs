@@ -42,7 +42,7 @@ In a cell: the next status and, after the colon, what is sent; · means that not
 - \`delete\`, \`force-delete\`, \`restart\`, \`pause\`, \`resume\`: what a client asked for
 - \`update\`: a client changed what a handler is given · \`resume-changed\`: a resumption, while the pause is under way, of what was changed since
 - \`send-start\`: a new message with revision + 1 · \`send-stop\`: broadcast, again until it is answered ·
-  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent · \`forget-stop\`: the stop is not said again ·
+  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent · \`abandon\`: the same, and its message stays where it stands · \`forget-stop\`: the stop is not said again ·
   \`+ pausing\`, \`+ updating\`: the status stays, or is that one, while that is under way
 `;
 }

@@ -40,3 +40,10 @@ test("Who completed so long ago that his runs are not kept any more stands for n
   await putObserver(books.dataSource, { pool: "old", status: "Deleted" });
   expect(await pools.messagesLeftBehind("old", 5)).toBe(1);
 });
+
+test("Who was deleted as nobody had him has left his message where it was, however long ago his last run was", async () => {
+  await putObserver(books.dataSource, { pool: "old", status: "Deleted", epoch: 1, message_pool: "old" });
+  await putObserver(books.dataSource, { pool: "new", status: "Deleted", epoch: 1, message_pool: "old" });
+  expect(await pools.messagesLeftBehind("old", 5)).toBe(2);
+  expect(await pools.messagesLeftBehind("new", 5)).toBe(0);
+});

@@ -47,7 +47,7 @@ describe("the observer's machine", () => {
     for (const status of ["Failed", "Completed", "Paused"] as const)
       expect(decide(status, "delete")).toMatchObject({ to: "Deleted" });
     for (const status of ["Created", "OnDeleting"] as const)
-      expect(decide(status, "force-delete")).toMatchObject({ kind: "go", to: "Deleted", actions: ["forget"] });
+      expect(decide(status, "force-delete")).toMatchObject({ kind: "go", to: "Deleted", actions: ["abandon"] });
   });
 
   it("leaves OnDeleting only for Deleted", () => {

@@ -86,6 +86,18 @@ describe("what is wanted of an observer", () => {
     expect([paused.pool, paused.messagePool]).toEqual(["other", null]);
   });
 
+  it("of one that nobody had and that is deleted by force, the message stays where it is", () => {
+    const scene = new Scene();
+    const leaves = scene.observer({ status: "OnDeleting", pool: "new", messagePool: "old" });
+    const [waits, over] = [scene.observer({ status: "Created" }), scene.observer({ status: "Completed" })];
+    for (const observer of [leaves, waits, over]) applyInput(scene.books, observer, "force-delete");
+    expect([leaves, waits, over].map(({ status, messagePool }) => [status, messagePool])).toEqual([
+      ["Deleted", "old"],
+      ["Deleted", "default"],
+      ["Deleted", null],
+    ]);
+  });
+
   it("is observed of the current run: as its service says, else as it was sent", () => {
     const scene = new Scene();
     const observer = scene.observer({ specVersion: 4, neededSpecVersion: 4, sentSpecVersion: 4 });

@@ -60,7 +60,7 @@ export interface ObserverBook {
   rejectedUpdate: Rejection | null;
   /** The pool as it is wanted. */
   pool: string;
-  /** Where its message is, while that is another pool. */
+  /** Where its message is, while that is another pool, or was left as it was deleted by force. */
   messagePool: string | null;
   /** The manager's count of the observer's runs. */
   runNumber: number;

@@ -87,6 +87,9 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
     case "forget":
       observer.messagePool = null;
       return books.forgetAllOfObserver(observerId);
+    case "abandon":
+      observer.messagePool ??= observer.pool;
+      return books.forgetAllOfObserver(observerId);
     default:
       return action satisfies never;
   }

@@ -53,6 +53,7 @@ export type ObserverInput = (typeof OBSERVER_INPUTS)[number];
  * - admit: the handler of the run that asks may start, again until it is heard
  * - tell-run: say to the current run what is wanted, again until it is answered
  * - restart-run: stop and start the current run in place · forget: no start and no stop is wanted any more
+ * - abandon: the same, and its message stays where it stands
  * - forget-stop: the stop is not said again; a service that has heard it may follow it still
  */
 export type ObserverAction =
@@ -64,6 +65,7 @@ export type ObserverAction =
   | "tell-run"
   | "admit"
   | "forget"
+  | "abandon"
   | "forget-stop";
 
 export type ObserverDecision =
@@ -238,7 +240,7 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
   Created: {
     ...awaited,
     delete: refuse("not-activated"),
-    "force-delete": go("Deleted", "forget"),
+    "force-delete": go("Deleted", "abandon"),
     // Its start, if it is still to be sent, is not taken back: whether it was can be told by nobody then.
     pause: pausing("Created", "send-stop"),
     update: updating("Created", "send-stop"),
@@ -260,7 +262,7 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
     absent: go("Deleted", "forget"),
     delete: refuse("already-deleting"),
     "delete-asking": refuse("already-deleting"),
-    "force-delete": go("Deleted", "forget"),
+    "force-delete": go("Deleted", "abandon"),
     restart: refuse("already-deleting"),
     pause: refuse("already-deleting"),
     resume: refuse("already-deleting"),
@@ -304,7 +306,7 @@ export const PENDING_MACHINE: Record<Pending, Partial<Record<ObserverStatus, Row
     Created: {
       ...toBePaused,
       delete: refuse("not-activated"),
-      "force-delete": go("Deleted", "forget"),
+      "force-delete": go("Deleted", "abandon"),
       resume: go("Created", "forget-stop"),
       "resume-early": go("Created", "forget-stop"),
       "resume-changed": updating("Created", "send-stop"),
@@ -331,7 +333,7 @@ export const PENDING_MACHINE: Record<Pending, Partial<Record<ObserverStatus, Row
     Created: {
       ...toBeUpdated,
       delete: refuse("not-activated"),
-      "force-delete": go("Deleted", "forget"),
+      "force-delete": go("Deleted", "abandon"),
       pause: pausing("Created", "send-stop"),
     },
     Processing: {

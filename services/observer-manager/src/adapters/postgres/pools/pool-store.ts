@@ -2,6 +2,7 @@ import { DOUBTFUL_STATUSES, OVER_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolStore } from "../../../operations/pools/pool-keeper.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
+import { MESSAGE_POOL } from "../observers/reconciler-store.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 
@@ -19,16 +20,16 @@ const POOLS = `
 
 /**
  * Of those that are over the last message ended in no run that we know of; those that leave wait for the end of theirs, which nobody there will tell. Who has run,
- * and of whom no run is kept any more, ended longer ago than the retention: he would stand for a message of somebody whom restored books do not know. Index:
- * runs_of_observer; the observers are scanned, up to the limit.
+ * and of whom no run is kept any more, ended longer ago than the retention, unless his message is said to have stayed: he would stand for a message of somebody whom
+ * restored books do not know. Index: runs_of_observer; the observers are scanned, up to the limit.
  */
 const LEFT_BEHIND = `
   SELECT count(*)::int AS count FROM (
     (SELECT o.id FROM observers o
-     WHERE o.pool = $1 AND o.status IN (${literals(OVER_STATUSES)})
+     WHERE ${MESSAGE_POOL} = $1 AND o.status IN (${literals(OVER_STATUSES)})
        AND NOT EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id AND r.revision = o.revision
                          AND r.end_reason IN ('stopped', 'failed', 'completed', 'not-wanted'))
-       AND (o.epoch = 0 OR EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id))
+       AND (o.epoch = 0 OR o.message_pool IS NOT NULL OR EXISTS (SELECT FROM runs r WHERE r.observer_id = o.id))
      LIMIT $2)
     UNION ALL (SELECT o.id FROM observers o WHERE o.message_pool = $1 AND ${LEAVES} LIMIT $2)) left_behind`;
 

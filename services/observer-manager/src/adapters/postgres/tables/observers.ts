@@ -34,7 +34,7 @@ export const ObserversTable = new EntitySchema({
     observedSpecVersion: nullable("integer", "observed_spec_version"),
     /** What its run does not take as it runs, why, and the params that it keeps. */
     rejectedUpdate: nullable("jsonb", "rejected_update"),
-    /** Where its message is, while it is wanted in another pool. */
+    /** Where its message is, while it is wanted in another pool, or was left as it was deleted by force; null of one that was not. */
     messagePool: nullable("text", "message_pool"),
     /** Runs so far. */
     epoch: column("integer"),
