@@ -52,3 +52,12 @@ test("Of what nobody could read the newest are kept, and all from which somethin
     { reason: "unreadable", count: 20, min: 1 },
   ]);
 });
+
+test("Figures of runs that are older than a day go some at a time", async () => {
+  await books.dataSource.query(
+    `INSERT INTO run_figures (at, type, service_id, starts, failures, interruptions, emits)
+     SELECT now() - hours * interval '1 hour', 'ticker', gen_random_uuid(), 1, 0, 0, 0 FROM unnest('{0,24,26,50,60}'::int[]) hours`,
+  );
+  const store = new PostgresRetentionStore(books.dataSource);
+  expect([await store.forgetFigures(2), await store.forgetFigures(2), await store.forgetFigures(2)]).toEqual([2, 1, 0]);
+});

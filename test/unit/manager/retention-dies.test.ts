@@ -19,6 +19,7 @@ afterEach(() => void vi.useRealTimers());
 class Rows implements RetentionStore {
   readonly endedAgoMs: Map<RetainedKind, number[]>;
   errors = MOST_ERRORS + 1_200;
+  figures = 1_200;
   pieces = 0;
   largestBatch = 0;
 
@@ -42,7 +43,11 @@ class Rows implements RetentionStore {
     return removed;
   }
 
-  async forgetFigures(): Promise<void> {}
+  async forgetFigures(limit: number): Promise<number> {
+    const removed = Math.min(this.figures, limit);
+    this.figures -= removed;
+    return removed;
+  }
 
   async foldCounts(): Promise<void> {
     this.pieces = 0;
@@ -82,7 +87,7 @@ describe("a retention", () => {
       await process.died;
       await sweepOnce(rows);
       for (const kind of RETAINED_KINDS) expect(rows.endedAgoMs.get(kind), kind).toEqual([5_000, 6_000]);
-      expect([rows.errors, rows.pieces]).toEqual([MOST_ERRORS, 0]);
+      expect([rows.errors, rows.figures, rows.pieces]).toEqual([MOST_ERRORS, 0, 0]);
     },
   );
 

@@ -37,7 +37,7 @@ function retentionOf(rows: Rows, process?: Dying): TaskRetention {
   const store = {
     makeAhead: async () => void (await rows.do("makeAhead")),
     dropOlderThan: async () => ((await rows.do("dropOlderThan")) > 0 ? ["a day"] : []),
-    forgetOld: async () => void (await rows.do("forgetOld")),
+    forgetOld: (limit: number) => rows.do("forgetOld", limit),
     forget: (_olderThanMs: number, limit: number) => rows.do("forget", limit),
     forgetGone: (limit: number) => rows.do("forgetGone", limit),
   } satisfies Record<Step, unknown>;

@@ -14,7 +14,7 @@ test("a day that is missing, as the clock has gone on by more than a week, is ma
   const retention = new TaskRetention({
     days: { makeAhead: note("make", undefined), dropOlderThan: note("drop", []) },
     requests: { forget: note("forget", 0) },
-    figures: { forgetOld: note("forget", undefined) },
+    figures: { forgetOld: note("forget", 0) },
     services: { forgetGone: note("forget", 0) },
     retentionMs: 604_800_000,
     log: {} as Log,

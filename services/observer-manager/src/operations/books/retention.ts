@@ -7,8 +7,8 @@ export interface RetentionStore {
   removeOld(kind: RetainedKind, olderThanMs: number, limit: number): Promise<number>;
   /** Removes up to `limit` of those errors that are older than the newest `most`, but none from which something lost can be recorded, or whose event is kept for another manager. @returns how many went */
   removeExcessErrors(most: number, limit: number): Promise<number>;
-  /** Removes the figures by minute that are older than a day. */
-  forgetFigures(): Promise<void>;
+  /** Removes up to `limit` of the figures by minute that are older than a day. @returns how many went */
+  forgetFigures(limit: number): Promise<number>;
   /** Puts together the counts that have been kept in pieces. */
   foldCounts(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export class Retention {
       [
         ...RETAINED_KINDS.map((kind) => removal(kind, () => store.removeOld(kind, retentionMs, BATCH))),
         removal("errors beyond the newest", () => store.removeExcessErrors(MOST_ERRORS, BATCH)),
-        ["figures", () => store.forgetFigures()],
+        ["figures", async () => void (await this.#removeAll(() => store.forgetFigures(BATCH)))],
         ["counts", () => store.foldCounts()],
       ],
       { isStopped: () => this.#loop.isStopped, failed: (error, kind) => this.#failed(error, kind) },
@@ -71,12 +71,17 @@ export class Retention {
   }
 
   async #remove(kind: string, removeSome: () => Promise<number>): Promise<void> {
+    const removed = await this.#removeAll(removeSome);
+    if (removed > 0) this.#parts.log.info({ event: "retention", kind, removed }, "removed what is not kept for longer");
+  }
+
+  async #removeAll(removeSome: () => Promise<number>): Promise<number> {
     let removed = 0;
     for (let batch = BATCH; batch === BATCH && !this.#loop.isStopped; removed += batch) {
       batch = await removeSome();
       if (batch === BATCH) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    if (removed > 0) this.#parts.log.info({ event: "retention", kind, removed }, "removed what is not kept for longer");
+    return removed;
   }
 
   #failed(error: unknown, kind?: string): number {

@@ -5,7 +5,8 @@ import type { FigureRow, TaskStandings } from "../../domain/tasks/figures-overvi
 export interface TaskFigureStore {
   /** Folds what was added into minutes and hours. @returns how many additions that were; at most `limit` */
   fold(limit: number): Promise<number>;
-  forgetOld(): Promise<void>;
+  /** @returns how many went; at most `limit` */
+  forgetOld(limit: number): Promise<number>;
   /** Exact as of now, folded or not. `sinceMs` is the beginning of a minute or hour. */
   read(query: {
     by: FigureSpan;

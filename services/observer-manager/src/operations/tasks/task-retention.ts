@@ -62,7 +62,7 @@ export class TaskRetention {
   async #sweep(): Promise<boolean> {
     const { figures, requests, services, retentionMs } = this.#parts;
     const isSwept = await this.#tryEach([
-      ["figures", () => figures.forgetOld()],
+      ["figures", () => this.#forget(() => figures.forgetOld(AT_ONCE))],
       ["days", () => this.#dropOldDays()],
       ["requests", () => this.#forget(() => requests.forget(retentionMs, AT_ONCE))],
       ["services", () => this.#forget(() => services.forgetGone(AT_ONCE))],

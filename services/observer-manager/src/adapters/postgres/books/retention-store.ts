@@ -57,8 +57,9 @@ export class PostgresRetentionStore implements RetentionStore {
     return removed;
   }
 
-  async forgetFigures(): Promise<void> {
-    await this.#dataSource.query(FORGET_RUN_FIGURES);
+  async forgetFigures(limit: number): Promise<number> {
+    const [, gone] = await this.#dataSource.query<[unknown[], number]>(FORGET_RUN_FIGURES, [limit]);
+    return gone;
   }
 
   foldCounts(): Promise<void> {

@@ -41,8 +41,11 @@ export const addEmits = (told: string): string => `
   WHERE b.emits IS NOT NULL AND t.count::bigint > coalesce((b.emits ->> t.type)::bigint, 0) ORDER BY t.type
   ON CONFLICT (at, type, service_id) DO UPDATE SET ${ADDED}`;
 
-/** Index: run_figures_pkey. */
-export const FORGET_RUN_FIGURES = `DELETE FROM run_figures WHERE at < now() - interval '${MAX_RUN_FIGURE_MINUTES + 60} minutes'`;
+/** Index: run_figures_pkey. SKIP LOCKED: two managers sweep side by side. */
+export const FORGET_RUN_FIGURES = `
+  DELETE FROM run_figures WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM run_figures WHERE at < now() - interval '${MAX_RUN_FIGURE_MINUTES + 60} minutes'
+    ORDER BY at LIMIT $1 FOR UPDATE SKIP LOCKED))`;
 
 const MATCHING = `
   FROM run_figures f LEFT JOIN services s ON s.id = f.service_id

@@ -44,9 +44,12 @@ const FOLD = `
       ran_ms = f.ran_ms + excluded.ran_ms, histogram = ${HISTOGRAMS_ADDED})
   SELECT count(*)::int AS count FROM taken`;
 
-/** Index: task_figures_pkey. */
+/** Index: task_figures_pkey. SKIP LOCKED: two managers sweep side by side. */
 const FORGET = Object.entries(KEPT).map(
-  ([span, age]) => `DELETE FROM task_figures WHERE span = '${span}' AND at < now() - interval '${age}'`,
+  ([span, age]) => `
+    DELETE FROM task_figures WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM task_figures WHERE span = '${span}' AND at < now() - interval '${age}'
+      ORDER BY at LIMIT $1 FOR UPDATE SKIP LOCKED))`,
 );
 
 /** What is folded, and the seconds that are not yet. Index: task_figures_pkey. */
@@ -79,8 +82,13 @@ export class PostgresTaskFigureStore implements TaskFigureStore {
     return row?.count ?? 0;
   }
 
-  async forgetOld(): Promise<void> {
-    for (const statement of FORGET) await this.#dataSource.query(statement);
+  async forgetOld(limit: number): Promise<number> {
+    let gone = 0;
+    for (const statement of FORGET) {
+      const [, count] = await this.#dataSource.query<[unknown[], number]>(statement, [limit - gone]);
+      gone += count;
+    }
+    return gone;
   }
 
   async read({ by, sinceMs, type, pool }: Parameters<TaskFigureStore["read"]>[0]): Promise<FigureRow[]> {
