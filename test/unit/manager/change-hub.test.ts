@@ -16,6 +16,7 @@ class Books implements ChangeLog {
   /** As few as there are of long ones. */
   perPage = Number.POSITIVE_INFINITY;
   pagesRead = 0;
+  database = "1.1";
   #wake: () => void = () => undefined;
   onWake = (listener: () => void) => void (this.#wake = listener);
 
@@ -29,7 +30,7 @@ class Books implements ChangeLog {
   }
 
   #next = () => BigInt(this.#changes.length + 100);
-  horizon = async () => ({ settled: this.#next(), latest: this.#next() });
+  horizon = async () => ({ settled: this.#next(), latest: this.#next(), database: this.database });
   #within = ({ from, to }: { from: bigint; to: bigint }) => this.#changes.filter(({ xid }) => xid >= from && xid < to);
   count = async (range: { from: bigint; to: bigint }) => this.#within(range).length;
   page = async ({ from, to }: { from: bigint; to: bigint }, after: ChangePosition | null) => {
@@ -81,7 +82,7 @@ test("A client that comes back is not held up by what cannot be sent", async () 
   const { books, client } = hubOf();
   client(never);
   books.change("before", "bad", "after");
-  const again = client(isBad, "99");
+  const again = client(isBad, "1.1-99");
   await eventually(() => expect(again.told).toEqual(["before", "resync", "ready"]));
 });
 
@@ -107,4 +108,17 @@ test("Changes that take many pages are not gathered for all: each client is told
   books.change("one", "two");
   for (const { told } of clients) await eventually(() => expect(told.slice(-2)).toEqual(["one", "two"]));
   expect(books.pagesRead).toBe(2);
+});
+
+test("A place in another database is none: one restored beside it counts on, and has other changes under the same numbers", async () => {
+  const { books, client } = hubOf();
+  books.change("restored", "too");
+  const known = client(never, "1.1-100");
+  // The last is of a manager that did not say which database it is.
+  const others = ["1.2-100", "2.1-100", "100"].map((place) => client(never, place));
+  await eventually(() => expect(known.told).toEqual(["too", "ready"]));
+  for (const { told } of others) await eventually(() => expect(told).toEqual(["resync", "ready"]));
+  books.database = "1.2";
+  books.change("elsewhere");
+  for (const { told } of [known, ...others]) await eventually(() => expect(told.at(-1)).toBe("resync"));
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
-import type { ChangeLog, Wakeups, XidRange } from "./change-log.ts";
+import type { ChangeLog, ChangePlace, Wakeups, XidRange } from "./change-log.ts";
 import {
   type ChangeBatch,
   type ChangeEvent,
@@ -21,6 +21,9 @@ const LOOKS = { firstMs: 25, maxMs: 2_000 };
 /** When no notification comes, as the listening connection may be away. */
 const BACKSTOP_MS = 2_000;
 
+/** While it is not known where the books are. */
+const NOWHERE: ChangePlace = { database: "", xid: 0n };
+
 export interface ChangeSubscription {
   /** There is room again after `send` answered false. */
   resume(): void;
@@ -37,8 +40,8 @@ export class ChangeHub {
   readonly #books: ChangeLog;
   readonly #log: Log;
   readonly #streams = new Set<{ stream: ChangeStream; notBeforePoll: number }>();
-  /** The first xid not yet handed on. */
-  #position: bigint | undefined;
+  /** The first not yet handed on. */
+  #position: ChangePlace | undefined;
   #pollsStarted = 0;
   /** Looks in a row behind which something that was notified may still be hidden. */
   #unsettled = 0;
@@ -105,8 +108,8 @@ export class ChangeHub {
   async #tryPoll(): Promise<boolean> {
     const poll = ++this.#pollsStarted;
     try {
-      const { settled, latest } = await this.#books.horizon();
-      await this.#moveTo(settled);
+      const { settled, latest, database } = await this.#books.horizon();
+      await this.#moveTo({ database, xid: settled });
       this.#startCatchingUp(poll);
       if (this.#databaseAway) this.#log.info({}, "Following the books' changes again");
       this.#databaseAway = false;
@@ -117,26 +120,26 @@ export class ChangeHub {
     }
   }
 
-  async #moveTo(settled: bigint): Promise<void> {
+  async #moveTo(settled: ChangePlace): Promise<void> {
     const from = this.#position ?? settled;
-    if (settled < from) {
-      for (const { stream } of this.#streams) stream.startOver();
-    }
-    if (settled <= from) {
+    const isElsewhere = settled.database !== from.database || settled.xid < from.xid;
+    if (isElsewhere) for (const { stream } of this.#streams) stream.startOver();
+    if (isElsewhere || settled.xid === from.xid) {
       this.#position = settled;
       return;
     }
     const anybodyLive = [...this.#streams].some(({ stream }) => stream.isLive);
-    const batch = anybodyLive ? await this.#readBatch({ from, to: settled }) : undefined;
+    const range = { from: from.xid, to: settled.xid };
+    const batch = anybodyLive ? await this.#readBatch(range, settled.database) : undefined;
     // In one tick, so that no stream goes live between the two.
     this.#position = settled;
     if (batch !== undefined) for (const { stream } of this.#streams) stream.take(batch);
   }
 
-  async #readBatch(range: XidRange): Promise<ChangeBatch> {
+  async #readBatch(range: XidRange, database: string): Promise<ChangeBatch> {
     const events: ChangeEvent[] = [];
     let pages = 0;
-    for await (const some of readEvents(this.#books, range)) {
+    for await (const some of readEvents(this.#books, range, database)) {
       events.push(...some);
       pages += 1;
       if (events.length > MAX_BATCH_EVENTS || pages > MAX_BATCH_PAGES) return { ...range, events: null };
@@ -147,7 +150,7 @@ export class ChangeHub {
   #startCatchingUp(poll: number): void {
     for (const { stream, notBeforePoll } of this.#streams) {
       if (!stream.isBehind || poll < notBeforePoll) continue;
-      stream.catchUp(() => this.#position ?? 0n).catch((error: unknown) => this.#noteFailure(error));
+      stream.catchUp(() => this.#position ?? NOWHERE).catch((error: unknown) => this.#noteFailure(error));
     }
   }
 

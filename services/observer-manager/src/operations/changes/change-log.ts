@@ -14,6 +14,12 @@ export interface XidRange {
   to: bigint;
 }
 
+/** A place in the order of all changes. A number of one database means nothing in another. */
+export interface ChangePlace {
+  database: string;
+  xid: bigint;
+}
+
 /** A place within a range, for reading it page by page. */
 export interface ChangePosition {
   xid: bigint;
@@ -22,8 +28,8 @@ export interface ChangePosition {
 
 /** The books, read by what changed. Rejects while the database is away. */
 export interface ChangeLog {
-  /** `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun. */
-  horizon(): Promise<{ settled: bigint; latest: bigint }>;
+  /** `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun. `database`: of which all that is. */
+  horizon(): Promise<{ settled: bigint; latest: bigint; database: string }>;
   /** How many rows changed in the range; stops counting at `atMost`. */
   count(range: XidRange, atMost: number): Promise<number>;
   /**

@@ -1,5 +1,5 @@
 import type { ChangesResync } from "@unacked/contracts";
-import type { Change, ChangeLog, LoggedChange, XidRange } from "./change-log.ts";
+import type { Change, ChangeLog, ChangePlace, LoggedChange, XidRange } from "./change-log.ts";
 
 /** More changed rows than this are not replayed: reading the lists again is cheaper for both. */
 export const MAX_REPLAYED_ROWS = 10_000;
@@ -48,6 +48,8 @@ export class ChangeStream {
   #state: "behind" | "catching-up" | "live" | "closed" = "behind";
   /** The first xid not yet sent. Undefined: begin at the present. */
   #next: bigint | undefined;
+  /** In which that is a place. */
+  #database = "";
   #resync: ResyncReason | undefined;
   #saidReady = false;
   #full = false;
@@ -60,7 +62,7 @@ export class ChangeStream {
     this.#unsendable = unsendable;
     const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
     if (lastEventId !== undefined && after === undefined) this.#resync = "unknown-position";
-    this.#next = after === undefined ? undefined : after + 1n;
+    if (after !== undefined) [this.#next, this.#database] = [after.xid + 1n, after.database];
   }
 
   get isBehind(): boolean {
@@ -83,7 +85,7 @@ export class ChangeStream {
     this.#sink.end();
   }
 
-  /** The books' counter went backwards (restored, or another server): every place in it means nothing. */
+  /** Another database, or its counter went backwards (restored): every place in it means nothing. */
   startOver(): void {
     if (this.#state === "live") this.#state = "behind";
     this.#next = undefined;
@@ -109,12 +111,13 @@ export class ChangeStream {
    * Reads from the books up to the hub's position, which moves on meanwhile, and goes live in the very tick in which both are equal.
    * A rejection (database away) leaves the stream behind, where it was, to be called again.
    */
-  async catchUp(position: () => bigint): Promise<void> {
+  async catchUp(position: () => ChangePlace): Promise<void> {
     this.#state = "catching-up";
     try {
       while (this.#isOpen()) {
-        const to = position();
-        if (this.#next !== undefined && this.#next > to) this.startOver();
+        const { database, xid: to } = position();
+        if (this.#next !== undefined && (this.#database !== database || this.#next > to)) this.startOver();
+        this.#database = database;
         this.#next ??= this.#begin(to);
         if (this.#next === to && !this.#full) return this.#goLive(to);
         await this.#room();
@@ -129,15 +132,19 @@ export class ChangeStream {
   }
 
   #begin(to: bigint): bigint {
-    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: String(to - 1n), reason: this.#resync });
+    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: this.#cursorAt(to - 1n), reason: this.#resync });
     this.#resync = undefined;
     return to;
   }
 
   #goLive(to: bigint): void {
     this.#state = "live";
-    if (!this.#saidReady) this.#send({ kind: "ready", cursor: String(to - 1n) });
+    if (!this.#saidReady) this.#send({ kind: "ready", cursor: this.#cursorAt(to - 1n) });
     this.#saidReady = true;
+  }
+
+  #cursorAt(xid: bigint): string {
+    return cursorOf({ database: this.#database, xid });
   }
 
   async #replay(range: XidRange): Promise<void> {
@@ -146,7 +153,7 @@ export class ChangeStream {
       this.#resync = "too-far-behind";
       return;
     }
-    for await (const events of readEvents(this.#log, range)) {
+    for await (const events of readEvents(this.#log, range, this.#database)) {
       for (const event of events) {
         await this.#room();
         if (!this.#isOpen()) return;
@@ -187,7 +194,8 @@ export class ChangeStream {
 }
 
 /** The events of a range, page by page, with a cursor wherever a transaction is complete. */
-export async function* readEvents(log: ChangeLog, range: XidRange): AsyncGenerator<ChangeEvent[]> {
+export async function* readEvents(log: ChangeLog, range: XidRange, database: string): AsyncGenerator<ChangeEvent[]> {
+  const cursorAt = (xid: bigint) => cursorOf({ database, xid });
   let held: LoggedChange | undefined; // the last of a page: only the next one tells whether its transaction goes on
   let position: Awaited<ReturnType<ChangeLog["page"]>>["next"] = null;
   do {
@@ -196,21 +204,27 @@ export async function* readEvents(log: ChangeLog, range: XidRange): AsyncGenerat
     held = known.at(-1);
     yield known
       .slice(0, -1)
-      .map((logged, index) => toEvent(logged, logged.xid === known[index + 1]?.xid ? undefined : logged.xid));
+      .map((logged, index) => toEvent(logged, logged.xid === known[index + 1]?.xid ? undefined : cursorAt(logged.xid)));
     position = next;
   } while (position !== null);
-  if (held !== undefined) yield [toEvent(held, range.to - 1n)];
+  if (held !== undefined) yield [toEvent(held, cursorAt(range.to - 1n))];
 }
 
-function toEvent({ change }: LoggedChange, cursor: bigint | undefined): ChangeEvent {
-  return cursor === undefined ? { ...change } : { ...change, cursor: String(cursor) };
+function toEvent({ change }: LoggedChange, cursor: string | undefined): ChangeEvent {
+  return cursor === undefined ? { ...change } : { ...change, cursor };
 }
 
 const MAX_XID = 2n ** 63n;
 
-/** An event id: the decimal digits of a transaction's 64-bit number. */
-export function parseCursor(text: string): bigint | undefined {
-  if (!/^[0-9]{1,19}$/.test(text)) return undefined;
-  const xid = BigInt(text);
-  return xid < MAX_XID ? xid : undefined;
+/**
+ * An event id: which database, and the decimal digits of a transaction's 64-bit number. A number alone, as managers of 0.1.0 gave it, is no
+ * place: the books may have been restored since, beside the database that it is of, and the server counts on.
+ */
+export const cursorOf = ({ database, xid }: ChangePlace): string => `${database}-${xid}`;
+
+export function parseCursor(text: string): ChangePlace | undefined {
+  const [, database = "", digits = ""] = /^([0-9.-]{1,40})-([0-9]{1,19})$/.exec(text) ?? [];
+  if (digits === "") return undefined;
+  const xid = BigInt(digits);
+  return xid < MAX_XID ? { database, xid } : undefined;
 }

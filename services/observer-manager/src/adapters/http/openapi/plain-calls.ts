@@ -11,7 +11,8 @@ export const PLAIN_CALLS: CallDescription[] = [
       "- `observer`, `service`: what has changed, whole, as it is now\n" +
       "- `ready`: from here on every change is told as it happens\n" +
       "- `resync`: some changes were skipped, so read the lists again\n\n" +
-      "`id` is a place that every manager understands: sent as `Last-Event-ID`, the stream goes on from there. " +
+      "`id` is a place that every manager understands: sent as `Last-Event-ID`, the stream goes on from there, " +
+      "or begins with `resync` where these books do not have it (they were restored, say). " +
       "A comment comes every 15 s while nothing changes.",
     answers: {
       200: {

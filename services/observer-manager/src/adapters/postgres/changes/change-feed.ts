@@ -17,7 +17,12 @@ const PAGE_ROWS = 500;
  * lower one. Below the oldest number still running nothing can change any more: that far, and no farther, the order is final.
  */
 const HORIZON = `
-  SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest FROM (SELECT pg_current_snapshot() AS s) now`;
+  SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database"
+  FROM (SELECT pg_current_snapshot() AS s) now, pg_database d WHERE d.datname = current_database()`;
+
+/** Two servers may have given two databases one oid. Anybody may ask unless somebody has forbidden it. */
+const MAY_ASK_SERVER = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS may";
+const SERVER = "SELECT system_identifier::text AS server FROM pg_control_system()";
 
 /** Indexes: observers_changed, services_changed. */
 const COUNT = `
@@ -60,14 +65,25 @@ interface Key {
 /** The books by what changed, in PostgreSQL. A crash leaves nothing behind: it only reads. */
 export class PostgresChangeLog implements ChangeLog {
   readonly #dataSource: DataSource;
+  /** A standby that is promoted is the same. */
+  #server: string | undefined;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
   }
 
-  async horizon(): Promise<{ settled: bigint; latest: bigint }> {
-    const [row] = await this.#dataSource.query<{ settled: string; latest: string }[]>(HORIZON);
-    return { settled: BigInt(row?.settled ?? 0), latest: BigInt(row?.latest ?? 0) };
+  async horizon(): ReturnType<ChangeLog["horizon"]> {
+    this.#server ??= await this.#askServer();
+    const [row] = await this.#dataSource.query<{ settled: string; latest: string; database: string }[]>(HORIZON);
+    const { settled, latest, database } = row ?? { settled: 0, latest: 0, database: "" };
+    return { settled: BigInt(settled), latest: BigInt(latest), database: `${this.#server}.${database}` };
+  }
+
+  async #askServer(): Promise<string> {
+    const [asked] = await this.#dataSource.query<{ may: boolean }[]>(MAY_ASK_SERVER);
+    if (!asked?.may) return "";
+    const [row] = await this.#dataSource.query<{ server: string }[]>(SERVER);
+    return row?.server ?? "";
   }
 
   async count({ from, to }: XidRange, atMost: number): Promise<number> {

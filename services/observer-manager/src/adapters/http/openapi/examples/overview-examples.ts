@@ -75,8 +75,8 @@ unacked_observers{type="http-poll",status="Processing"} 205
 export const STREAM = `retry: 1000
 
 event: ready
-id: 4182
-data: {"cursor":"4182"}
+id: 7431204857711208463.16385-4182
+data: {"cursor":"7431204857711208463.16385-4182"}
 
 `;
 
