@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { AuditPage, ObserverView } from "@unacked/contracts";
+import type { AuditPage, ObserverView, TaskPage } from "@unacked/contracts";
+import pg from "pg";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
 import { findRabbitmq } from "../../scripts/servers/rabbitmq-program.mjs";
@@ -66,6 +67,7 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
           PATH: `${bin}:${programs}/bin:${process.env.PATH}`,
           DATABASE_URL: database.databaseUrl,
           SERVER_URL: serverUrlOf(database.databaseUrl),
+          ADMIN_URL: adminUrlOf(database.databaseUrl),
           PGDATA: database.dataDir,
         },
       });
@@ -141,6 +143,32 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
       240_000,
     );
 
+    it("with an application in the same database: its tables, its rights and what it has asked for come back, too", async () => {
+      await start();
+      const shop = Object.assign(new URL(database.databaseUrl), { username: "the_shop" }).href;
+      const asAdmin = (statement: string) => runStatement(adminUrlOf(database.databaseUrl), statement);
+      await asAdmin(`CREATE ROLE the_shop LOGIN PASSWORD '${new URL(shop).password}'`);
+      await asAdmin("CREATE SCHEMA shop AUTHORIZATION the_shop");
+      await asAdmin("GRANT EXECUTE ON FUNCTION unacked_create_task TO the_shop");
+      const order = "INSERT INTO shop.orders SELECT task_id FROM unacked_create_task('send-invoice')";
+      await runStatement(shop, `CREATE TABLE shop.orders (task_id uuid PRIMARY KEY); ${order}`);
+      await expect(shell(command("pg_dump"))).rejects.toThrow("permission denied for schema shop");
+      await shell(command("pg_dumpall"));
+      await runStatement(shop, "DELETE FROM shop.orders");
+
+      await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
+      await shell(command('--dbname="$ADMIN_URL"'));
+      await system.startManager();
+      await runStatement(shop, order);
+      const { body } = await system.call<TaskPage>("GET", "/api/v1/tasks?type=send-invoice");
+      const client = new pg.Client({ connectionString: shop });
+      await client.connect();
+      const { rows } = await client.query("SELECT task_id AS id FROM shop.orders");
+      await client.end();
+      expect(rows.map(({ id }) => id).toSorted()).toEqual(body.items.map(({ id }) => id).toSorted());
+      expect(rows).toHaveLength(2);
+    }, 120_000);
+
     it.skipIf(!FULL)(
       "the broker by its definitions: an empty one gets them, and every observer is sent again and runs, each once",
       async () => {
@@ -173,6 +201,9 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
 /** Who may create databases, by the password of the user of the books. */
 const serverUrlOf = (databaseUrl: string): string =>
   Object.assign(new URL(databaseUrl), { pathname: "/postgres", username: "administrator" }).href;
+
+/** The same user, in the database of the books. */
+const adminUrlOf = (databaseUrl: string): string => Object.assign(new URL(databaseUrl), { username: "administrator" }).href;
 
 /** The user of the books, who is all there is of a fresh server, becomes one who owns their database and no more. */
 async function makePlain(databaseUrl: string): Promise<void> {
