@@ -329,6 +329,17 @@ describe("a session", () => {
     await eventually(async () => (await connectionsNamed("channel-closed-alone")).length === 1);
   });
 
+  test("that is lost while a channel aside is being closed holds up nobody who waits for that", async () => {
+    const proxy = await tcpProxy(vhost.amqpUrl);
+    const { connection, losses } = supervised(proxy.through(vhost.amqpUrl));
+    const channel = await (await connection.up()).openSideChannel();
+    const closing = channel.close();
+    proxy.reset(); // before the broker's answer can be here
+    await closing;
+    await channel.close();
+    await eventually(() => losses.length === 1);
+  });
+
   test("is lost when its queue is deleted under the consumer, and declares it again", async () => {
     const deliveries: Delivery[] = [];
     const { connection, losses } = supervised(vhost.amqpUrl, {

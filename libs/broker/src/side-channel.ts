@@ -68,9 +68,9 @@ export class SideChannel {
     return messageCount;
   }
 
-  /** Safe to repeat, and after a refusal. */
+  /** Safe to repeat, and after a refusal. Resolves with the session's loss at the latest: amqplib says nothing of a close whose answer never comes. */
   async close(): Promise<void> {
-    await this.#channel.close().catch(() => undefined); // it is closed, or goes with the session
+    await this.#reply("close a side channel", this.#channel.close()).catch(() => undefined); // it is closed, or goes with the session
   }
 
   async #ask<T>(what: string, act: () => Promise<T>): Promise<T> {
