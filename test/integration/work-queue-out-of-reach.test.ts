@@ -44,8 +44,8 @@ test("a classic work queue whose node is down is neither gone for a manager nor 
   const session = await connected();
   const queues = new WorkQueues(() => session, "classic", keptLog());
   await queues.ensure("default");
-  const [ours, managers] = [true, false].map((isOurs) => new ConsumedQueue(QUEUE, isOurs)) as [ConsumedQueue, ConsumedQueue];
-  await ours.untilThere(session, () => undefined);
+  const [ours, managers, fresh] = [true, false, true].map((isOurs) => new ConsumedQueue(QUEUE, isOurs));
+  await ours?.untilThere(session, () => undefined);
 
   await rabbitmqctl(broker.dir, "eval", HOME_IS_DOWN);
   await expect(queues.look("default")).rejects.toThrow("is down or inaccessible");
@@ -56,16 +56,13 @@ test("a classic work queue whose node is down is neither gone for a manager nor 
   const told: LossReason[] = [];
   let found = 0;
   const beganMs = performance.now();
-  const waits = [ours, managers].map((queue) =>
-    queue
-      .untilThere(session, (_name, why) => void told.push(why))
-      .then(() => {
-        found += 1;
-      }),
-  );
+  const waits = [ours, managers, fresh].map(async (queue) => {
+    await queue?.untilThere(session, (_name, why) => void told.push(why));
+    found += 1;
+  });
   await eventually(() => expect(performance.now() - beganMs).toBeGreaterThan(2 * TOLD_WITHIN_MS));
   expect(losses).toEqual([]);
-  expect(told.map(({ detail }) => detail)).toEqual(Array(2).fill(expect.stringContaining("is down or inaccessible")));
+  expect(told.map(({ detail }) => detail)).toEqual(Array(3).fill(expect.stringContaining("is down or inaccessible")));
   expect(found).toBe(0);
 
   await rabbitmqctl(broker.dir, "eval", HOME_IS_BACK);

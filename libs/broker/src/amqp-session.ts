@@ -112,7 +112,7 @@ export class AmqpSession implements Session {
   }
 
   async declareQueue(queue: QueueDeclaration): Promise<void> {
-    if (await this.#isDeclaredAside(queue)) return;
+    if (queue.otherwise !== undefined && (await this.#declareAside(queue)) === undefined) return;
     const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
     await this.#reply(
@@ -124,24 +124,27 @@ export class AmqpSession implements Session {
     }
   }
 
+  async tryToDeclare(queue: QueueDeclaration): Promise<LossReason | undefined> {
+    for (const { exchange } of queue.bindings) await this.declareExchange(exchange);
+    return this.#declareAside(queue);
+  }
+
   /**
-   * Asked aside, since a refusal of the control channel costs the session. Where neither way will do, the session is to say why. One that was there
-   * otherwise is not asked for in vain each time, which would be an error in the broker's log; nor is it declared so again: one that is
-   * deleted just before that would be made anew as nobody wants it.
+   * Asked aside, since a refusal of the control channel costs the session. One that was there otherwise is not asked for in vain each time, which
+   * would be an error in the broker's log; nor is it declared so again: one that is deleted just before that would be made anew as nobody wants it.
+   * @returns why it is refused as it is wanted, where it is refused otherwise, too
    */
-  async #isDeclaredAside(queue: QueueDeclaration): Promise<boolean> {
-    const { name, otherwise } = queue;
-    if (otherwise === undefined) return false;
-    const isDone = async (what: string, act: (channel: SideChannel) => Promise<void>) =>
-      (await this.#attempt(what, act)) === undefined;
-    const declare = (as: QueueDeclaration) => isDone(`declare queue ${name}`, (channel) => channel.declareQueue(as));
+  async #declareAside(queue: QueueDeclaration): Promise<LossReason | undefined> {
+    const { name } = queue;
+    const declare = (as: QueueDeclaration) => this.#attempt(`declare queue ${name}`, (channel) => channel.declareQueue(as));
+    const keep = () => this.#attempt(`keep queue ${name}`, (channel) => channel.keepQueue(queue));
     const known = this.#owner.otherwise;
-    if (known.has(name) && (await isDone(`keep queue ${name}`, (channel) => channel.keepQueue(queue)))) return true;
+    if (known.has(name) && (await keep()) === undefined) return undefined;
     known.delete(name);
-    if (await declare(queue)) return true;
-    const isOtherwise = await declare(asOtherwise(queue));
-    if (isOtherwise) known.add(name);
-    return isOtherwise;
+    const refused = await declare(queue);
+    if (refused === undefined || (await declare(asOtherwise(queue))) !== undefined) return refused;
+    known.add(name);
+    return undefined;
   }
 
   bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined> {

@@ -16,6 +16,8 @@ export interface Session {
   declare(queue: QueueDeclaration): Promise<void>;
   /** Declares the queue and its bindings, to exchanges that are there: for a user who may declare none. Safe to repeat. */
   declareQueue(queue: QueueDeclaration): Promise<void>;
+  /** As `declare`, with the queue on a channel of its own: what the broker refuses of it costs the session nothing. @returns why; undefined: it is there */
+  tryToDeclare(queue: QueueDeclaration): Promise<LossReason | undefined>;
   /** Binds the queue once more, on a channel of its own: a refusal costs the session nothing. @returns why it is refused; undefined: it is bound */
   bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined>;
   /** Looks for a queue, on a channel of its own: unlike with `inspect`, a refusal costs the session nothing. @returns the same; undefined: it is there */

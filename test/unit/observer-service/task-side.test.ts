@@ -1,4 +1,4 @@
-import type { Session } from "@unacked/broker";
+import type { LossReason, QueueDeclaration, Session } from "@unacked/broker";
 import { expect, test } from "vitest";
 import { TaskSide } from "../../../services/observer-service/src/keeper/tasks/task-side.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
@@ -7,9 +7,10 @@ import { eventually } from "../../support/eventually.ts";
 
 const FIRST = { type: "first", description: "", paramsSchema: {} } as unknown as TaskTypeEntry;
 
-/** The tasks' side of a service whose broker takes all that it is told, and what becomes of its consumers. */
-function taskSide(tasks: TaskTypeEntry[]) {
+/** The tasks' side of a service whose broker takes all that it is told, and what becomes of its consumers. @param refused what its broker says of a queue */
+function taskSide(tasks: TaskTypeEntry[], refused = new Map<string, LossReason>()) {
   const consumed: string[] = [];
+  const declared: string[] = [];
   const publisher = { publish: async () => {}, writable: async () => {}, blocked: () => new Promise<void>(() => {}) };
   const side = new TaskSide({
     identity: { serviceId: "s", serviceName: "s", pool: "default", workerCount: 1 },
@@ -20,7 +21,12 @@ function taskSide(tasks: TaskTypeEntry[]) {
   const session = (generation: number) =>
     ({
       generation,
-      declare: async () => {},
+      tryToDeclare: async ({ name }: QueueDeclaration) => {
+        declared.push(name);
+        return refused.get(name);
+      },
+      declareExchange: async () => {},
+      bindAgain: async () => undefined,
       consume: async (queue: string) => {
         consumed.push(`${queue} of ${generation}`);
         return {
@@ -30,7 +36,7 @@ function taskSide(tasks: TaskTypeEntry[]) {
       },
     }) as unknown as Session;
   void side.sender.run();
-  return { side, session, consumed };
+  return { side, session, consumed, declared };
 }
 
 test("The first type of tasks, loaded while a session still waits for its work queue, is taken by that session, and once", async () => {
@@ -90,5 +96,26 @@ test("A service whose last type of tasks goes while it begins takes none", async
   side.learnTypes();
   await began;
   expect(consumed).toEqual(["unacked.tasks.default of 1", "paused"]);
+  side.sender.close();
+});
+
+test("A queue of tasks that the broker refuses is asked for again and again, and then tasks are taken", async () => {
+  const refused = new Map<string, LossReason>();
+  const refuse = (queue: string) =>
+    refused.set(queue, { kind: "channel-closed", detail: `404 NOT_FOUND - home node of ${queue}` });
+  const tasks = [FIRST];
+  const { side, session, consumed, declared } = taskSide(tasks, refused);
+  const asked = (queue: string) => declared.filter((one) => one === queue).length;
+  refuse("unacked.task-state");
+  refuse("unacked.tasks.default");
+  const begun = side.begin(session(1));
+  await eventually(() => expect(asked("unacked.task-state")).toBeGreaterThan(1));
+  expect(asked("unacked.tasks.default")).toBe(0); // what runs could not be told of
+  refused.delete("unacked.task-state");
+  await eventually(() => expect(asked("unacked.tasks.default")).toBeGreaterThan(1));
+  expect(consumed).toEqual([]);
+  refused.delete("unacked.tasks.default");
+  await begun;
+  expect(consumed).toEqual(["unacked.tasks.default of 1"]);
   side.sender.close();
 });

@@ -7,7 +7,7 @@ const LOOK_AGAIN_MS = 500;
 /** Called if a queue has to be waited for, with the broker's words, and again where these change. */
 export type OnMissing = (queue: string, why: LossReason) => void;
 
-/** A queue that services share, and this one consumes from. */
+/** A queue that services share, and this one consumes from, or publishes to. */
 export class ConsumedQueue {
   readonly #queue: QueueDeclaration;
   readonly #isOurs: boolean;
@@ -25,7 +25,7 @@ export class ConsumedQueue {
 
   /**
    * Resolves when it is there. One that was there before, and is gone, was deleted: it is declared again when all who consumed from it have
-   * been told (TOLD_WITHIN_MS). One that is out of reach (its node is down) is waited for. Rejects when the session is lost.
+   * been told (TOLD_WITHIN_MS). One that is out of reach (its node is down), or refused, is waited for. Rejects when the session is lost.
    */
   async untilThere(session: Session, onMissing: OnMissing): Promise<void> {
     let goneSinceMs: number | undefined;
@@ -48,11 +48,10 @@ export class ConsumedQueue {
     return session.bindAgain(this.#queue);
   }
 
-  /** @returns why not: it is not there, and is not to be declared, or not yet; or it is out of reach */
+  /** @returns why not: it is not there, and is not to be declared, or not yet; or it is out of reach, or refused */
   async #find(session: Session): Promise<LossReason | undefined> {
     if (!this.#isOurs) return session.lookFor(this.name);
     if (this.#wasThere) return this.bind(session);
-    await session.declare(this.#queue);
-    return undefined;
+    return session.tryToDeclare(this.#queue);
   }
 }

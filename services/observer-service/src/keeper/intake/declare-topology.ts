@@ -41,7 +41,8 @@ export class Topology {
     if (!declaresAll) return undefined;
     return async (session) => {
       await declareForPublishing(session, queueType);
-      if (hasTasks()) await session.declare(taskStateQueue(queueType));
+      // Refused it is told of by who waits for it (task-side.ts): observers are told of all the same.
+      if (hasTasks()) await session.tryToDeclare(taskStateQueue(queueType));
     };
   }
 

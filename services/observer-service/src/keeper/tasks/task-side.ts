@@ -1,8 +1,8 @@
-import { type Consumer, isNoQueue, type Publisher, type Session } from "@unacked/broker";
+import { type Consumer, isNoQueue, type LossReason, type Publisher, type Session } from "@unacked/broker";
 import { type CancelTasks, type QueueType, type ReportTasks, taskQueue, taskStateQueue } from "@unacked/contracts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { within } from "../../within.ts";
-import { ConsumedQueue } from "../consumed-queue.ts";
+import { ConsumedQueue, type OnMissing } from "../consumed-queue.ts";
 import type { ServiceIdentity } from "../identity.ts";
 import { Paces } from "./paces.ts";
 import { TaskCredit } from "./task-credit.ts";
@@ -33,6 +33,7 @@ export class TaskSide {
   readonly #types = new Map<string, TaskTypeEntry>();
   readonly #intake: TaskIntake;
   readonly #queue: ConsumedQueue;
+  readonly #stateQueue: ConsumedQueue;
   /** By which the books know of this service; what it takes comes by it, too. */
   #known: Session | undefined;
   #session: Session | undefined;
@@ -48,7 +49,9 @@ export class TaskSide {
 
   constructor(parts: TaskSideParts) {
     this.#parts = parts;
-    this.#queue = new ConsumedQueue(taskQueue(parts.identity.pool, parts.queueType), parts.declaresTopology);
+    const { identity, queueType, declaresTopology } = parts;
+    this.#queue = new ConsumedQueue(taskQueue(identity.pool, queueType), declaresTopology);
+    this.#stateQueue = new ConsumedQueue(taskStateQueue(queueType), declaresTopology);
     this.#readTypes();
     this.sender = new TaskSender(parts.identity, parts, () => this.runner.isStocked);
     this.runner = new TaskRunner({ ...parts, types: this.#types, events: this.sender, paces: this.#paces });
@@ -97,27 +100,30 @@ export class TaskSide {
     this.sender.enterGeneration(session.generation); // it may be asked what it has, though it takes nothing
     if (this.workers === 0) return;
     this.#beganIn = session;
-    const { queueType, declaresTopology, publisher, log } = this.#parts;
+    const { declaresTopology, publisher, log } = this.#parts;
+    const tellMissing: OnMissing = (queue, why) => this.#tellMissing(queue, why);
     // Where the folder had no task type before, nobody has declared it.
-    if (declaresTopology) await session.declare(taskStateQueue(queueType));
+    if (declaresTopology) await this.#stateQueue.untilThere(session, tellMissing);
     this.#hasBegun = true;
     const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
     const known = new AbortController();
     await Promise.race([told, publisher.blocked(known.signal)]);
     known.abort();
-    await this.#queue.untilThere(session, (queue, why) => {
-      const { detail, remedy } = why;
-      // Where it is the manager's to declare, that is done with the pool's first task.
-      const level = isNoQueue(why) ? "debug" : "warn";
-      log[level](
-        { event: "waiting-for-queue", queue, detail, remedy },
-        "the queue of tasks cannot be had; it is waited for",
-      );
-    });
+    await this.#queue.untilThere(session, tellMissing);
     this.#session = session;
     if (this.#isClosed) return;
     await this.#consume();
     log.info({ event: "consuming-tasks", queue: this.#queue.name, workers: this.workers }, "taking tasks");
+  }
+
+  #tellMissing(queue: string, why: LossReason): void {
+    const { detail, remedy } = why;
+    // Where it is the manager's to declare, that is done with the pool's first task.
+    const level = isNoQueue(why) ? "debug" : "warn";
+    this.#parts.log[level](
+      { event: "waiting-for-queue", queue, detail, remedy },
+      "a queue of tasks cannot be had; it is waited for",
+    );
   }
 
   get #isClosed(): boolean {
