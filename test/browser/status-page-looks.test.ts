@@ -197,9 +197,9 @@ test("a service that is killed with -9 shows on the overview as it happens: inte
 test("what is read out on the overview is how it stands, without the counts that change all the time", async () => {
   const { page } = await openPage(browser, system.url);
   const verdict = page.getByRole("region", { name: "How it stands" });
-  await verdict.getByText(/workers free/).waitFor();
+  await verdict.getByText(/\d workers free/).waitFor();
   expect(await verdict.getByRole("status").textContent()).toMatch(
-    /warnings?, \d+ observers failed(, \d+ observers? retrying)?$/,
+    /warnings?, \d+ observers? failed(, \d+ observers? retrying)?$/,
   );
 });
 
