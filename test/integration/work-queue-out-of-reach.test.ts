@@ -1,8 +1,11 @@
 import { type LossReason, type Session, SupervisedConnection } from "@unacked/broker";
-import { TOLD_WITHIN_MS, workQueue } from "@unacked/contracts";
+import { type ServiceId, TOLD_WITHIN_MS, workQueue } from "@unacked/contracts";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
 import { ConsumedQueue } from "../../services/observer-service/src/keeper/consumed-queue.ts";
+import { Topology } from "../../services/observer-service/src/keeper/intake/declare-topology.ts";
+import { createLog } from "../../services/observer-service/src/log.ts";
+import { Generations, type GenerationsParts } from "../../services/observer-service/src/service/generations.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import { rabbitmqctl } from "../support/broker/rabbitmqctl.ts";
 import { eventually } from "../support/eventually.ts";
@@ -68,4 +71,45 @@ test("a classic work queue whose node is down is neither gone for a manager nor 
   await rabbitmqctl(broker.dir, "eval", HOME_IS_BACK);
   await Promise.all(waits);
   expect(losses).toEqual([]);
+});
+
+test("a service whose work queue is out of reach is connected all the same, without a limit of time, and takes work when it is back", async (context) => {
+  if (!version.startsWith("3.")) context.skip();
+  await connected();
+  const taken: string[] = [];
+  const lost: string[] = [];
+  const generations = new Generations({
+    identity: { serviceId: "service-1", serviceName: "service-1", pool: "default", workerCount: 1 },
+    settings: brokerSettings(broker.amqpUrl),
+    topology: new Topology({
+      serviceId: "service-1" as ServiceId,
+      pool: "default",
+      queueType: "classic",
+      declaresAll: true,
+      hasTasks: () => false,
+    }),
+    lease: {
+      begin: async () => undefined,
+      proveBy: () => undefined,
+      sessionLost: async (_: number, { detail }: LossReason) => void lost.push(detail),
+    },
+    voice: { introduction: () => ({}), tell: (_: unknown, confirmed?: () => void) => confirmed?.() },
+    publisher: { blocked: () => new Promise(() => undefined) },
+    events: { enterGeneration: () => undefined },
+    work: { begin: async (_: Session, queue: string) => void taken.push(queue), lost: () => undefined },
+    tasks: { begin: async () => undefined, sessionLost: () => undefined },
+    log: createLog("silent"),
+  } as unknown as GenerationsParts);
+  await rabbitmqctl(broker.dir, "eval", HOME_IS_DOWN);
+  generations.start();
+  onTestFinished(() => generations.close());
+  await eventually(() => expect(generations.status.up).toBe(true));
+  await expect(generations.lookAtWork()).rejects.toThrow("no work is taken"); // the question would cost the session
+  await generations.stayReachable();
+  expect(taken).toEqual([]);
+
+  await rabbitmqctl(broker.dir, "eval", HOME_IS_BACK);
+  await eventually(() => expect(taken).toEqual([QUEUE.name]));
+  await eventually(() => generations.lookAtWork());
+  expect(lost).toEqual([]);
 });

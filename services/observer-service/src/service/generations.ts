@@ -53,6 +53,8 @@ export class Generations {
   readonly #connection: SupervisedConnection;
   /** The last proof of life that asked the work queue: until it is answered it may hold a message. */
   #reaching: Promise<unknown> = Promise.resolve();
+  /** The session in which work is taken: its queue is there. */
+  #takingIn: Session | undefined;
   /** What the broker agreed to; what is asked for until there is a session. */
   #heartbeatMs: number;
 
@@ -93,10 +95,10 @@ export class Generations {
     await Promise.all([this.#parts.work.flushed(), this.#reaching]);
   }
 
-  /** What waits in the pool's work queue, and who consumes it. Rejects without a session. */
+  /** What waits in the pool's work queue, and who consumes it. Rejects while nothing can be taken: of a queue that is not there the question costs the session. */
   lookAtWork(): Promise<{ messageCount: number; consumerCount: number }> {
     const { session } = this;
-    if (session === undefined) return Promise.reject(new Error("there is no session"));
+    if (session === undefined || session !== this.#takingIn) return Promise.reject(new Error("no work is taken"));
     return session.inspect(workQueueName(this.#parts.identity.pool));
   }
 
@@ -113,7 +115,7 @@ export class Generations {
   }
 
   async #begin(session: Session): Promise<void> {
-    const { identity, log, topology, control, lease, events, tasks, work } = this.#parts;
+    const { log, topology, control, lease, events, tasks } = this.#parts;
     this.#heartbeatMs = session.heartbeatMs;
     const orders = await topology.declareForOrders(session);
     await session.consume(orders, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
@@ -127,15 +129,25 @@ export class Generations {
       .catch((error: unknown) =>
         log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
       );
-    // Behind the introduction, by which a manager learns for which pool it has to declare a queue.
+    this.#takeWork(session, orders).catch((error: unknown) => session.end(`work could not be taken: ${String(error)}`));
+  }
+
+  /**
+   * Behind the introduction, by which a manager learns for which pool it has to declare a queue. Not awaited by the session's set-up, which has a time
+   * limit: the queue's node may be down for hours, and tasks run meanwhile. Rejects when the session is lost.
+   */
+  async #takeWork(session: Session, orders: string): Promise<void> {
+    const { identity, log, topology, lease, work } = this.#parts;
     const queue = await topology.untilWorkQueueIsThere(session, (missing, { detail, remedy }) =>
       log.warn(
         { event: "waiting-for-queue", queue: missing, detail, remedy },
         "the work queue cannot be had; it is waited for",
       ),
     );
+    if (session.lost.aborted) return;
     await work.begin(session, queue);
     if (session.lost.aborted) return;
+    this.#takingIn = session;
     // From now on the proof reaches the queue itself: behind a cut between its nodes the broker gives our messages to others.
     lease.proveBy(session, () => {
       this.#reaching = this.#isDrained ? session.inspect(orders) : this.#reach(session, queue);
