@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NotTried, PoolWindow } from "../../../services/observer-manager/src/adapters/amqp/commands/pool-window.ts";
+import { NotTried, PoolWindow } from "../../../services/observer-manager/src/adapters/amqp/pools/pool-window.ts";
 
 /** Starts on their way, and what becomes of them. */
 function underWay(window: PoolWindow, count: number) {

@@ -4,9 +4,9 @@ import type { CommandSender, DueCommand, SendOutcome } from "../../../operations
 import type { Log } from "../../../operations/log.ts";
 import type { MessageTracing, TracedPublish } from "../deliveries/message-tracing.ts";
 import { QueueRefused } from "../pools/pool-queue.ts";
+import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 import type { WorkQueues } from "../pools/work-queues.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
-import { NotTried, PoolWindow } from "./pool-window.ts";
 
 export interface CommandSenderParts {
   publisher: Publisher;
@@ -20,8 +20,7 @@ export interface CommandSenderParts {
 /** Publishes commands: starts one by one, controls by the thousand in one message. */
 export class AmqpCommandSender implements CommandSender {
   readonly #parts: CommandSenderParts;
-  /** Of pools whose starts are on their way. */
-  readonly #windows = new Map<string, PoolWindow>();
+  readonly #windows = new PoolWindows();
 
   constructor(parts: CommandSenderParts) {
     this.#parts = parts;
@@ -109,15 +108,8 @@ export class AmqpCommandSender implements CommandSender {
   }
 
   /** Of quorum queues: RabbitMQ holds up nobody for a classic one, which confirms or is refused. */
-  async #inWindow(pool: string, send: () => Promise<void>): Promise<void> {
-    if (this.#parts.workQueues.typeOf(pool) === "classic") return send();
-    const window = this.#windows.get(pool) ?? new PoolWindow();
-    this.#windows.set(pool, window);
-    try {
-      await window.through(send);
-    } finally {
-      if (window.isIdle && this.#windows.get(pool) === window) this.#windows.delete(pool);
-    }
+  #inWindow(pool: string, send: () => Promise<void>): Promise<void> {
+    return this.#parts.workQueues.typeOf(pool) === "classic" ? send() : this.#windows.through(pool, send);
   }
 
   #publish(group: CommandGroup, message: Outgoing): Promise<void> {

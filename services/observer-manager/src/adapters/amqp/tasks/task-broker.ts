@@ -1,4 +1,4 @@
-import { PublishError, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
+import { type Outgoing, PublishError, Publisher, type Session, SupervisedConnection } from "@unacked/broker";
 import {
   type CancelTasks,
   EXCHANGES,
@@ -19,8 +19,10 @@ import type { Log } from "../../../operations/log.ts";
 import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
+import { NotTried } from "../pools/pool-window.ts";
 import { lookAt } from "../pools/queue-look.ts";
 import { Upkeep } from "../topology.ts";
+import { PoolPublisher } from "./pool-publisher.ts";
 import { TaskQueues } from "./task-queues.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
 
@@ -28,10 +30,13 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
 
 /**
- * All of tasks that lives on the broker, on two connections of its own: what is refused here, or floods, harms no observer.
+ * All of tasks that lives on the broker, on connections of its own: what is refused here, or floods, harms no observer.
  */
 export class TaskBroker implements TaskSender, TaskMarkers {
   readonly #publisher: Publisher;
+  /** For pools whose queue confirms nothing; it connects with the first of them. */
+  readonly #aside: Publisher;
+  readonly #pools: PoolPublisher;
   readonly #consumption: SupervisedConnection;
   readonly #queues: TaskQueues;
   readonly #managerId: string;
@@ -50,18 +55,19 @@ export class TaskBroker implements TaskSender, TaskMarkers {
       await session.declareExchange(EXCHANGES.service);
       await session.declare(taskStateQueue(queueType));
     };
+    const publishing = { confirmTimeoutMs: CONFIRM_TIMEOUT_MS, maxWaiting: MAX_WAITING, mustBeTaken: isOwnExchange };
     this.#publisher = new Publisher(
       { ...broker, connectionName: "unacked-manager-tasks-publish" },
       {
-        confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
-        maxWaiting: MAX_WAITING,
-        mustBeTaken: isOwnExchange,
+        ...publishing,
         declare: async (session) => {
           await declare(session);
           this.#queues.begin(session);
         },
       },
     );
+    this.#aside = new Publisher({ ...broker, connectionName: "unacked-manager-tasks-aside" }, publishing);
+    this.#pools = new PoolPublisher(this.#publisher, this.#aside, broker.log);
     const upkeep = new Upkeep(declare);
     this.#consumption = new SupervisedConnection(
       { ...broker, connectionName: "unacked-manager-tasks-consume" },
@@ -85,7 +91,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    await Promise.all([this.#consumption.close(), this.#publisher.close()]);
+    await Promise.all([this.#consumption.close(), this.#publisher.close(), this.#aside.close()]);
   }
 
   ready(signal: AbortSignal): Promise<void> {
@@ -112,9 +118,10 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     try {
       const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks], ...(inTurn && { inTurn }) };
       const [type, body] = tasks.length === 1 ? (["StartTask", task] as const) : (["TaskBundle", bundle] as const);
-      await this.#publisher.publish(this.#message(EXCHANGES.tasks.name, pool, type, body, task.sendId));
+      await this.#publish(pool, this.#message(EXCHANGES.tasks.name, pool, type, body, task.sendId));
       return "sent";
     } catch (error) {
+      if (error instanceof NotTried) return "not-taken";
       const code = error instanceof PublishError ? error.code : "lost";
       if (code === "returned") this.#queues.returned(pool, declared);
       if (code === "returned" || code === "nacked") this.#queues.tellRefused(pool, error);
@@ -139,7 +146,11 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     const marker: TaskMarker = { kind: "TaskMarker", markerId, pool };
     await this.#queues.ensure(pool);
     const message = this.#message(EXCHANGES.tasks.name, pool, "TaskMarker", marker, newMessageId());
-    await this.#publisher.publish({ ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
+    await this.#publish(pool, { ...message, persistent: false, expirationMs: MARKER_LIVES_MS });
+  }
+
+  #publish(pool: string, message: Outgoing): Promise<void> {
+    return this.#pools.publish(pool, this.#queues.typeOf(pool), message);
   }
 
   ask(service: Source, markerId: string): Promise<boolean> {

@@ -14,6 +14,8 @@ export class TaskQueues {
   readonly #log: Log;
   /** Pools whose queue was declared on this generation of the publishing connection. */
   readonly #declared = new Map<string, Promise<void>>();
+  /** Those that are there as the other type. */
+  readonly #otherwise = new Set<string>();
   /** When it was last told that a pool's queue refuses, by `performance.now()`. */
   readonly #toldMs = new Map<string, number>();
   #session: Session | undefined;
@@ -27,6 +29,12 @@ export class TaskQueues {
   begin(session: Session): void {
     this.#session = session;
     this.#declared.clear();
+  }
+
+  /** Which the queue has, once it has been had; a queue keeps the type that it was made as. */
+  typeOf(pool: string): QueueType {
+    if (!this.#otherwise.has(pool)) return this.#type;
+    return this.#type === "classic" ? "quorum" : "classic";
   }
 
   /** On a channel of its own: what the broker refuses of this queue harms no other. Tried again after some seconds. */
@@ -71,12 +79,16 @@ export class TaskQueues {
 
   async #declare(session: Session, pool: string): Promise<void> {
     const queue = taskQueue(pool, this.#type);
-    // What the broker refuses either way is told as it was asked first.
-    await declareAside(session, queue).catch((error: unknown) =>
-      declareAside(session, asOtherwise(queue)).catch(() => {
+    try {
+      await declareAside(session, queue);
+      this.#otherwise.delete(pool);
+    } catch (error) {
+      // What the broker refuses either way is told as it was asked first.
+      await declareAside(session, asOtherwise(queue)).catch(() => {
         throw error;
-      }),
-    );
+      });
+      this.#otherwise.add(pool);
+    }
   }
 
   #forget(pool: string, declared: Promise<void>): void {

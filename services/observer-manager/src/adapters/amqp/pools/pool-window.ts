@@ -16,9 +16,24 @@ interface Waiting {
   reject(error: NotTried): void;
 }
 
+/** The windows of all pools that have something on its way. */
+export class PoolWindows {
+  readonly #windows = new Map<string, PoolWindow>();
+
+  async through(pool: string, send: () => Promise<void>): Promise<void> {
+    const window = this.#windows.get(pool) ?? new PoolWindow();
+    this.#windows.set(pool, window);
+    try {
+      await window.through(send);
+    } finally {
+      if (window.isIdle && this.#windows.get(pool) === window) this.#windows.delete(pool);
+    }
+  }
+}
+
 /**
- * How many starts of one pool are open on the wire: 16, and one more with each that is confirmed, so that they double with each answer. A queue that
- * confirms nothing has RabbitMQ read no more from the connection after 32, whatever else goes through it: stops, and starts of all other pools. Whatever
+ * How many messages to one pool are open on the wire: 16, and one more with each that is confirmed, so that they double with each answer. A queue that
+ * confirms nothing has RabbitMQ read no more from the connection after 32, whatever else goes through it: stops, and what goes to all other pools. Whatever
  * waits behind one that was not taken is not tried.
  */
 export class PoolWindow {
