@@ -50,7 +50,11 @@ export class QueueProof {
     const { reply } = this.#parts;
     const channel = this.#channel ?? (await this.#open());
     const given: ConsumeMessage[] = [];
-    const keep = (message: ConsumeMessage | null) => void (message !== null && given.push(message));
+    let isGone = false; // as the broker tells all who consume from it
+    const keep = (message: ConsumeMessage | null) => {
+      if (message === null) isGone = true;
+      else given.push(message);
+    };
     const consuming = channel.consume(queue, keep, { priority: PRIORITY }).catch((error: unknown) => {
       throw (error as { code?: unknown }).code === NOT_FOUND ? new QueueMissingError(queue, error) : error;
     });
@@ -62,6 +66,7 @@ export class QueueProof {
       if (outcome === "ack") channel.ack(message);
       else channel.nack(message, false, true);
     }
+    if (isGone) throw new QueueMissingError(queue, "the broker cancelled its consumer");
   }
 
   async #open(): Promise<Channel> {
