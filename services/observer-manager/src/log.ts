@@ -7,8 +7,8 @@ const REDACTED = { paths: ["params", "*.params", "authorization", "*.authorizati
 /** Only for a terminal: loading it takes 50 ms of a start. */
 const pretty = process.stdout.isTTY ? (await import("pino-pretty")).default : undefined;
 
-/** Of what cannot be written, in bytes: it is written when there is room again. */
-const MAX_KEPT = 1_048_576;
+/** Of what cannot be written, in bytes: it is written when there is room again. More than any line has, as one that is longer is left out. */
+const MAX_KEPT = 16_777_216;
 
 /**
  * One JSON object a line on standard output, readable text on a terminal. Errors are logged without the values they carry:

@@ -198,6 +198,15 @@ describe("a run that is told to end", () => {
     expect(endOf(live(turn, stop("stopped"), stop("obsolete"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
     expect(endOf(live(turn, stop("stopped"), stop("restarted"), completed).effects)).toMatchObject([{ reason: "stopped" }]);
   });
+  test("has not completed where somebody wanted it to begin again, or its own error was to be told, whatever came then", () => {
+    expect(endOf(live(turn, stop("restarted"), stop("draining"), completed).effects)).toMatchObject([
+      { kind: "RunReleased" },
+    ]);
+    expect(live(turn, uncaught, moved, completed).effects).toMatchObject([{ kind: "restart" }]);
+    const newerCode = { kind: "stop", cause: { kind: "restarted", why: "its code is newer" } } as const;
+    expect(live(turn, newerCode, stop("restarted"), completed).effects).toMatchObject([{ kind: "restart" }]);
+    expect(endOf(live(turn, newerCode, stop("draining"), completed).effects)).toMatchObject([{ kind: "RunCompleted" }]);
+  });
   test("ignores everything once it is over", () => {
     for (const late of [
       turn,

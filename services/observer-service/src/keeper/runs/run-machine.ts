@@ -19,8 +19,11 @@ export type RunState =
   | { phase: "running"; failures: number }
   /** Its handler failed; it is started again after a delay, the message still unacked. */
   | { phase: "backing-off"; failures: number }
-  /** Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. */
-  | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean }
+  /**
+   * Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. `mayComplete`: each cause so far would
+   * only have had it go on, here or elsewhere.
+   */
+  | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean; mayComplete: boolean }
   /** Over for good; its error report is on its way and the fact follows it. */
   | { phase: "reporting"; fact: ReportedFact }
   | { phase: "over" };
@@ -127,7 +130,7 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
   if (cause.kind === "lease-lost" || cause.kind === "draining" || cause.kind === "shed")
     return finished(cause, 0, undefined);
   // Its end would say that the observer is over while an older run of it may still be settling: it waits for its turn.
-  return { state: { phase: "stopping", cause, failures: 0, handler: false }, effects: [] };
+  return { state: { phase: "stopping", cause, failures: 0, handler: false, mayComplete: false }, effects: [] };
 }
 
 /** It holds its worker and its message, and nothing of it runs: no older run of the observer either, as it has had its turn. */
@@ -157,7 +160,7 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
     case "stop": {
       const { cause } = input;
       return {
-        state: { phase: "stopping", cause, failures: state.failures, handler: true },
+        state: { phase: "stopping", cause, failures: state.failures, handler: true, mayComplete: !hasTheLastWord(cause) },
         effects: [{ kind: "abort-handler", cause }],
       };
     }
@@ -196,22 +199,24 @@ const noRoom = (failures: number, message: string): RunFact => ({
 function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, policy: RetryPolicy): RunStep {
   if (input.kind === "settled" && state.handler) {
     // It had returned before it heard of the cause, or it would be `stopped`: run again, it would do all its work twice.
-    if (input.how.kind === "completed" && !hasTheLastWord(state.cause)) return ended({ kind: "RunCompleted" }, "ack");
+    if (input.how.kind === "completed" && state.mayComplete) return ended({ kind: "RunCompleted" }, "ack");
     return finished(state.cause, state.failures, { random: input.random, policy });
   }
   if ((input.kind === "interrupted" || input.kind === "bad-params") && state.handler)
     return finished(state.cause, state.failures, { random: 0.5, policy });
   if (input.kind === "turn" && !state.handler) return finished(state.cause, state.failures, undefined);
   if (input.kind === "stuck") return stuck(state);
-  if (input.kind !== "stop" || !isStronger(input.cause, state.cause)) return ignored(state);
+  if (input.kind !== "stop") return ignored(state);
+  const mayComplete = state.mayComplete && !hasTheLastWord(input.cause);
+  if (!isStronger(input.cause, state.cause)) return ignored({ ...state, mayComplete });
   const noHandlerToWaitFor = !state.handler && input.cause.kind === "lease-lost";
   if (noHandlerToWaitFor) return finished(input.cause, state.failures, undefined);
   // Its signal aborts once, but what it emits has to end with the lease.
   const effects: RunEffect[] = state.handler ? [{ kind: "abort-handler", cause: input.cause }] : [];
-  return { state: { ...state, cause: input.cause }, effects };
+  return { state: { ...state, cause: input.cause, mayComplete }, effects };
 }
 
-/** Whatever its handler has come to. The others would only have had it go on, here or elsewhere. */
+/** Whatever its handler has come to. */
 function hasTheLastWord(cause: StopCause): boolean {
   switch (cause.kind) {
     case "draining":
