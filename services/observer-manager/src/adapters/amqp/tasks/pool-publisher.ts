@@ -4,8 +4,8 @@ import type { Log } from "../../../operations/log.ts";
 import { PoolWindows } from "../pools/pool-window.ts";
 
 /**
- * What goes to the queues of the pools' tasks, by two connections. A quorum queue without its majority confirms nothing: RabbitMQ reads no more from
- * a connection that has much open for it, and after a while the connection is given up, with all that other pools have open there, of which nobody knows
+ * What goes to the queues of the pools' tasks, by two connections. A quorum queue without its majority confirms nothing: RabbitMQ soon reads no more from
+ * a connection that has more than 32 open for it, and after a while the connection is given up, with all that other pools have open there, of which nobody knows
  * then whether it arrived. So little of a pool is open at a time, and what comes after a confirm that was missing goes aside until there is one.
  */
 export class PoolPublisher {
