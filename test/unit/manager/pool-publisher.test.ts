@@ -1,5 +1,5 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { NotTried } from "../../../services/observer-manager/src/adapters/amqp/pools/pool-window.ts";
 import { PoolPublisher } from "../../../services/observer-manager/src/adapters/amqp/tasks/pool-publisher.ts";
 import { keptLog } from "../../support/servers/books.ts";
@@ -75,4 +75,20 @@ test("a pool whose confirm was missing goes aside until one comes, and no other 
     "tasks-not-confirmed",
     "tasks-confirmed",
   ]);
+});
+
+test("what has waited for its place for long is not tried any more: by then its claim is old", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { main, publish } = publishing();
+  const all = Array.from({ length: 20 }, () => publish("a"));
+  vi.advanceTimersByTime(1_000);
+  const later = Array.from({ length: 3 }, () => publish("a"));
+  vi.advanceTimersByTime(1_000);
+  for (const { confirm } of main.splice(0)) confirm();
+  const outcomes = await Promise.all(all);
+  expect(outcomes.filter((one) => one instanceof NotTried)).toHaveLength(4);
+  expect(main).toHaveLength(3);
+  for (const { confirm } of main) confirm();
+  expect(await Promise.all(later)).toEqual([undefined, undefined, undefined]);
 });

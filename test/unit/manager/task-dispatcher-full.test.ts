@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { newTaskId, type StartTask } from "@unacked/contracts";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Bundle } from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
@@ -65,4 +66,36 @@ test("Of a pool whose queue confirms nothing no more is claimed than 16 MiB of p
   expect(sent["stuck"]).toBe(2 * PER_CLAIM);
   confirmAll();
   await vi.waitFor(() => expect(sent["stuck"]).toBe(4 * PER_CLAIM), { timeout: 10_000 });
+});
+
+test("What a queue does not take is not claimed again at once where there is more than one claim reads", async () => {
+  let claims = 0;
+  const task = { taskId: newTaskId(), sendId: newTaskId(), pool: "stuck", type: "t", params: "{}", sends: 1, failures: 0 };
+  const store = {
+    claim: async () => {
+      claims += 1;
+      const tasks = [{ task, isFirstSend: true, isUnhurt: true }];
+      return { tasks, nextRoomInMs: null, keepsWorkers: false, roomAhead: 0, isAll: false, isCut: true };
+    },
+    outlook: async () => ({ isAnyReady: true, isCancelDue: false, nextDueInMs: null, paces: [], servedPools: [] }),
+    promoteDue: async () => ({ promoted: 0, nextDueInMs: null }),
+    waitingPools: async () => POOLS.slice(0, 1),
+    servedPools: async () => [],
+    paces: async () => [],
+    takeCancelsDue: async () => [],
+    giveBack: async () => undefined,
+  };
+  const sender = {
+    isReady: true,
+    ready: async () => undefined,
+    send: async () => "not-taken",
+    cancel: async () => undefined,
+  };
+  const parts = { store, sender, promoted: () => undefined, isWaitedFor: () => false, log };
+  const dispatcher = new TaskDispatcher(parts as unknown as TaskDispatcherParts);
+  dispatcher.start();
+  onTestFinished(() => dispatcher.stop());
+  await sleep(1_500);
+  expect(claims).toBeGreaterThan(1);
+  expect(claims).toBeLessThan(8);
 });

@@ -53,6 +53,8 @@ export class TaskDispatcher implements SenderAtOnce {
   /** When the next one is due, by `performance.now()`, as far as was seen. */
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /** Pools in which the last look has left some. */
+  /** When a pool's queue last did not take something, by `performance.now()`; none once it has taken one. */
+  readonly #refusedMs = new Map<string, number>();
   #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
   /** By pool, of what is being sent: the queue of one may confirm nothing, and the others go on. */
@@ -177,7 +179,7 @@ export class TaskDispatcher implements SenderAtOnce {
       const { bundles, left, claimed, isAll, isCut, hasRoom, ...next } = await this.#claimer.claim(pool);
       count += claimed;
       areAll &&= isAll;
-      isAnyCut ||= isCut;
+      isAnyCut ||= isCut && !this.#refusesNow(pool.pool);
       areAmple &&= isAll || next.isAmple;
       if (!hasRoom) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
@@ -204,7 +206,14 @@ export class TaskDispatcher implements SenderAtOnce {
     const wasFull = this.#isFull(pool);
     this.#add(pool, -chars);
     if (wasFull && !this.#isFull(pool)) this.wake();
-    if (outcome === "not-taken") await this.#giveBack(bundle.tasks);
+    if (outcome !== "not-taken") return void this.#refusedMs.delete(pool);
+    this.#refusedMs.set(pool, performance.now());
+    await this.#giveBack(bundle.tasks);
+  }
+
+  /** What its queue does not take comes back, and would be claimed again at once. */
+  #refusesNow(pool: string): boolean {
+    return performance.now() - (this.#refusedMs.get(pool) ?? Number.NEGATIVE_INFINITY) < BACKSTOP_MS;
   }
 
   #add(pool: string, chars: number): void {

@@ -99,7 +99,7 @@ export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
-/** What was sent within ten seconds before a proof began is not judged by it (task-proof-store.ts); and the clocks of two servers may differ. */
+/** What was sent within twelve seconds before a proof began is not judged by it (task-proof-store.ts); and the clocks of two servers may differ. */
 const NOT_JUDGED_MS = 15_000;
 /** Whatever was sent so long ago, and is not over, has its pool in doubt. */
 const IN_DOUBT_AFTER_MS = 25_000;

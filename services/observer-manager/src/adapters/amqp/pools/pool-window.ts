@@ -12,6 +12,7 @@ export class NotTried extends Error {
 }
 
 interface Waiting {
+  sinceMs: number;
   resolve(): void;
   reject(error: NotTried): void;
 }
@@ -19,9 +20,15 @@ interface Waiting {
 /** The windows of all pools that have something on its way. */
 export class PoolWindows {
   readonly #windows = new Map<string, PoolWindow>();
+  readonly #longestMs: number;
+
+  /** @param longestMs whatever has waited for longer is not tried */
+  constructor(longestMs = Number.POSITIVE_INFINITY) {
+    this.#longestMs = longestMs;
+  }
 
   async through(pool: string, send: () => Promise<void>): Promise<void> {
-    const window = this.#windows.get(pool) ?? new PoolWindow();
+    const window = this.#windows.get(pool) ?? new PoolWindow(this.#longestMs);
     this.#windows.set(pool, window);
     try {
       await window.through(send);
@@ -40,6 +47,11 @@ export class PoolWindow {
   #size = MIN_OPEN;
   #open = 0;
   #waiting: Waiting[] = [];
+  readonly #longestMs: number;
+
+  constructor(longestMs = Number.POSITIVE_INFINITY) {
+    this.#longestMs = longestMs;
+  }
 
   get isIdle(): boolean {
     return this.#open === 0 && this.#waiting.length === 0;
@@ -48,7 +60,7 @@ export class PoolWindow {
   /** Rejects as `send` does, or with NotTried. */
   async through(send: () => Promise<void>): Promise<void> {
     if (this.#open < this.#size) this.#open += 1;
-    else await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject })); // who ends hands his place on
+    else await new Promise<void>((resolve, reject) => this.#waiting.push({ sinceMs: performance.now(), resolve, reject })); // who ends hands his place on
     try {
       await send();
       this.#taken();
@@ -61,9 +73,19 @@ export class PoolWindow {
   #taken(): void {
     this.#open -= 1;
     this.#size = Math.min(MAX_OPEN, this.#size + 1);
+    this.#leaveLate();
     const next = this.#waiting.splice(0, this.#size - this.#open);
     this.#open += next.length;
     for (const { resolve } of next) resolve();
+  }
+
+  /** The first wait for longest. */
+  #leaveLate(): void {
+    const sinceMs = performance.now() - this.#longestMs;
+    const inTime = this.#waiting.findIndex((one) => one.sinceMs >= sinceMs);
+    if (inTime === 0) return;
+    const late = this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime);
+    for (const { reject } of late) reject(new NotTried(new Error("its confirms take too long")));
   }
 
   #refused(error: unknown): void {

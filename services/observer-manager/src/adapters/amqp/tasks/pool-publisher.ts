@@ -4,6 +4,12 @@ import type { Log } from "../../../operations/log.ts";
 import { PoolWindows } from "../pools/pool-window.ts";
 
 /**
+ * A proof of absence takes it that what was Sent 12 s before it is published, and confirmed or given up (task-proof-store.ts); the limit of a confirm
+ * is 10 s. What has waited for longer is given back, and claimed anew.
+ */
+const LONGEST_WAIT_MS = 1_500;
+
+/**
  * What goes to the queues of the pools' tasks, by two connections. A quorum queue without its majority confirms nothing: RabbitMQ soon reads no more from
  * a connection that has more than 32 open for it, and after a while the connection is given up, with all that other pools have open there, of which nobody knows
  * then whether it arrived. So little of a pool is open at a time, and what comes after a confirm that was missing goes aside until there is one.
@@ -12,7 +18,7 @@ export class PoolPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #log: Log;
-  readonly #windows = new PoolWindows();
+  readonly #windows = new PoolWindows(LONGEST_WAIT_MS);
   /** Pools that go aside. */
   readonly #late = new Set<string>();
 

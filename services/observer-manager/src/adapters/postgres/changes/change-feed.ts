@@ -73,6 +73,15 @@ export class PostgresChangeLog implements ChangeLog {
   }
 
   async horizon(): ReturnType<ChangeLog["horizon"]> {
+    try {
+      return await this.#horizon();
+    } catch (error) {
+      this.#server = undefined; // what answers next may be another
+      throw error;
+    }
+  }
+
+  async #horizon(): ReturnType<ChangeLog["horizon"]> {
     this.#server ??= await this.#askServer();
     const [row] = await this.#dataSource.query<{ settled: string; latest: string; database: string }[]>(HORIZON);
     const { settled, latest, database } = row ?? { settled: 0, latest: 0, database: "" };

@@ -14,7 +14,7 @@ const POOLS = `
   SELECT pool, bool_or(is_wanted) AS "isWanted" FROM (
     SELECT pool, true AS is_wanted FROM (${OCCUPIED_BY_POOL}) occupied
     UNION SELECT pool, false FROM ${OBSERVER_COUNTS}
-    UNION SELECT o.message_pool, false FROM observers o WHERE ${LEAVES}
+    UNION SELECT o.message_pool, false FROM observers o WHERE o.message_pool IS NOT NULL AND (${LEAVES} OR o.status = 'Deleted')
     UNION SELECT pool, state IN (${LIVING_STATES}) FROM services) known
   GROUP BY pool ORDER BY pool`;
 

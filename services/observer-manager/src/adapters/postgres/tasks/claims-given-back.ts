@@ -28,10 +28,11 @@ const UNCOUNT = `
   FROM types t WHERE l.type = t.type`;
 
 /**
- * For nobody who has them, no starts of their types, whose rates have room for as many. A statement of its own: who holds tasks waits for no claim. A
- * crash before it leaves them counted for a second.
+ * For nobody who has them, no starts of their types, whose rates have room for as many. A statement of its own: who holds tasks waits for no claim. Never
+ * rejects: what is given back is so without it. A crash before it, or where it fails, leaves them counted for a second.
  */
 export async function uncount(db: DataSource, back: readonly GivenBack[]): Promise<void> {
   if (back.length === 0) return;
-  await db.query(UNCOUNT, [back.map(({ type }) => type), back.map(({ count }) => count), back.map(({ since }) => since)]);
+  const parameters = [back.map(({ type }) => type), back.map(({ count }) => count), back.map(({ since }) => since)];
+  await db.query(UNCOUNT, parameters).catch(() => undefined);
 }

@@ -66,7 +66,7 @@ const CONCLUDE = `
       interruptions = t.interruptions + (t.status = 'Running')::int
     FROM proof p
     WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
-      AND t.sent_at < p.begun_at - interval '10 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
+      AND t.sent_at < p.begun_at - interval '12 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 
