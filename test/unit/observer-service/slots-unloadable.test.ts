@@ -11,11 +11,15 @@ import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Who waits for a slot of their own, while new slots would be of no use to them: the folder is not what it was when it was loaded. */
 
-let loaded = 0;
 const silent = createLog("silent");
-const log = Object.assign(Object.create(silent) as typeof silent, {
-  debug: ({ event }: { event: string }) => void (loaded += event === "slot-loaded" ? 1 : 0),
-});
+/** Slots of the test before may still tell theirs. */
+function countingLoads() {
+  const counted = { loaded: 0 };
+  const debug = ({ event }: { event: string }) => void (counted.loaded += event === "slot-loaded" ? 1 : 0);
+  return { counted, log: Object.assign(Object.create(silent) as typeof silent, { debug }) };
+}
+
+let log: typeof silent;
 let dir: string;
 let handlers: SlotHandlers;
 let placed: string[];
@@ -24,12 +28,14 @@ let seen: Set<number>;
 let look: NodeJS.Timeout;
 
 beforeEach(async () => {
-  [placed, seen, loaded] = [[], new Set(), 0];
+  [placed, seen] = [[], new Set()];
+  const counting = countingLoads();
+  log = counting.log;
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
   save("own", "any");
   handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9 }), log);
   await handlers.open();
-  await eventually(() => expect(loaded).toBe(2)); // with the spare one
+  await eventually(() => expect(counting.counted.loaded).toBe(2)); // with the spare one
   look = setInterval(() => {
     for (const { pid } of handlers.slots()) seen.add(pid);
   }, 5);
