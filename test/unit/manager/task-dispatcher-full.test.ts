@@ -10,7 +10,22 @@ import {
 const LONG = "x".repeat(250_000);
 const PER_CLAIM = 40; // 10 MB
 const POOLS = ["stuck", "other"].map((pool) => ({ pool, workers: 1_000, types: ["t"] }));
+/** What the tables say beside a claim: nothing. */
+const QUIET = {
+  promoteDue: async () => ({ promoted: 0, nextDueInMs: null }),
+  servedPools: async () => [],
+  paces: async () => [],
+  takeCancelsDue: async () => [],
+  giveBack: async () => undefined,
+};
 const log = { info() {}, warn() {}, error() {}, debug() {} } as never;
+
+function started(store: object, sender: object): TaskDispatcher {
+  const parts = { store, sender, promoted: () => undefined, isWaitedFor: () => false, log };
+  const dispatcher = new TaskDispatcher(parts as unknown as TaskDispatcherParts);
+  dispatcher.start();
+  return dispatcher;
+}
 
 /** Two pools in which ever more waits, and a broker that confirms what is sent to the queue of the first when it is told to. */
 function begin() {
@@ -26,12 +41,8 @@ function begin() {
   };
   const store = {
     claim,
-    promoteDue: async () => ({ promoted: 0, nextDueInMs: null }),
+    ...QUIET,
     waitingPools: async () => POOLS,
-    servedPools: async () => [],
-    paces: async () => [],
-    takeCancelsDue: async () => [],
-    giveBack: async () => undefined,
   };
   const sender = {
     isReady: true,
@@ -44,9 +55,7 @@ function begin() {
     },
     cancel: async () => undefined,
   };
-  const parts = { store, sender, promoted: () => undefined, isWaitedFor: () => false, log };
-  const dispatcher = new TaskDispatcher(parts as unknown as TaskDispatcherParts);
-  dispatcher.start();
+  const dispatcher = started(store, sender);
   const waking = setInterval(() => dispatcher.wake(), 5);
   const confirmAll = () => {
     for (const confirm of confirms.splice(0)) confirm();
@@ -78,12 +87,8 @@ test("What a queue does not take is not claimed again at once where there is mor
       return { tasks, nextRoomInMs: null, keepsWorkers: false, roomAhead: 0, isAll: false, isCut: true };
     },
     outlook: async () => ({ isAnyReady: true, isCancelDue: false, nextDueInMs: null, paces: [], servedPools: [] }),
-    promoteDue: async () => ({ promoted: 0, nextDueInMs: null }),
+    ...QUIET,
     waitingPools: async () => POOLS.slice(0, 1),
-    servedPools: async () => [],
-    paces: async () => [],
-    takeCancelsDue: async () => [],
-    giveBack: async () => undefined,
   };
   const sender = {
     isReady: true,
@@ -91,9 +96,7 @@ test("What a queue does not take is not claimed again at once where there is mor
     send: async () => "not-taken",
     cancel: async () => undefined,
   };
-  const parts = { store, sender, promoted: () => undefined, isWaitedFor: () => false, log };
-  const dispatcher = new TaskDispatcher(parts as unknown as TaskDispatcherParts);
-  dispatcher.start();
+  const dispatcher = started(store, sender);
   onTestFinished(() => dispatcher.stop());
   await sleep(1_500);
   expect(claims).toBeGreaterThan(1);
