@@ -244,21 +244,44 @@ describe("who is current", () => {
     expect(observer.status).toBe("Deleted");
   });
 
-  it("deletes when its message was refused elsewhere, though its run is held for current: the run is told to stop", () => {
-    const scene = new Scene();
-    const [holder, refuser] = [newServiceId(), newServiceId()];
-    const observer = scene.observer();
-    const run = runOf(observer);
-    scene.say(holder, [started(run)]);
-    observer.status = "OnDeleting";
-    const refused = { kind: "StartRefused", observerId: observer.id, revision: 1, at: 1, reason: "stopped" } as const;
-    scene.say(refuser, [{ ...refused, messageId: newMessageId() }]);
-    expect(observer).toMatchObject({ status: "OnDeleting", currentRunId: run.runId });
-    scene.say(refuser, [{ ...refused, messageId: run.messageId }]);
-    expect(observer).toMatchObject({ status: "Deleted", currentRunId: null });
-    expect(scene.wanted).toContainEqual(
-      expect.objectContaining({ kind: "stop-run", runId: run.runId, serviceId: holder, reason: "taken-back" }),
-    );
+  it.each([
+    ["superseded", {}],
+    ["taken-back", { deliveryCount: 0 }],
+  ] as const)(
+    "deletes when its message was refused elsewhere, though its run is held for current: the run is told that it is %s",
+    (reason, counted) => {
+      const scene = new Scene();
+      const [holder, refuser] = [newServiceId(), newServiceId()];
+      const observer = scene.observer();
+      const run = runOf(observer, counted);
+      scene.say(holder, [started(run)]);
+      observer.status = "OnDeleting";
+      const refused = { kind: "StartRefused", observerId: observer.id, revision: 1, at: 1, reason: "stopped" } as const;
+      scene.say(refuser, [{ ...refused, messageId: newMessageId() }]);
+      expect(observer).toMatchObject({ status: "OnDeleting", currentRunId: run.runId });
+      scene.say(refuser, [{ ...refused, messageId: run.messageId }]);
+      expect(observer).toMatchObject({ status: "Deleted", currentRunId: null });
+      expect(scene.stopOf(run.runId)).toMatchObject({ serviceId: holder, reason });
+      scene.say(holder, [held(run)]);
+      expect(observer).toMatchObject({ status: "Deleted", currentRunId: null });
+      expect(scene.stopOf(run.runId)).toMatchObject({ serviceId: holder, reason: "not-wanted" });
+    },
+  );
+
+  it("lets no run go on that holds a message which was refused elsewhere, and is sent again", () => {
+    for (const reason of ["stopped", "unknown-type"] as const) {
+      const scene = new Scene();
+      const [holder, refuser] = newServices();
+      const observer = scene.observer();
+      const run = runOf(observer);
+      scene.say(holder, [started(run)]);
+      const refused = { kind: "StartRefused", observerId: observer.id, messageId: run.messageId, at: 1, reason } as const;
+      scene.say(refuser, [{ ...refused, revision: 1 }]);
+      expect(scene.stopOf(run.runId), reason).toMatchObject({ serviceId: holder, reason: "superseded" });
+      scene.say(holder, [held(run)]);
+      expect(observer, reason).toMatchObject({ status: "Created", currentRunId: null, revision: 2 });
+      expect(scene.stopOf(run.runId), reason).toMatchObject({ serviceId: holder, reason: "obsolete" });
+    }
   });
 
   it("pauses by the end of its run, having stopped whatever run appeared meanwhile", () => {

@@ -194,13 +194,14 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
 
 /**
  * A service that refuses a message had it from the broker: the run that the books hold for current has it no more, though nobody may
- * know yet what became of its service. Of another message of the revision nothing follows.
+ * know yet what became of its service. Of another message of the revision nothing follows. A service of 0.1.0 does not know `taken-back`; its run
+ * that answers RunHeld is told then that it is obsolete, or not wanted.
  */
 function hasLostIts(books: Books, observer: ObserverBook, messageId: RunBook["messageId"]): boolean {
   const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (run?.messageId !== messageId) return false;
   if (books.isDead(run)) endRun(books, run, "service-gone", null);
-  else supersede(books, run, "taken-back");
+  else supersede(books, run, run.deliveryCount === null ? "superseded" : "taken-back");
   observer.currentRunId = null;
   observer.lostRunBy = "lease-lost";
   books.changedObservers.add(observer);
