@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { provenAbsent, type Sighting } from "../../../services/observer-manager/src/domain/observers/absence.ts";
 
-const service = { id: "s1", generation: 1, isSuspect: false, isDraining: false, inventoryAtMs: 900 };
+const service = { id: "s1", generation: 1, isSuspect: false, consumes: true, inventoryAtMs: 900 };
 const first: Sighting = {
   suspects: new Map([["o1", "7"]]),
   queue: { ready: 0, consumers: 1 },
@@ -18,8 +18,8 @@ const second: Sighting = {
   atMs: 3_000,
 };
 
-/** As it was at the first look. */
-const draining = { ...service, isDraining: true };
+/** As it was at the first look: it drains, or takes nothing for now. */
+const resting = { ...service, consumes: false };
 
 describe("absence", () => {
   it("is proven by two quiet looks with everybody's whole inventory between them", () => {
@@ -31,12 +31,11 @@ describe("absence", () => {
     expect(provenAbsent(empty, { ...empty, readUntilMs: 1_001, atMs: 3_000 })).toEqual(["o1"]);
   });
 
-  it("needs no consumer of a service that drains, but its inventory", () => {
+  it("needs no consumer of a service that drains, or takes nothing for now, but its inventory", () => {
     const queue = { ready: 0, consumers: 1 };
-    const now = second.services.concat({ ...draining, id: "s2", inventoryAtMs: 1_500 });
-    expect(
-      provenAbsent({ ...first, queue, services: [service, { ...draining, id: "s2" }] }, { ...second, queue, services: now }),
-    ).toEqual(["o1"]);
+    const now = second.services.concat({ ...resting, id: "s2", inventoryAtMs: 1_500 });
+    const before = { ...first, queue, services: [service, { ...resting, id: "s2" }] };
+    expect(provenAbsent(before, { ...second, queue, services: now })).toEqual(["o1"]);
   });
 
   it.each<[string, Partial<Sighting>, Partial<Sighting>]>([
@@ -47,11 +46,21 @@ describe("absence", () => {
     ["the marker that has been read was sent before the first look", {}, { readUntilMs: 1_000 }],
     ["a consumer is not among the services", {}, { queue: { ready: 0, consumers: 2 } }],
     ["a service has no consumer", {}, { queue: { ready: 0, consumers: 0 } }],
-    ["one that drains still has its consumer", { services: [{ ...service, isDraining: true }] }, {}],
+    ["one that drains still has its consumer", { services: [resting] }, {}],
     [
-      "one that drains has not answered since the first look",
-      {},
-      { services: [draining], queue: { ready: 0, consumers: 0 } },
+      "one that took nothing takes again",
+      { services: [resting], queue: { ready: 0, consumers: 0 } },
+      { services: [{ ...resting, inventoryAtMs: 1_500 }] },
+    ],
+    [
+      "a consumer that is not among the services is there in place of one that takes nothing for now",
+      { services: [resting] },
+      { services: [{ ...resting, inventoryAtMs: 1_500 }] },
+    ],
+    [
+      "one that takes nothing has not answered since the first look",
+      { services: [resting], queue: { ready: 0, consumers: 0 } },
+      { services: [resting], queue: { ready: 0, consumers: 0 } },
     ],
     ["a service is silent", {}, { services: [{ ...service, inventoryAtMs: 1_500, isSuspect: true }] }],
     ["a service has not answered since the first look", {}, { services: [{ ...service, inventoryAtMs: 1_000 }] }],

@@ -26,7 +26,7 @@ class World implements ReconcilerStore {
     id: serviceId,
     generation: 1,
     isSuspect: false,
-    isDraining: false,
+    consumes: true,
     inventoryAtMs: null as number | null,
   };
   #atMs = 1_000;

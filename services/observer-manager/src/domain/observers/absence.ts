@@ -2,8 +2,8 @@ interface SightedService {
   id: string;
   generation: number;
   isSuspect: boolean;
-  /** It says itself that it drains: it has no consumer any more, but may hold what it has not given back yet. */
-  isDraining: boolean;
+  /** False: it says itself that it drains, or takes nothing for now. It has no consumer, but may hold what it has not given back yet. */
+  consumes: boolean;
   inventoryAtMs: number | null;
 }
 
@@ -25,9 +25,9 @@ export interface Sighting {
 
 /**
  * The ids of observers that are proven absent: neither the broker nor a service has them. Seen twice with nothing changed
- * between: no message is ready, the queue has as many consumers as services reported that do not drain, every service has
+ * between: no message is ready, the queue has as many consumers as there are services that say they consume, every service has
  * given its whole inventory since the first look, and the books have read everything that was said before it: what an active
- * manager that stands still has been given is in no queue's count.
+ * manager that stands still has been given is in no queue's count. One that consumes again before the books know makes the numbers differ.
  * A message in a frozen service's socket is in none of these, but then that service has not reported.
  */
 export function provenAbsent(first: Sighting, second: Sighting): string[] {
@@ -47,7 +47,7 @@ function isQuiet({ queue, services, stateQueueDepth }: Sighting): boolean {
   return (
     queue.ready === 0 &&
     stateQueueDepth === 0 &&
-    queue.consumers === services.filter((service) => !service.isDraining).length &&
+    queue.consumers === services.filter((service) => service.consumes).length &&
     services.every((service) => !service.isSuspect)
   );
 }

@@ -221,9 +221,7 @@ function isComparable(first: Sighting, now: Sighting): boolean {
   const key = (sighting: Sighting) =>
     JSON.stringify([
       sighting.queue,
-      sighting.services
-        .map(({ id, generation, isSuspect, isDraining }) => [id, generation, isSuspect, isDraining])
-        .toSorted(),
+      sighting.services.map(({ id, generation, isSuspect, consumes }) => [id, generation, isSuspect, consumes]).toSorted(),
     ]);
   return key(first) === key(now) && now.atMs - first.atMs < 60_000;
 }

@@ -3,7 +3,7 @@ import type { DataSource } from "typeorm";
 import type { Sighting } from "../../../domain/observers/absence.ts";
 import type { ReconcilerStore } from "../../../operations/observers/reconciler.ts";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
-import { LIVING_STATES, STANDING } from "../services/service-states.ts";
+import { CONSUMES, LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 
 /**
@@ -25,7 +25,7 @@ const SUSPECTS = `SELECT o.id, o.changed_xid::text AS mark FROM observers o WHER
 
 /** Index: services_living. */
 const SERVICES = `
-  SELECT ${STANDING},
+  SELECT id, generation, state = 'Suspect' AS "isSuspect", ${CONSUMES} AS consumes,
          extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 

@@ -4,5 +4,10 @@ import { literals } from "../statements/sql-conditions.ts";
 /** Of services that are not known to be gone: the predicate of the index services_living, word for word. */
 export const LIVING_STATES = literals(LIVING_SERVICE_STATES);
 
+const IS_DRAINING = "drain IN ('begun', 'cordoned')";
+
 /** What an absence is judged by, of each living service. */
-export const STANDING = `id, generation, state = 'Suspect' AS "isSuspect", drain IN ('begun', 'cordoned') AS "isDraining"`;
+export const STANDING = `id, generation, state = 'Suspect' AS "isSuspect", ${IS_DRAINING} AS "isDraining"`;
+
+/** Whether it has a consumer, by its own last word. */
+export const CONSUMES = `NOT ${IS_DRAINING} AND not_consuming IS NULL`;
