@@ -73,17 +73,26 @@ describe.skipIf(isSkipped)(`an upgrade from ${release.version} with 10,000 obser
   it("of the manager, beside the old one and then in its place, moves no observer", async () => {
     const [before, countsBefore] = [await observers(), await counts()];
     expect(countsBefore).toMatchObject({ Created: CROWD, Processing: 12 });
+    const older = system.url;
     const migratedInMs = openedBooksInMs(await system.startManager());
     console.log(`the schema of 10,000 observers was brought up to date in ${migratedInMs} ms`);
     expect(migratedInMs).toBeLessThan(30_000);
+    const newer = system.url;
+    system.url = older;
+    const [late] = await system.createMany("late", 1);
+    system.url = newer;
     expect(await system.managers[0]?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await system.untilReady();
+    const { id = "" } = late ?? {};
+    expect(await system.get(id)).toMatchObject({ specVersion: 1, observedSpecVersion: 1, pending: null }); // the old one writes no version
+    await system.remove(id);
     await eventually(async () =>
       expect((await system.listServices()).map(({ state }) => state)).toEqual(["Alive", "Alive"]),
     );
     expect((await observers()).map(({ epoch, service }) => [epoch, service])).toEqual(
       before.map(({ epoch, service }) => [epoch, service]),
     );
-    expect(await counts()).toMatchObject(countsBefore); // and statuses that the old one did not know
+    expect(await counts()).toMatchObject({ ...countsBefore, Deleted: 1 }); // and statuses that the old one did not know
     await check();
   });
 

@@ -58,6 +58,18 @@ describe("the list of observers", () => {
     expect(ids.indexOf(read[0] ?? "")).toBeGreaterThanOrEqual(20);
   });
 
+  test("shows what was sent for what runs where nobody wrote that, as under a manager of 0.1.0", async () => {
+    await put({ name: "as-wanted", status: "Processing" });
+    await put({ name: "behind", status: "Processing", spec_version: 3, needed_spec_version: 2 });
+    await put({ name: "without-a-run" });
+    const shown = (await list()).items.map(({ name, observedSpecVersion, pending }) => [name, observedSpecVersion, pending]);
+    expect(shown.toSorted()).toEqual([
+      ["as-wanted", 1, null],
+      ["behind", 1, "update"],
+      ["without-a-run", null, null],
+    ]);
+  });
+
   test("neither repeats nor loses a row while others come and go", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 12; count += 1)

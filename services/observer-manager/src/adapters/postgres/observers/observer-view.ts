@@ -29,6 +29,9 @@ const column = <Value>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value>
   ofNew,
 });
 
+/** As domain/observers/spec-change.ts has it: a service of an older version runs what was sent. A manager of one writes nothing of it. */
+const OBSERVED = "coalesce(o.observed_spec_version, o.sent_spec_version)";
+
 const LAST = shownTime(Number.POSITIVE_INFINITY);
 
 /**
@@ -65,7 +68,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
     // What its run is told is under way for as long as it is behind; no part of the machine's own (domain/observers/run-update.ts).
     reads: {
       pending: `CASE WHEN o.pending IS NULL AND o.current_run_id IS NOT NULL AND o.status IN ('Processing', 'Retrying')
-                       AND o.observed_spec_version < o.needed_spec_version
+                       AND ${OBSERVED} < o.needed_spec_version
                        AND coalesce((o.rejected_update ->> 'specVersion')::int, 0) < o.needed_spec_version
                      THEN 'update' ELSE o.pending END`,
     },
@@ -84,8 +87,8 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
     // What was changed since the last version that takes a message is observed at once. Books that were restored may be behind a run.
     reads: {
       observed: `CASE WHEN o.current_run_id IS NULL THEN NULL
-                      WHEN o.observed_spec_version BETWEEN o.needed_spec_version AND o.spec_version THEN o.spec_version
-                      ELSE o.observed_spec_version END`,
+                      WHEN ${OBSERVED} BETWEEN o.needed_spec_version AND o.spec_version THEN o.spec_version
+                      ELSE ${OBSERVED} END`,
     },
     of: ({ observed }) => observed as number | null,
     ofNew: () => null,
