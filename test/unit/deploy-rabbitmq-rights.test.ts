@@ -15,6 +15,7 @@ import {
   workQueueName,
 } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
+import { pages } from "../support/docs/pages.ts";
 import { ROOT } from "../support/processes/processes.ts";
 
 interface Rights {
@@ -140,6 +141,22 @@ describe("the rights on the broker", () => {
     ]);
     // RabbitMQ 3.10 stops an import half-way at a policy that it does not know.
     expect(Object.keys(definitions).sort()).toEqual(["permissions", "topic_permissions", "users", "vhosts"]);
+  });
+});
+
+describe("the docs", () => {
+  it("have what the script prints imported, and not the file: by that each user's password becomes the word in its place", () => {
+    const told = pages.map((page) => [page, readFileSync(join(ROOT, page), "utf8").replaceAll(/\s+/g, " ")] as const);
+    const ofFile = told.filter(([, text]) => /[Ii]mports?(?:_definitions)? [^.]{0,20}rabbitmq-definitions\.json/.test(text));
+    expect(ofFile.map(([page]) => page)).toEqual([]);
+    const ofScript = told.filter(([, text]) => /[Ii]mport what `(?:deploy\/)?rabbitmq-definitions\.sh`/.test(text));
+    expect(ofScript.map(([page]) => page).toSorted()).toEqual([
+      "docs/deploy.md",
+      "docs/runbooks/requests-wait.md",
+      "docs/runbooks/state-queue-unread.md",
+      "docs/runbooks/timers-late.md",
+      "docs/upgrade.md",
+    ]);
   });
 });
 
