@@ -114,13 +114,28 @@ describe("a new version", () => {
     const { stdout } = spawnSync("sh", ["-c", `${named}; echo "$folder"`], { cwd: ROOT, encoding: "utf8" });
     const { version } = JSON.parse(read("package.json")) as { version: string };
     expect(stdout).toBe(`/opt/unacked-${version}\n`);
-    expect(commands).toContain('cp -r package.json node_modules libs services observers "$folder"');
+    expect(commands).toContain('cp -r package.json node_modules libs services observers deploy "$folder"');
     expect(commands).toContain('ln -sfn "$folder" /opt/unacked');
   });
 
-  it("is begun by moving the link, and by restarting managers before services", () => {
-    const [, way = expect.fail("no section")] = read("docs/upgrade.md").split("### With systemd");
-    const acts = [...way.matchAll(/^ {4}(ln -sfn|systemctl restart unacked-\w+)/gm)].map(([, act]) => act);
-    expect(acts).toEqual(["ln -sfn", "systemctl restart unacked-manager", "systemctl restart unacked-service"]);
+  const wayOf = (page: string) => page.split("### With systemd")[1]?.split("\n### ")[0] ?? expect.fail("no section");
+
+  it("is begun by moving the link, by its own units, and by restarting managers before services", () => {
+    const acts = [...wayOf(read("docs/upgrade.md")).matchAll(/^ {4}(\S.*\S)$/gm)].map(([, act]) => act);
+    expect(acts.slice(0, 5)).toEqual([
+      "ln -sfn /opt/unacked-VERSION /opt/unacked",
+      "cp /opt/unacked/deploy/systemd/unacked-*.service /etc/systemd/system/",
+      "systemctl daemon-reload",
+      "systemctl restart unacked-manager",
+      "systemctl restart unacked-service@alpha",
+    ]);
+  });
+
+  it("leaves the way back to 0.1.0, whose units start other files: its folder gets them, as later ones have them", () => {
+    const way = wayOf(read("docs/upgrade.md"));
+    expect(way).toContain("cp /etc/systemd/system/unacked-*.service /opt/unacked-0.1.0/deploy/systemd/");
+    expect(read("docs/upgrade.md").split("## Taking an update back")[1]).toMatch(
+      /units go back with it \(\[how\]\(#with-systemd\)\)/,
+    );
   });
 });
