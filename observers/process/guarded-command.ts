@@ -1,6 +1,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { jsonLine } from "./json-line.ts";
 
 export type CommandSpec = {
   readonly command: string;
@@ -65,7 +66,7 @@ export function startGuardedCommand(spec: CommandSpec): GuardedCommand {
   const reports = guardian.stdio[3] as Readable;
   const stdin = (guardian.stdio[4] as Writable | null) ?? undefined;
   const order = (body: object) => {
-    if (orders.writable) orders.write(`${JSON.stringify(body)}\n`);
+    if (orders.writable) orders.write(jsonLine(body));
   };
   // A guardian that is gone is noticed by its exit; the pipe to it has nothing to add.
   orders.on("error", () => orders.destroy());

@@ -4,6 +4,7 @@ import { createBoundedEmitter } from "./bounded-emitter.ts";
 import { environmentOf } from "./command-environment.ts";
 import { printable, readComplaints } from "./complaints.ts";
 import { type GuardedCommand, startGuardedCommand } from "./guarded-command.ts";
+import { jsonLine } from "./json-line.ts";
 import type { OutputLine } from "./line-reader.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { failureOf, ProcessFailed } from "./process-failed.ts";
@@ -172,7 +173,7 @@ class Dialogue {
   }
 
   #say(message: object): void {
-    if (this.#input.writable) this.#input.write(`${JSON.stringify(message)}\n`);
+    if (this.#input.writable) this.#input.write(jsonLine(message));
   }
 }
 

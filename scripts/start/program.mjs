@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdOnLeash } from "../processes/leash.mjs";
 import { removePidFile, sendSignal, writePidFile } from "../processes/pid-file.mjs";
 import { PlainError } from "../progress.mjs";
 import { decodeLogLine, isSerious, meaningfulLines } from "./log-lines.mjs";
+import { readOutputLines } from "./output-lines.mjs";
 import { openRotatingLog } from "./rotating-log.mjs";
 
 const START_TIMEOUT_MS = 60_000;
@@ -61,7 +61,7 @@ export function programOf(options) {
     const lastLines = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", log.write);
-      createInterface({ input: stream }).on("line", (line) => {
+      readOutputLines(stream, (line) => {
         lastLines.push(line);
         if (lastLines.length > 50) lastLines.shift();
         onLine?.(line);

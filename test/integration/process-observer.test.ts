@@ -107,6 +107,15 @@ test("a NUL character in an argument is refused by the params' schema", async ()
   });
 });
 
+test("a command is given its arguments and variables whole, whatever ends a line elsewhere", async () => {
+  const text = "a\u2028b\u2029c\u0085d\re";
+  const run = runObserver(observer, {
+    params: { command: "sh", args: ["-c", 'echo "$1$WORD"', "sh", text], env: { WORD: text } },
+  });
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  expect(lines(run)).toEqual([text + text]);
+});
+
 test("a stop ends the whole group with SIGTERM, well before the SIGKILL is due", async () => {
   const run = runObserver(observer, { params: shell(group("heeds"), { stopTimeoutMs: 25_000 }) });
   const pids = pidsIn(await run.waitForEvent(isPids, PATIENT));

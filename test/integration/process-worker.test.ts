@@ -83,6 +83,29 @@ test("a first run has no checkpoint and no params, and what the other protocol h
   }
 });
 
+test("what a worker is told is one line, also to those that end lines at more than a line end", async () => {
+  const text = "a\u2028b\u2029c";
+  const run = runObserver(observer, {
+    params: {
+      command: process.execPath,
+      args: [
+        "-e",
+        `let told = "";
+         process.stdin.setEncoding("utf8").on("data", (piece) => {
+           told += piece;
+           if (!told.includes("\\n")) return;
+           console.log(JSON.stringify({ emit: [/[\\u2028\\u2029]/.test(told), JSON.parse(told).start.params] }));
+           process.exit(0);
+         });`,
+      ],
+      protocol: "json-lines",
+      workerParams: { text },
+    },
+  });
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  expect(run.events).toEqual([[false, { text }]]);
+});
+
 test("a stray line is logged with its reason, and the rest goes on", async () => {
   const run = runObserver(observer, {
     params: worker(
