@@ -94,8 +94,9 @@ async function watch(
   const { url, product, movePercent, emitTicks, silentAfterMs, resume, reconnectMaxMs } = params;
   const isOurs = checkpoint?.url === url && checkpoint.product === product;
   const detector = createMoveDetector(movePercent, isOurs ? checkpoint : undefined);
-  const saves = createLatestSave(saveCheckpoint);
   const broken = new AbortController();
+  // Behind what nobody was told nothing is saved, also where the save before it is confirmed after that was refused.
+  const saves = createLatestSave((saved: Saved) => (broken.signal.aborted ? Promise.resolve() : saveCheckpoint(saved)));
   const until = AbortSignal.any([signal, broken.signal]);
   /** Where nothing is to be missing, what nobody was told is asked for again: from the checkpoint before it, which is the last that is saved. */
   const tell = (event: object): void => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { startExchange } from "@unacked/demo";
-import { type HarnessRun, runObserver } from "@unacked/sdk";
+import { createRunContext, everythingPermitted, type HarnessRun, runObserver } from "@unacked/sdk";
 import { afterEach, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createLatestSave } from "../../observers/price-watch/latest-save.ts";
@@ -184,6 +184,45 @@ test("an exchange that does not know what was seen last says so, and it goes on 
   const other = runObserver(observer, { params: { url, product: "ETH-USD", movePercent: 0.01 }, checkpoint });
   cleanUps.push(() => other.stop());
   expect(await other.waitForEvent()).not.toMatchObject({ reference: "1" });
+});
+
+test("with resume nothing is saved behind a tick that nobody was told, where a save before it is confirmed after the refusal too", async () => {
+  const { url } = await puppet((socket) => {
+    socket.send(ticker("100", 1));
+    socket.send(ticker("101", 2));
+  });
+  const definition = observer.under(everythingPermitted);
+  if (!("run" in definition) || definition.checkpoint === undefined) throw new Error("the type is not offered");
+  const saved: unknown[] = [];
+  let confirm = () => {};
+  const { context } = createRunContext({
+    params: definition.params.parse({ url, product: "BTC-USD", movePercent: 1, emitTicks: true, resume: true }),
+    observer: { id: "1", name: "1", type: definition.type, labels: {} },
+    runId: "1",
+    epoch: 1,
+    saves: {
+      schema: definition.checkpoint,
+      everyMs: 0,
+      checkpoint: undefined,
+      save: (json) => {
+        saved.push((JSON.parse(json) as { sequence: number }).sequence);
+        return new Promise((resolve) => {
+          confirm = resolve;
+        });
+      },
+    },
+    stopTimeoutMs: 25_000,
+    writeLog: () => {},
+    publish: async (json) => {
+      const { sequence } = JSON.parse(json) as { sequence: number };
+      if (sequence === 2) throw new Error("refused");
+    },
+  });
+  await expect(definition.run(context)).rejects.toThrow("refused");
+  expect(saved).toEqual([1]);
+  confirm();
+  for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(saved).toEqual([1]);
 });
 
 test("on a slow broker one save is under way, and then the latest", async () => {
