@@ -2,6 +2,7 @@ import {
   type CheckpointContext,
   defineObserver,
   MAX_CHECKPOINT_BYTES,
+  MAX_EVENT_BYTES,
   type ObserverContext,
   restrictObserver,
   sleep,
@@ -10,7 +11,7 @@ import type { Dispatcher } from "undici";
 import { z } from "zod";
 import { type Answer, get } from "./http-poll/get.ts";
 import { jsonPointerPattern } from "./http-poll/json-pointer.ts";
-import { hasChanged } from "./http-poll/look.ts";
+import { hasChanged, type Look } from "./http-poll/look.ts";
 import { publicAgent } from "./http-poll/public-agent.ts";
 
 const PollParams = z.strictObject({
@@ -66,7 +67,8 @@ const PollCheckpoint = z.strictObject({
 
 /**
  * GETs an address again and again. Emits `{ status, value?, error?, previous, at }` when the status, or the value at
- * `pointer`, differs from the look before (`previous`, null on an observer's first look). A status is any HTTP status, or `unreachable`.
+ * `pointer`, differs from the look before (`previous`, null on an observer's first look; with `valueLeftOut: true` in place of its value where
+ * an event has no room for both). A status is any HTTP status, or `unreachable`. Whole numbers beyond 2^53 are texts.
  *
  * Where the server gives an ETag, it is asked for what has another one (`If-None-Match`); 304 is no change. The last look and its ETag are the
  * checkpoint, so that a run on another service goes on with them: it emits only what has changed meanwhile.
@@ -99,11 +101,19 @@ async function poll(
     if (isOther) {
       const { look } = answer;
       log.info("changed", { status: look.status, error: look.error });
-      await emit({ ...look, previous: before?.look ?? null, at: new Date().toISOString() });
+      await emit(changeOf(look, before?.look ?? null));
     }
     if (isOther || answer.etag !== before?.etag) save(saveCheckpoint, { url, pointer, ...answer });
     before = answer;
   } while (await sleep(everyMs, signal));
+}
+
+/** Where both values have no room in an event, the one before is left out. */
+function changeOf(look: Look, previous: Look | null): object {
+  const change = { ...look, previous, at: new Date().toISOString() };
+  if (previous?.value === undefined || Buffer.byteLength(JSON.stringify(change)) <= MAX_EVENT_BYTES) return change;
+  const { value: _, ...rest } = previous;
+  return { ...change, previous: { ...rest, valueLeftOut: true } };
 }
 
 /** What is too large to be kept is looked at anew by the next run, and emitted again. A failure to save is logged by the SDK. */

@@ -70,7 +70,7 @@ function knownOf({ headers, before }: GetOptions): (Answer & { etag: string }) |
   return isTheirs ? undefined : { ...before, etag };
 }
 
-/** The body as text, `undefined` if it is too long. */
+/** The body as text, without a byte order mark; `undefined` if it is too long. */
 async function readText(response: Response): Promise<string | undefined> {
   if (response.body === null) return "";
   const parts: Uint8Array[] = [];
@@ -80,7 +80,7 @@ async function readText(response: Response): Promise<string | undefined> {
     if (bytes > maxBodyBytes) return undefined;
     parts.push(part);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return new TextDecoder().decode(Buffer.concat(parts));
 }
 
 /** fetch says "fetch failed" and keeps the cause for itself. */

@@ -100,6 +100,29 @@ test("a body without end is not read to its end", async () => {
   });
 });
 
+test("a change between two values that no event has room for together is told without the one before", async () => {
+  const text = "x".repeat(600_000);
+  let value = `${text}1`;
+  answer = (_, response) => response.end(JSON.stringify({ value }));
+  const run = poll({ pointer: "/value" });
+  expect(await run.waitForEvent()).toMatchObject({ value, previous: null });
+  value = `${text}2`;
+  expect(await run.waitForEvent<Look>((event) => event.value === value)).toEqual({
+    ...{ status: 200, value, previous: { status: 200, valueLeftOut: true }, at: expect.any(String) },
+  });
+  value = "short";
+  expect(await run.waitForEvent<Look>((event) => event.value === value)).toMatchObject({ previous: { value: `${text}2` } });
+  value = "x".repeat(1_046_000);
+  expect(await run.waitForEvent<Look>((event) => event.error !== undefined)).toMatchObject({
+    ...{ status: 200, error: expect.stringContaining("the value is over"), previous: { value: "short" } },
+  });
+});
+
+test("a byte order mark before the JSON is none of it", async () => {
+  answer = (_, response) => response.end(`\u{FEFF}{"price":7}`);
+  expect(await poll({ pointer: "/price" }).waitForEvent()).toMatchObject({ status: 200, value: 7 });
+});
+
 test("a stop does not wait for an answer", async () => {
   answer = () => {};
   const run = poll({ timeoutMs: 60_000 });
