@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { isObserverStopped } from "@unacked/sdk";
+import { isObserverStopped, untilAborted } from "@unacked/sdk";
 import { createBoundedEmitter } from "./bounded-emitter.ts";
 import { type CheckpointFile, createCheckpointFile } from "./checkpoint-file.ts";
 import { environmentOf } from "./command-environment.ts";
@@ -67,6 +67,8 @@ async function runCommand(context: ProcessContext, seen: Seen, file: CheckpointF
   ]);
   signal.removeEventListener("abort", onAbort);
 
+  // The run is over when all that it has printed is published, or refused.
+  await Promise.race([output.settled(), untilAborted(signal)]);
   if (output.dropped() > 0) log.warn("lines printed after the stop were dropped", { lines: output.dropped() });
   else file?.finish();
   const failure = signal.aborted ? undefined : failureOf(exit, stderrTail);

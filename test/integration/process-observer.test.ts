@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
-import { runObserver } from "@unacked/sdk";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRunContext, everythingPermitted, ObserverStopped, runObserver } from "@unacked/sdk";
 import { expect, test } from "vitest";
 import observer from "../../observers/process.ts";
 import { processIdentity } from "../../scripts/processes/identity.mjs";
@@ -65,6 +66,39 @@ test("much output arrives whole and in order, a line without end is cut", async 
   expect(lines(run).slice(0, 50_000)).toEqual(Array.from({ length: 50_000 }, (_, index) => String(index + 1)));
   expect(run.events[50_000]).toEqual({ line: "x".repeat(16_384), truncated: true });
   expect(run.events[50_001]).toEqual({ line: "end" });
+});
+
+/** A run whose lines are confirmed as `publish` says. */
+function runOn(publish: (json: string) => Promise<void>, params: object) {
+  const definition = observer.under(everythingPermitted);
+  if (!("run" in definition) || definition.checkpoint === undefined) throw new Error("the type is not offered");
+  const run = createRunContext({
+    params: definition.params.parse(params),
+    observer: { id: "1", name: "1", type: definition.type, labels: {} },
+    runId: "1",
+    epoch: 1,
+    saves: { schema: definition.checkpoint, everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() },
+    stopTimeoutMs: 25_000,
+    writeLog: () => {},
+    publish,
+  });
+  return { stop: () => run.stop(new ObserverStopped("stopped")), finished: definition.run(run.context) };
+}
+
+test.each(["exit 0", "exit 3"])("a command that has ended (%s) is over when its last line is confirmed", async (end) => {
+  let confirmed = false;
+  const slowly = async () => {
+    await sleep(1_000);
+    confirmed = true;
+  };
+  await runOn(slowly, shell(`echo last; ${end}`)).finished.catch(() => {});
+  expect(confirmed).toBe(true);
+});
+
+test("a stop does not wait for what the broker does not confirm", async () => {
+  const unconfirmed = () => new Promise<void>(() => setImmediate(() => run.stop()));
+  const run = runOn(unconfirmed, shell("echo last"));
+  await run.finished;
 });
 
 test("another exit code fails the run with the last lines of stderr", async () => {
