@@ -17,7 +17,14 @@ export function processParams({ commands, variables }: Pick<Permissions, "comman
         `Environment variables, beside PATH, HOME, LANG and TZ of the service: ${variables === "any" ? "any" : permittedText(variables)}.`,
       ),
     cwd: systemText(4_096).min(1).optional().describe("Working directory; the service's own if left out."),
-    stopTimeoutMs: z.int().min(0).max(600_000).default(5_000).describe("Milliseconds from a stop to SIGKILL."),
+    stopTimeoutMs: z
+      .int()
+      .min(0)
+      .max(600_000)
+      .default(5_000)
+      .describe(
+        "Milliseconds from a stop to SIGKILL. At least 5 s of the service's STOP_TIMEOUT_MS (25 s) are left: more is cut to that.",
+      ),
     silenceTimeoutMs: z
       .int()
       .min(500)

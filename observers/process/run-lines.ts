@@ -8,6 +8,7 @@ import { startGuardedCommand } from "./guarded-command.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { failureOf } from "./process-failed.ts";
 import { type Reading, readLines } from "./read-lines.ts";
+import { stopTimeOf } from "./stop-time.ts";
 
 const maxLineLength = 16_384;
 const maxUnconfirmedLines = 64;
@@ -44,9 +45,9 @@ function checkpointFile({ checkpoint, saveCheckpoint, log }: ProcessContext, out
 
 async function runCommand(context: ProcessContext, seen: Seen, file: CheckpointFile | undefined): Promise<void> {
   const { params, signal, log, emit } = context;
-  const { command, args, cwd, stopTimeoutMs, silenceTimeoutMs } = params;
+  const { command, args, cwd, silenceTimeoutMs } = params;
   const env = environmentOf(context, file?.path);
-  const times = { stopTimeoutMs, silenceTimeoutMs };
+  const times = { stopTimeoutMs: stopTimeOf(context), silenceTimeoutMs };
   const guarded = startGuardedCommand({ command, args, env, cwd, ...times, folder: file?.folder, hasInput: false });
   seen.bytes = () => (guarded.stdout as Readable & { bytesRead: number }).bytesRead;
   const onAbort = () => {

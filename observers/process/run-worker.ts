@@ -9,6 +9,7 @@ import type { OutputLine } from "./line-reader.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { failureOf, ProcessFailed } from "./process-failed.ts";
 import { pauses, readLines } from "./read-lines.ts";
+import { stopTimeOf } from "./stop-time.ts";
 import { MAX_WORKER_LINE, readWorkerMessage, type WorkerMessage } from "./worker-message.ts";
 import { WorkerSaves } from "./worker-saves.ts";
 
@@ -25,8 +26,9 @@ const quotedLength = 200;
 export async function runWorker(context: ProcessContext): Promise<void> {
   const { params, signal, log } = context;
   const { command, args, cwd, silenceTimeoutMs } = params;
-  const toldMs = Math.floor(params.stopTimeoutMs / 2);
-  const times = { stopTimeoutMs: params.stopTimeoutMs - toldMs, silenceTimeoutMs };
+  const stopTimeoutMs = stopTimeOf(context);
+  const toldMs = Math.floor(stopTimeoutMs / 2);
+  const times = { stopTimeoutMs: stopTimeoutMs - toldMs, silenceTimeoutMs };
   const env = environmentOf(context);
   const guarded = startGuardedCommand({ command, args, env, cwd, ...times, folder: undefined, hasInput: true });
   const dialogue = new Dialogue(context, guarded, toldMs);

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { runObserver } from "@unacked/sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import observer from "../../observers/process.ts";
 import { processIdentity } from "../../scripts/processes/identity.mjs";
 import { eventually } from "../support/eventually.ts";
@@ -193,6 +193,24 @@ describe("a stop", () => {
     expect(await run.stop("draining")).toEqual({ outcome: "stopped" });
     expect(run.events).toEqual(["ready", { reason: "draining", withinMs: 30_000 }]);
     expect(run.checkpoints).toEqual([{ json: 9 }]);
+  });
+
+  test("gives it no longer than its service waits, before that ends the slot with all that runs in it", async () => {
+    vi.stubEnv("STOP_TIMEOUT_MS", "25000");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const run = runObserver(observer, {
+      params: worker(
+        `on = (message) => {
+           if (message.start) say({ emit: "ready" });
+           if (message.stop) { say({ emit: message.stop.withinMs }); process.exit(0); }
+         };`,
+        { stopTimeoutMs: 600_000 },
+      ),
+    });
+    await run.waitForEvent(undefined, PATIENT);
+    await run.stop();
+    expect(run.events).toEqual(["ready", 10_000]);
+    expect(run.logs).toMatchObject([{ level: "warn", fields: { stopTimeoutMs: 600_000, givenMs: 20_000 } }]);
   });
 
   test("that is not heeded is followed by SIGTERM after half of stopTimeoutMs, and by SIGKILL after all of it", async () => {

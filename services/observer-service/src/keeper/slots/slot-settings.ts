@@ -57,17 +57,24 @@ export function slotSettingsOf(
     saveEveryMs: settings.CHECKPOINT_EVERY_MS,
     stuckMs: settings.STUCK_MS,
     service,
-    env: slotEnvironment(env, settings.SLOT_NODE_OPTIONS),
+    env: slotEnvironment(env, settings),
   };
 }
 
 /**
  * This process's, less its own settings: no address and no secret of the broker is handed to authors' code. What they may like
- * to know stays: the service's name, and by `UNACKED_SLOT` that this process is a slot.
+ * to know stays: the service's name, how long a handler may take to settle, and by `UNACKED_SLOT` that this process is a slot.
  */
-function slotEnvironment(env: NodeJS.ProcessEnv, nodeOptions: string | undefined): NodeJS.ProcessEnv {
+function slotEnvironment(
+  env: NodeJS.ProcessEnv,
+  { STOP_TIMEOUT_MS, SLOT_NODE_OPTIONS }: ServiceSettings,
+): NodeJS.ProcessEnv {
   const own = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), "CONFIG_FILE"]);
   own.delete("SERVICE_NAME");
   const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !own.has(name)));
-  return { ...kept, UNACKED_SLOT: "1", ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }) };
+  return {
+    ...kept,
+    ...{ UNACKED_SLOT: "1", STOP_TIMEOUT_MS: String(STOP_TIMEOUT_MS) },
+    ...(SLOT_NODE_OPTIONS !== undefined && { NODE_OPTIONS: SLOT_NODE_OPTIONS }),
+  };
 }
