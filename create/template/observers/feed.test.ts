@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { runObserver, runTask } from "@unacked/sdk";
 import feed from "./feed.ts";
 import feedDigest from "./feed-digest.ts";
@@ -36,6 +37,24 @@ test("a feed of long ids is remembered as any other", async (t) => {
   await next.stop();
 });
 
+test("of a long feed no item comes twice, as long as it has it and a while beyond", async (t) => {
+  const { url, items, looks } = await serveFeed(t);
+  for (let n = 1; n <= 501; n += 1) items.push({ id: `${n}`, title: `${n}` });
+  const run = runObserver(feed, { params: { url, everyMs: 10 } });
+  const moreLooks = async () => {
+    const before = looks();
+    while (looks() < before + 3) await setImmediate();
+  };
+  await run.waitForEvent<{ id: string }>(({ id }) => id === "501");
+  await moreLooks();
+  const gone = items.splice(0, 400);
+  await moreLooks();
+  items.push(...gone);
+  await moreLooks();
+  assert.equal(run.events.length, 501);
+  await run.stop();
+});
+
 test("a feed that is not there fails the run, which is then tried again", async (t) => {
   const { url } = await serveFeed(t);
   const end = await runObserver(feed, { params: { url: `${url}missing` } }).finished;
@@ -52,7 +71,9 @@ test("the digest has the titles of now", async (t) => {
 /** A feed on this machine, until the test is over. */
 async function serveFeed(t: TestContext) {
   const items: { id: string; title: string }[] = [];
+  let looks = 0;
   const server = createServer(({ url }, answer) => {
+    looks += 1;
     answer.statusCode = url === "/" ? 200 : 404;
     answer.end(JSON.stringify({ items }));
   });
@@ -61,5 +82,5 @@ async function serveFeed(t: TestContext) {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, items };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, items, looks: () => looks };
 }

@@ -7,10 +7,10 @@ export const Feed = z.object({
   items: z.array(z.object({ id: z.string(), title: z.string().default(""), url: z.string().optional() })),
 });
 
-/** So many items are remembered; a feed has fewer. */
+/** So many items are remembered that the feed has no more: one may come back. */
 const REMEMBERED = 500;
 
-/** What is remembered of an item: an id may be a long URL, and a checkpoint has at most 64 KiB. */
+/** What is remembered of an item: an id may be a long URL, and a checkpoint has at most 64 KiB, which is some 3,400 of these. */
 const markOf = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 16);
 
 /**
@@ -24,15 +24,19 @@ export default defineObserver({
   checkpoint: z.object({ seen: z.array(z.string()) }),
   async run(ctx) {
     const { url, everyMs } = ctx.params;
-    let seen = ctx.checkpoint?.seen ?? [];
+    const seen = new Set(ctx.checkpoint?.seen);
     do {
       const answer = await fetch(url, { signal: ctx.signal });
       if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
       const { items } = Feed.parse(await answer.json());
-      for (const { id, title, url: link } of items.filter((item) => !seen.includes(markOf(item.id)))) {
+      const now = new Set(items.map(({ id }) => markOf(id)));
+      const gone = [...seen].filter((mark) => !now.has(mark));
+      for (const mark of gone.slice(0, -REMEMBERED)) seen.delete(mark);
+      for (const { id, title, url: link } of items) {
+        if (seen.has(markOf(id))) continue;
         await ctx.emit({ id, title, link });
-        seen = [...seen, markOf(id)].slice(-REMEMBERED);
-        void ctx.saveCheckpoint({ seen }); // not awaited: one a second is saved, the latest
+        seen.add(markOf(id));
+        void ctx.saveCheckpoint({ seen: [...seen] }); // not awaited: one a second is saved, the latest
       }
     } while (await sleep(everyMs, ctx.signal));
   },
