@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -54,6 +54,24 @@ describe("npm create unacked", () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     expect(await firstEventsOf(feed, { url: `http://127.0.0.1:${port}/` }, items.length)).toEqual(items);
+  });
+
+  test("its tests are found in folders below, too, and one that fails is told", () => {
+    create("tested");
+    const project = join(dir, "tested");
+    symlinkSync(join(ROOT, "node_modules"), join(project, "node_modules"));
+    mkdirSync(join(project, "observers/parts/deep"), { recursive: true });
+    const below = join(project, "observers/parts/deep/part.test.ts");
+    const { scripts } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as { scripts: { test: string } };
+    const run = (assertion: string) => {
+      writeFileSync(below, `import { test } from "node:test";\ntest("of a part", () => { ${assertion} });\n`);
+      return spawnSync("sh", ["-c", scripts.test], { cwd: project, encoding: "utf8" });
+    };
+    const well = run("");
+    expect(well.stdout).toMatch(/of a part/);
+    expect(well.stdout).toMatch(/an item is emitted once/);
+    expect(well.status).toBe(0);
+    expect(run("throw new Error()").status).not.toBe(0);
   });
 
   test("refuses a folder with files, a name that is none, an option, and no folder or two, with exit code 2", () => {

@@ -31,6 +31,25 @@ test("a handler sees its params, identity and run, and what it emits and logs ca
   ]);
 });
 
+test("who it is cannot be changed, as on a service", async () => {
+  const labels = { team: "a" };
+  const run = runObserver(
+    observer(async ({ observer: who, emit }) => {
+      const changes = [
+        () => Object.assign(who, { name: "other" }),
+        () => Object.assign(who.labels, { team: "b" }),
+        () => Object.assign(who.labels, { more: "c" }),
+      ];
+      for (const change of changes) expect(change).toThrow(TypeError);
+      await emit(who.labels);
+    }),
+    { observer: { labels } },
+  );
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  expect(run.events).toEqual([{ team: "a" }]);
+  expect(Object.isFrozen(labels)).toBe(false);
+});
+
 test("stop aborts with a reason that says why, and waits until the handler has settled", async () => {
   const reasons: unknown[] = [];
   const run = runObserver(

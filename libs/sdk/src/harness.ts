@@ -104,7 +104,7 @@ export function runObserver<P>(
   options: HarnessOptions = {},
 ): HarnessRun {
   const definition = definitionOf(observer, options.permissions ?? everythingPermitted);
-  const identity = { id: randomUUID(), name: definition.type, labels: {}, ...options.observer, type: definition.type };
+  const identity = identityOf(definition, options);
   const epoch = options.epoch ?? Date.now();
   const spy = new Spy();
   const quiet = { forMs: 0, beats: 0 };
@@ -212,6 +212,11 @@ export function runObserver<P>(
     waitForEvent: <E>(predicate: (event: E) => boolean = () => true, limit?: { readonly timeoutMs?: number }) =>
       spy.waitFor("event", (event) => predicate(event as E), limit) as Promise<E>,
   };
+}
+
+/** Frozen, labels and all, as on a service. */
+function identityOf({ type }: ObserverDefinition, { observer = {} }: HarnessOptions): ObserverIdentity {
+  return Object.freeze({ id: randomUUID(), name: type, ...observer, type, labels: Object.freeze({ ...observer.labels }) });
 }
 
 function definitionOf(observer: unknown, permissions: Permissions): ObserverDefinition {
