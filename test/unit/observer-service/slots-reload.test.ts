@@ -112,6 +112,14 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     await observe("own");
   });
 
+  test("those that go over are spread over all slots that may be new, and wait while these still load", async () => {
+    await open(8, 16, { changed: "1" });
+    await observe("changed", 80);
+    await reload({ changed: "2" });
+    await untilAllRun();
+    expect(Math.max(...handlers.slots().map(({ runs }) => runs))).toBeLessThanOrEqual(30);
+  });
+
   test("the only new one is replaced when it dies, though old ones have taken all places", async () => {
     await open(1, 2, { steady: "1", changed: "1" });
     for (const version of ["2", "3"]) {

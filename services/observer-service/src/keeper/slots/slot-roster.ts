@@ -28,9 +28,13 @@ export class SlotRoster {
     return [...this.slots].filter(isOfUse).every((slot) => hasCode(slot, code));
   }
 
-  /** As many take anybody's starts as should, or as may now. */
+  /** As many take anybody's starts as should, or as may now and have loaded. */
   get isStaffed(): boolean {
-    return this.shared.length >= this.#limits.count || this.slots.size >= this.sharedLimit;
+    return this.shared.length >= this.#limits.count || (this.slots.size >= this.sharedLimit && !this.#isOneLoading);
+  }
+
+  get #isOneLoading(): boolean {
+    return [...this.slots].some((slot) => slot.purpose.kind === "shared" && isOfUse(slot) && !slot.isLoaded);
   }
 
   /** Old slots have taken the places that are kept for others. */
