@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { newSlot, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { ownMemoryBytes } from "../../../services/observer-service/src/keeper/slots/slot-memory.ts";
+import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/slot-process.ts";
 import { SlotWatch } from "../../../services/observer-service/src/keeper/slots/slot-watch.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -11,7 +12,7 @@ function isFoundOver(loadedBytes: number): boolean {
   const { pid } = process;
   const slot = { process: { pid, isKilled: false }, purpose: { kind: "shared" }, isLoaded: true, loadedBytes } as Slot;
   const onOverLimit = vi.fn();
-  const parts = { slots: new Set([slot]), memoryBytes: ownMemoryBytes(pid) / 2, silentLimitMs: 0 };
+  const parts = { slots: new Set([slot]), memoryBytes: ownMemoryBytes(pid) / 2, silentLimitMs: 0, count: 1 };
   const watch = new SlotWatch({ ...parts, onOverLimit, onFrozen: () => undefined });
   watch.start();
   vi.advanceTimersByTime(5_000);
@@ -22,4 +23,36 @@ function isFoundOver(loadedBytes: number): boolean {
 test("What a slot took when it had loaded its files, and nothing ran in it, is no run's doing: it counts for none", () => {
   expect(isFoundOver(0)).toBe(true);
   expect(isFoundOver(ownMemoryBytes(process.pid))).toBe(false);
+});
+
+const MIB = 2 ** 20;
+
+describe("what there is room for while the folder is loaded again", () => {
+  /** Of no process: it takes what it is said to have told. */
+  const slotOf = (kind: "shared" | "spare", mib: number, more: Partial<Slot> = {}): Slot =>
+    Object.assign(newSlot({ pid: 2 ** 30, isKilled: false } as SlotProcess, { kind }, Number.POSITIVE_INFINITY), {
+      ...{ isLoaded: true, toldMemoryBytes: mib * MIB, ...more },
+    });
+  const memoryOf = (...slots: Slot[]) => {
+    const hooks = { onOverLimit: () => undefined, onFrozen: () => undefined };
+    const parts = { slots: new Set([slotOf("spare", 30), ...slots]), memoryBytes: 100 * MIB, silentLimitMs: 0, count: 2 };
+    const { usedBytes, limitBytes } = new SlotWatch({ ...parts, ...hooks }).memory();
+    return { used: usedBytes / MIB, limit: limitBytes / MIB };
+  };
+  const old = slotOf("shared", 70, { isOld: true });
+
+  test("is what the slots have that come: those that go bring along what runs in them, and no more", () => {
+    const loading = slotOf("shared", 0, { isLoaded: false });
+    expect(memoryOf(old, slotOf("shared", 30), loading)).toEqual({ used: 70, limit: 200 });
+  });
+
+  test("is not less where old ones have the places of those that are to come, or stay", () => {
+    const other = slotOf("shared", 70, { isOld: true });
+    expect(memoryOf(old, other, slotOf("shared", 30))).toEqual({ used: 110, limit: 200 });
+    expect(memoryOf(old, slotOf("shared", 30), slotOf("shared", 40))).toEqual({ used: 110, limit: 200 });
+  });
+
+  test("is less where one is missing that none comes for", () => {
+    expect(memoryOf(slotOf("shared", 30))).toEqual({ used: 30, limit: 100 });
+  });
 });

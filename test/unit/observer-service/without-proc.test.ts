@@ -25,7 +25,15 @@ afterEach(() => {
 
 const watched = (slots: Slot[], more: Partial<ConstructorParameters<typeof SlotWatch>[0]> = {}) => {
   const onOverLimit = vi.fn();
-  const parts = { slots: new Set(slots), memoryBytes: 100 * MIB, silentLimitMs: 0, onOverLimit, onFrozen: vi.fn(), ...more };
+  const parts = {
+    slots: new Set(slots),
+    memoryBytes: 100 * MIB,
+    silentLimitMs: 0,
+    count: 2,
+    onOverLimit,
+    onFrozen: vi.fn(),
+    ...more,
+  };
   return { watch: new SlotWatch(parts), onOverLimit };
 };
 

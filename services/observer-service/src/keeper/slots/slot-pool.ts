@@ -62,10 +62,10 @@ export class SlotPool {
     this.roster = new SlotRoster(settings);
     this.#hooks = hooks;
     this.#log = log;
-    const { memoryBytes, stuckMs } = settings;
+    const { memoryBytes, stuckMs, count } = settings;
     this.folder = new SlotFolder(memoryBytes, log);
     this.#pauses = new SlotPauses(() => this.#refill(), log);
-    this.#watch = new SlotWatch({ slots: this.roster.slots, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
+    this.#watch = new SlotWatch({ slots: this.roster.slots, count, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
     const onStuck = (slot: Slot, word: Stuck) => (slot.isLoaded ? hooks.onStuck(slot, word) : stuckInFile(slot, word));
     const onAlive = (slot: Slot) => this.#watch.heard(slot);
     const onMessage = (slot: Slot, message: FromSlot) => this.#take(slot, message);

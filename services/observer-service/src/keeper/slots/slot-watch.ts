@@ -5,6 +5,8 @@ import { Silence } from "./slot-silence.ts";
 
 export interface SlotWatchParts {
   readonly slots: ReadonlySet<Slot>;
+  /** How many all share, when all are there. */
+  readonly count: number;
   /** What a slot may take that has no limit of its own. */
   readonly memoryBytes: number;
   /** How long one may be silent; 0: for ever. */
@@ -44,21 +46,29 @@ export class SlotWatch {
     this.#silence.heard(slot);
   }
 
-  /** Of those that all share. What pages they have in common with the spare one, as they are the same program, they do not take. */
+  /**
+   * Of those that all share. What pages they have in common with the spare one, as they are the same program, they do not take. Those
+   * of older code go: they bring along what runs in them, and no more, and one that has the place of a newer has its room until that comes.
+   */
   memory(): SlotsMemory {
-    let [usedBytes, limitBytes, grownBytes] = [0, 0, 0];
-    for (const slot of this.#parts.slots) {
-      const { purpose, process, isLoaded } = slot;
-      if (!isLoaded || (purpose.kind !== "shared" && purpose.kind !== "spare")) continue;
+    const { slots, memoryBytes, count } = this.#parts;
+    const living = [...slots].filter(({ isLoaded, process }) => isLoaded && !process.isKilled);
+    const spare = living.find(({ purpose }) => purpose.kind === "spare");
+    if (spare !== undefined) this.#emptyBytes = boundOf(spare);
+    const shared = [...slots].filter(({ purpose }) => purpose.kind === "shared");
+    const newer = shared.filter(({ isOld }) => !isOld);
+    const toCome = Math.max(0, Math.min(shared.length - newer.length, count - newer.length));
+    let usedBytes = 0;
+    let limitBytes = toCome * memoryBytes;
+    let grownBytes = 0;
+    for (const { loadedBytes } of newer) limitBytes += limitBeside(memoryBytes, loadedBytes);
+    for (const slot of shared.filter(({ isLoaded }) => isLoaded)) {
       const boundBytes = boundOf(slot);
-      if (purpose.kind === "spare") {
-        this.#emptyBytes = boundBytes;
-        continue;
-      }
-      const isNear = boundBytes > this.#parts.memoryBytes / 2;
-      usedBytes += isNear && !process.isKilled ? memoryOf(slot) : boundBytes;
-      if (!slot.isOld) limitBytes += limitBeside(this.#parts.memoryBytes, slot.loadedBytes); // what is going has no room
-      grownBytes += Math.max(0, boundBytes - this.#emptyBytes);
+      const slotGrownBytes = Math.max(0, boundBytes - this.#emptyBytes);
+      const isNear = boundBytes > memoryBytes / 2;
+      if (slot.isOld) usedBytes += slotGrownBytes;
+      else usedBytes += isNear && !slot.process.isKilled ? memoryOf(slot) : boundBytes;
+      grownBytes += slotGrownBytes;
     }
     return { usedBytes, limitBytes, grownBytes };
   }
