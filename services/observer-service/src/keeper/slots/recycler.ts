@@ -23,11 +23,13 @@ const MOVED_AT_ONCE = 20;
 const MOVE_PAUSE_MS = 50;
 /** So long they go on where they are while those slots start. */
 const PREPARE_LIMIT_MS = 3_000;
+/** Some looks, which may be late. */
+const COLLECTED_LATELY_MS = 3_000;
 
 /**
  * Ends slots that take more memory than they may. Comes in: a slot over its limit. Guarantees: its handlers are told to end and begin
  * again in another one once that is there, a few at a time, and the slot goes with the last; if it grows on meanwhile it is killed. Who is in a slot
- * that grows twice is a suspect; who is alone in one fails its attempt.
+ * that grows twice is a suspect; who is alone in one fails its attempt, where it is over its limit without its garbage, too.
  */
 export class Recycler {
   readonly #parts: RecyclerParts;
@@ -47,12 +49,14 @@ export class Recycler {
       if (!slot.hasRun) blame.noteByItself("growth");
       return endSlot(slot, reason);
     }
-    if (others.length === 0 && !blame.happensByItself("growth"))
+    if (others.length === 0 && !blame.happensByItself("growth")) {
+      if (!over.isFar && collects(slot)) return;
       return endSlot(slot, {
         kind: "culprit",
         runId: only.run.runId,
         error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
       });
+    }
     if (!over.isFar && !mayEmptyOne()) return;
     this.#tell(slot, over, begun);
     const observers = begun.map(({ run }) => run.start.observerId);
@@ -81,6 +85,19 @@ export class Recycler {
     const fields = { event: "slot-recycled", slot: slot.process.pid, ...over, handlers: placed.length, types };
     this.#parts.log.warn(fields, "a slot takes more memory than it may: its handlers begin again in another one");
   }
+}
+
+/**
+ * Those who have ended leave garbage, which is not the doing of who is left. A slot is looked at each second for as long as it is over.
+ *
+ * @returns whether it is told to collect that; else it just was, and what it takes is in use
+ */
+function collects(slot: Slot): boolean {
+  const nowMs = performance.now();
+  if (nowMs - slot.collectedAtMs < COLLECTED_LATELY_MS) return false;
+  slot.collectedAtMs = nowMs;
+  slot.process.send({ kind: "collect" });
+  return true;
 }
 
 function moveWhen(isPrepared: () => boolean, placed: Placed[], why: string, limitMs = PREPARE_LIMIT_MS): void {

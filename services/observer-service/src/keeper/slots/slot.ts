@@ -52,6 +52,8 @@ export interface Slot {
   toldMemoryBytes: number;
   /** When it was last looked at: to ask the system takes milliseconds. 0: not yet. */
   seenMemoryBytes: number;
+  /** When it was last told to collect its garbage, as it took too much; by performance.now(). */
+  collectedAtMs: number;
 }
 
 export const newSlot = (
@@ -78,6 +80,7 @@ export const newSlot = (
   loadedBytes: 0,
   toldMemoryBytes: 0,
   seenMemoryBytes: 0,
+  collectedAtMs: Number.NEGATIVE_INFINITY,
 });
 
 /** What it may take, where that is not what all may. */
