@@ -37,6 +37,38 @@ describe("the books, asked whether a run may start", () => {
     expect(kinds(scene)).toEqual([]);
   });
 
+  it("hold it for current, too, when it says that it was admitted and waits for a slot", () => {
+    const { scene, observer, run } = waiting();
+    const error = { name: "NoSlotError", message: "no slot is free" };
+    scene.say(a, [asks(run)]);
+    scene.say(a, [{ kind: "RunRetrying", ...run, at: 2_000, attempt: 1, error, delayMs: 0 }]);
+    const waits = { status: "Retrying", currentRunId: run.runId, requestedRunId: null, lastError: error };
+    expect(observer).toMatchObject(waits);
+    expect(kinds(scene)).toEqual([]);
+    // As it has not begun, it counts as asking at its service.
+    scene.say(a, [inventory([{ ...run, requested: true }]), asks(run)]);
+    expect(observer).toMatchObject(waits);
+    expect(kinds(scene)).toEqual([]);
+    scene.say(a, [startedWith(run, CLOCK_MS)]);
+    expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, fencingToken: CLOCK_MS });
+  });
+
+  it("let it end unbegun where it waits for a slot, and was told to", () => {
+    const error = { name: "NoSlotError", message: "no slot is free" };
+    for (const [input, ends] of [
+      ["delete", "Deleted"],
+      ["pause", "Paused"],
+    ] as const) {
+      const { scene, observer, run } = waiting();
+      scene.say(a, [asks(run)]);
+      scene.say(a, [{ kind: "RunRetrying", ...run, at: 2_000, attempt: 1, error, delayMs: 0 }]);
+      applyInput(scene.books, observer, input);
+      expect(kinds(scene)).toEqual(["stop"]);
+      scene.say(a, [{ kind: "RunStopped", ...run, at: 3_000, reason: "stopped" }]);
+      expect(observer).toMatchObject({ status: ends, currentRunId: null, requestedRunId: null });
+    }
+  });
+
   it("give an epoch that is higher than any before, and PostgreSQL's clock at least", () => {
     const { scene, observer, run } = waiting();
     scene.say(a, [asks(run)]);

@@ -127,6 +127,17 @@ describe("a run that nobody stops", () => {
     });
     expect(live({ kind: "no-room", why }, turn).effects).toContainEqual({ kind: "start-handler" });
   });
+  test("that was admitted, and waits for a slot of its own, says so likewise", () => {
+    const why = "no slot is free";
+    const asked = stepRun({ phase: "waiting", failures: 2 }, { kind: "ask" }, policy).state;
+    const waits = stepRun(asked, { kind: "no-room", why }, policy);
+    const error = { name: "NoSlotError", message: why };
+    expect(waits).toEqual({
+      state: { phase: "requested", failures: 2 },
+      effects: [{ kind: "tell", fact: { kind: "RunRetrying", attempt: 2, error, delayMs: 0 } }],
+    });
+    expect(stepRun(waits.state, { kind: "admitted" }, policy).effects).toContainEqual({ kind: "start-handler" });
+  });
   test("with bad params fails for good without a start", () => {
     const inputs = [{ kind: "bad-params", error }, { kind: "reported" }] as const;
     expect(live(...inputs).all.map((effect) => effect.kind)).toEqual(["report", "end"]);

@@ -6,10 +6,10 @@ import { EPOCH_STEP, supersede } from "./run-fate.ts";
 
 /**
  * A run asks whether its handler may start (docs/decisions/0020-admission.md). It is admitted, or told to stop; until it has said
- * RunStarted it is not the observer's own, whatever run may be so now. Safe to repeat: who asks again is answered again, with the same epoch.
+ * RunStarted, or RunRetrying as it waits for a slot, it is not the observer's own, whatever run may be so now. Safe to repeat: who asks again is answered again, with the same epoch.
  */
 export function answerRequest(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
-  if (run.state === "Current") return; // it has begun since
+  if (run.state === "Current") return; // it has begun since, or waits for a slot
   if (run.state === "Ended") revive(books, run, source);
   const why = whyNot(books, observer, run);
   if (why !== undefined) return supersede(books, run, why);

@@ -38,9 +38,12 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
     }
     case "RunUpdated":
       return noteUpdate(books, observer, run ?? metRun(books, observer, source, event), event);
-    case "RunRetrying":
-      if (!run) meetRun(books, observer, record(books, observer, source, event));
+    case "RunRetrying": {
+      const retrying = run ?? record(books, observer, source, event);
+      // One that was admitted waits for a slot: it is not asking any more.
+      if (!run || run.state === "Requested") meetRun(books, observer, retrying);
       return noteRetry(books, observer, event);
+    }
     case "RunHeld":
       if (run) run.deliveryCount ??= event.deliveryCount ?? null;
       return holdOn(books, observer, run ?? record(books, observer, source, event), source, event);

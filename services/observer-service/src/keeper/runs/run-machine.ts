@@ -42,7 +42,7 @@ export type RunInput =
   /** The handler has gone with its slot, through no fault of its own. */
   | { kind: "interrupted"; why: string }
   | { kind: "retry-due" }
-  /** It is due, and there is no slot that it may have. */
+  /** It is due, or admitted, and there is no slot that it may have. */
   | { kind: "no-room"; why: string }
   /** The handler ran for `resetAfterMs` without failing. */
   | { kind: "well" }
@@ -137,6 +137,7 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
 function stepRequested(state: RunState & { phase: "requested" }, input: RunInput, policy: RetryPolicy): RunStep {
   if (input.kind === "admitted") return begun(state.failures, policy);
   if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
+  if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
   if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
   return finished(input.cause, state.failures, undefined);
 }
