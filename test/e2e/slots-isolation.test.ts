@@ -21,15 +21,14 @@ describe.runIf(isTurnOf(2))("a type that asks for a process for each of its obse
   }, 240_000);
   afterAll(() => system.close());
 
-  const create = async (name: string, growMb = 0): Promise<string> => {
-    const { body } = await system.call<ObserverView>("POST", "/api/v1/observers", {
-      name,
-      type: "boxed",
-      params: { growMb },
-      retry: ONCE,
-    });
+  const create = async (name: string, growMb = 0, type = "boxed"): Promise<string> => {
+    const request = { name, type, params: { growMb }, retry: ONCE };
+    const { status, body } = await system.call<ObserverView>("POST", "/api/v1/observers", request);
+    expect(status, JSON.stringify(body)).toBe(201);
     return body.id;
   };
+  /** The readers of the state queue are looked at a moment after a manager is ready. */
+  const createAsking = (name: string) => eventually(() => create(name, 0, "boxed-asking"), { timeoutMs: 40_000 });
   const waiting = () => system.service("a").lines.filter((line) => line.includes('"event":"no-slot"'));
 
   it("gives them one each; one that takes more than it may fails alone, and is told why", async () => {
@@ -57,8 +56,13 @@ describe.runIf(isTurnOf(2))("a type that asks for a process for each of its obse
       const [waits] = (await system.observers(more)).filter(({ status }) => status === "Retrying");
       expect(waits?.lastError).toMatchObject({ name: "NoSlotError", message: expect.stringContaining("MAX_SLOTS") });
     });
+    const asking = await createAsking("asking");
+    await eventually(async () => {
+      const waits = { status: "Retrying", waitsFor: null, lastError: { name: "NoSlotError" } };
+      expect(await system.get(asking)).toMatchObject(waits);
+    });
     for (let i = 0; i < BOXED - 1; i += 1)
       expect((await system.call("DELETE", `/api/v1/observers/boxed-${i}`)).status).toBe(202);
-    await system.untilStatus(more, "Processing", 20_000);
+    await system.untilStatus([...more, asking], "Processing", 20_000);
   });
 });
