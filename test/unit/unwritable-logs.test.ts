@@ -1,7 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import type { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { createLog as managersLog } from "../../services/observer-manager/src/log.ts";
 import { createLog as servicesLog } from "../../services/observer-service/src/log.ts";
 import { ROOT } from "../support/processes/processes.ts";
@@ -18,12 +21,43 @@ test.each([
   expect([status, stderr]).toEqual([0, "still here"]);
 });
 
+describe.each(["service", "manager"])("Into a pipe, a burst of a MiB of the log of a %s", (of) => {
+  it("holds up nothing while its reader pauses, and comes through when it reads on", async () => {
+    const { child, lines } = bursting(of, "ended");
+    // Nothing is read of its standard output until then.
+    await once(child.stderr, "data");
+    const read = lines();
+    child.stdin.end();
+    expect(await read).toEqual([...Array.from({ length: 1_024 }, (_, line) => line), "the last line"]);
+  });
+
+  it("is not lost where a fatal error follows it, with which the process ends", async () => {
+    const { child, lines } = bursting(of, "at-once");
+    const exit = once(child, "exit");
+    expect(await lines()).toHaveLength(1_025);
+    expect(await exit).toEqual([3, null]);
+  });
+});
+
+type Bursting = ChildProcessByStdio<Writable, Readable, Readable>;
+
+function bursting(of: string, until: "ended" | "at-once"): { child: Bursting; lines(): Promise<unknown[]> } {
+  const file = join(ROOT, "test/support/logs/bursting.mts");
+  const child: Bursting = spawn(process.execPath, ["--import", "tsx", file, of, until], { cwd: ROOT });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const numberOrMessage = (line: string): unknown => {
+    const { line: number, msg } = JSON.parse(line) as { line?: number; msg: string };
+    return number ?? msg;
+  };
+  return { child, lines: async () => (await text(child.stdout)).trim().split("\n").map(numberOrMessage) };
+}
+
 test.each([
-  ["service", servicesLog, 1],
-  ["manager", managersLog, 16],
+  ["service", servicesLog],
+  ["manager", managersLog],
 ])(
-  "The log of a %s goes on when there is room again, with what it had kept and no more than that",
-  (_of, createLog, mebibytes) => {
+  "The log of a %s goes on when there is room again, with what it had kept, no more than that, and how much was dropped",
+  async (_of, createLog) => {
     let isFull = true;
     let written = "";
     vi.spyOn(fs, "writeSync").mockImplementation((_fd: number, part: string | NodeJS.ArrayBufferView) => {
@@ -32,13 +66,18 @@ test.each([
       return Buffer.byteLength(part);
     });
     const log = createLog("info", {});
-    for (let line = 0; line < mebibytes * 1_200; line += 1) log.info({ line, text: "x".repeat(1_000) }, "no room");
+    for (let line = 0; line < 5_000; line += 1) log.info({ line, text: "x".repeat(1_000) }, "no room");
     isFull = false;
+    await vi.waitFor(() => expect(written).toContain("log-lines-dropped"));
     for (const line of [-1, -2]) log.info({ line }, "room again");
     const lines = written.trim().split("\n");
-    const numbers = lines.map((each) => (JSON.parse(each) as { line: number }).line);
-    expect([numbers[0], numbers.at(-1)]).toEqual([0, -2]);
-    expect(written.length).toBeLessThan(mebibytes * 2 ** 20 + 100_000);
+    const told = lines.map((each) => JSON.parse(each) as { line?: number; event?: string; lines?: number });
+    expect(told.slice(-2)).toMatchObject([{ line: -1 }, { line: -2 }]);
+    const kept = told.slice(0, -3);
+    expect(kept.map(({ line }) => line)).toEqual(kept.map((_, number) => number));
+    expect(told.at(-3)).toMatchObject({ event: "log-lines-dropped", lines: 5_000 - kept.length });
+    expect(written.length).toBeGreaterThan(4_000_000);
+    expect(written.length).toBeLessThan(4_300_000);
   },
 );
 
