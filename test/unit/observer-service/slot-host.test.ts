@@ -166,3 +166,25 @@ it("what a handler throws again and again, also when it is over, is told once a 
   await eventually(() => expect(written).toContain("(1999 in a second)"));
   expect([toldOf("thrown"), toldOf("log"), toldOf("uncaught")]).toEqual([2, 2, 1]);
 });
+
+it("what was dropped of one that logs too much is told before its end, after which its keeper would not listen", async () => {
+  const type = defineObserver({
+    type: "floods",
+    params: z.object({}),
+    run: async ({ log }) => {
+      for (let line = 0; line < 5_000; line += 1) log.info("line");
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map([["floods", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "info", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "floods", labels: {}, params: {} };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  await eventually(() => expect(written).toContain('"settled"'));
+  const frames = written.trim().split("\n");
+  const [told, end] = frames.slice(-2).map((line) => JSON.parse(line) as FromSlot);
+  expect([told, end]).toMatchObject([{ kind: "lines-dropped", lines: 3_000 }, { kind: "settled" }]);
+});

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/slot-messages.ts";
 import { WireLog } from "../../../services/observer-service/src/slot/wire-log.ts";
 import type { FromSlot } from "../../../services/observer-service/src/wire/messages.ts";
@@ -73,4 +73,55 @@ it("long lines take the credit of several, and give back as much when they are w
   wireLog.written(atFirst);
   for (let i = 0; i < 2_001; i += 1) says({}, "short");
   expect(sent).toHaveLength(atFirst + 2_000);
+});
+
+const LIMIT_OF_ONE = 2_000;
+
+/** @returns what of it was sent */
+function flood(attempt: number): number {
+  const before = sent.length;
+  const log = wireLog.of(attempt);
+  for (let i = 0; i < 3 * LIMIT_OF_ONE; i += 1) log.info({ fields: {} }, "flood");
+  return sent.length - before;
+}
+
+it("one that floods costs its neighbours no line, nor do some that flood", () => {
+  expect(flood(1)).toBe(LIMIT_OF_ONE);
+  for (let i = 0; i < 20; i += 1) wireLog.of(2).info({ fields: {} }, "quiet");
+  expect(sent.slice(LIMIT_OF_ONE)).toHaveLength(20);
+  for (let attempt = 3; attempt < 7; attempt += 1) flood(attempt);
+  wireLog.of(7).info({ fields: {} }, "quiet");
+  expect(sent.at(-1)).toMatchObject({ attempt: 7, message: "quiet" });
+});
+
+it("what is given back is shared by who floods then: who came later has as much as who was there, or half of it", () => {
+  flood(1);
+  let [first, later] = [0, 0];
+  for (let turn = 0; turn < 10; turn += 1) {
+    wireLog.written(1_000);
+    later += flood(2);
+    first += flood(1);
+  }
+  expect(first + later).toBeGreaterThanOrEqual(10_000);
+  expect(Math.min(first, later)).toBeGreaterThan(2_500);
+});
+
+it("why one has failed is sent, however much it logged before; that it logs what cannot be written is not", () => {
+  flood(1);
+  wireLog.of(1).warn({ event: "log-fields-unwritable" }, "unwritable");
+  wireLog.of(1).warn({ event: "observer-error" }, "the handler has failed");
+  expect(sent.slice(LIMIT_OF_ONE)).toMatchObject([{ message: "the handler has failed", isHandlers: false }]);
+});
+
+it("what was dropped of one is told when it settles, once", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const told = () => sent.filter(({ kind }) => kind === "lines-dropped");
+  flood(1);
+  wireLog.settled(2);
+  wireLog.settled(1);
+  expect(told()).toEqual([{ kind: "lines-dropped", attempt: 1, lines: 2 * LIMIT_OF_ONE }]);
+  wireLog.settled(1);
+  vi.runAllTimers();
+  expect(told()).toHaveLength(1);
 });

@@ -290,6 +290,8 @@ function logTrouble(run: AttemptedRun, thrown: unknown, message: string, times: 
   run.log.warn({ ...about, ...(times > 1 && { times }) }, message);
 }
 
+export const LINE_UNWRITABLE = "log-fields-unwritable";
+
 function writeLine(
   log: AttemptedRun["log"],
   level: LogLevel,
@@ -301,7 +303,7 @@ function writeLine(
     log[level](ids === undefined ? { fields } : { ...ids, fields }, String(message));
   } catch (error) {
     log.warn(
-      { event: "log-fields-unwritable", error: errorText(error).message },
+      { event: LINE_UNWRITABLE, error: errorText(error).message },
       "a line of the observer's log could not be written",
     );
   }

@@ -224,6 +224,7 @@ export class SlotHost {
     if (events > 0)
       run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
     const { error, ...word } = lookAs(run.runId, () => endOf(outcome, run.word));
+    this.#log.settled(run.attempt);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
   }
