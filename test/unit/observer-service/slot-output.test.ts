@@ -50,7 +50,7 @@ it("what has no end of its line yet is passed on when it has, or when the stream
   stdout.write(`o\n${"x".repeat(10_000)}\nlast`);
   stdout.end();
   await pass(1);
-  expect(said).toEqual(["stdout one", "stdout two", `stdout ${"x".repeat(8_192)}`, "stdout last"]);
+  expect(said).toEqual(["stdout one", "stdout two", `stdout ${"x".repeat(8_191)}…`, "stdout last"]);
 });
 
 it("of 65,536 characters a turn nothing more is read, and the next one is", async () => {
@@ -60,6 +60,30 @@ it("of 65,536 characters a turn nothing more is read, and the next one is", asyn
   await pass(1);
   stdout.write("\n");
   await pass(1);
+  expect(said).toEqual([`stdout ${"x".repeat(8_191)}…`]);
+});
+
+it("of a line that is longer than one read its beginning is passed on, marked as cut, and what follows it is whole", async () => {
+  const words = (from: number) => Array.from({ length: 1_000 }, (_, n) => `wörd ${from + n}`).join(" ");
+  const printed = Buffer.from(`HEAD ${words(0)} ${words(1_000)}`);
+  const inACharacter = printed.indexOf("ö", 9_000) + 1;
+  for (const stream of [stdout, stderr]) {
+    stream.write(printed.subarray(0, inACharacter));
+    await pass(1);
+    stream.write(printed.subarray(inACharacter));
+    await pass(1);
+  }
+  stdout.write(" TAIL\nnext\n");
+  stderr.end();
+  await pass(1);
+  const beginning = `${printed.toString().slice(0, 8_191)}…`;
+  expect(linesOf("stdout")).toEqual([`stdout ${beginning}`, "stdout next"]);
+  expect(linesOf("stderr")).toEqual([`stderr ${beginning}`]);
+});
+
+it("a line as long as may be is whole", async () => {
+  stdout.write(`${"x".repeat(8_192)}\n`);
+  await pass(0);
   expect(said).toEqual([`stdout ${"x".repeat(8_192)}`]);
 });
 

@@ -5,6 +5,7 @@ const CHARS_A_TURN = 65_536;
 /** A line costs the keeper as much as hundreds of characters do: short ones alone, 32,000 a turn, have taken its lease. */
 const LINES_A_TURN = 200;
 const TURN_MS = 100;
+/** In characters: of one that is longer its beginning is passed on. */
 const MAX_LINE = 8_192;
 /** So long is passed on what a dead slot has left in its pipes: of slots that die one after the other, each has a pace of its own. */
 const LAST_WORDS_MS = 1_000;
@@ -105,7 +106,8 @@ class PrintedLines {
 
   add(text: string): void {
     const rest = this.#text.slice(this.#at);
-    this.#text = (this.hasMore ? rest : rest.slice(-MAX_LINE)) + text;
+    // Of a line without its end the beginning is kept, and that there was more.
+    this.#text = (this.hasMore ? rest : rest.slice(0, MAX_LINE + 1)) + text;
     this.#at = 0;
   }
 
@@ -119,14 +121,16 @@ class PrintedLines {
     for (;;) {
       const end = this.#text.indexOf("\n", this.#at);
       if (end < 0) return undefined;
-      const line = this.#text.slice(this.#at, Math.min(end, this.#at + MAX_LINE));
+      const line = this.#text.slice(this.#at, end);
       this.#at = end + 1;
-      if (line !== "") return line;
+      if (line !== "") return cutLine(line);
     }
   }
 
   /** Behind the last whole line. */
   get rest(): string {
-    return this.#text.slice(this.#text.lastIndexOf("\n") + 1).slice(-MAX_LINE);
+    return cutLine(this.#text.slice(this.#text.lastIndexOf("\n") + 1));
   }
 }
+
+const cutLine = (line: string): string => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line);
