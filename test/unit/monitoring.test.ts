@@ -122,6 +122,19 @@ describe("each alert", () => {
   it("has a page whose kubectl reads the logs of all managers: of a deployment it picks one pod", () => {
     for (const { annotations } of alerts) expect(read(annotations.runbook)).not.toMatch(/kubectl .*logs deployment\//);
   });
+
+  it("has a page whose kubectl names what an operator of the cluster keeps: that has not the labels of its pods", () => {
+    for (const { annotations } of alerts)
+      expect(read(annotations.runbook), annotations.runbook).not.toMatch(/kubectl .*get [^\n]*cluster[^\n]* -l /);
+  });
+
+  it("has a page whose curl asks only what is open to everybody: it has no token, and psql the database of the books", () => {
+    for (const { annotations } of alerts) {
+      const page = read(annotations.runbook);
+      expect(page, annotations.runbook).not.toMatch(/curl .*\/api\//);
+      expect(page, annotations.runbook).not.toMatch(/psql (?!"\$DATABASE_URL" )-/);
+    }
+  });
 });
 
 describe("promtool, where it is", () => {
