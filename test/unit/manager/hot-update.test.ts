@@ -143,7 +143,7 @@ describe("a run that is told what is wanted", () => {
     const told = new Told();
     told.change(["params"]);
     told.answer(2, "rejected", { reason: "too much", ...KEEPS });
-    expect(ask(told.books, told.one, "restart", ROOM_FOR_ALL)).toBeNull();
+    expect(ask(told.books, told.one, "restart", ROOM_FOR_ALL)).toEqual({ changes: true });
     expect([told.one.pending, told.one.rejectedUpdate, told.orders("stop").length]).toEqual(["update", null, 1]);
     told.say(told.service, [stopped(told.run)]);
     expect([told.one.status, told.one.sentSpecVersion]).toEqual(["Created", 2]);

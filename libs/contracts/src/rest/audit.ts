@@ -33,7 +33,7 @@ export const AuditEntry = z
     }),
     action: AuditedAction.describe("what was done").register(ADDED_LATER, { of: "deed" }),
     deed: AuditedAction.describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
-    count: z.int().describe("how many it was done to: those that were accepted"),
+    count: z.int().describe("how many it changed"),
     targets: z.array(AuditedTarget).describe(`the first ${MAX_AUDITED_TARGETS} of them`),
     details: z.record(z.string(), z.unknown()).describe("what else was asked: the filter, force"),
     requestId: z.string().describe("the same as the call's X-Request-Id; of a service, or over AMQP, its message's id"),

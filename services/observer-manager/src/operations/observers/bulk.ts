@@ -134,16 +134,16 @@ export async function changeSome(
   const room = mustFindWorker(change) ? await roomFor(tx, books) : ROOM_FOR_ALL;
   const input = inputOf(change);
   const accepted: ObserverId[] = [];
+  const changed: ObserverId[] = [];
   const refused: { id: ObserverId; code: ProblemCode }[] = [];
   for (const observer of books.observers.values()) {
-    const code = ask(books, observer, input, room);
-    if (code === null) accepted.push(observer.id);
-    else refused.push({ id: observer.id, code });
+    const asked = ask(books, observer, input, room);
+    if ("problem" in asked) refused.push({ id: observer.id, code: asked.problem });
+    else accepted.push(observer.id);
+    if ("changes" in asked && asked.changes) changed.push(observer.id);
   }
-  if (action && accepted.length > 0) {
-    await tx.write(books);
-    await tx.recordActions([await doneToMany(tx, action, accepted)]);
-  }
+  if (action && accepted.length > 0) await tx.write(books);
+  if (action && changed.length > 0) await tx.recordActions([await doneToMany(tx, action, changed)]);
   return { accepted, refused };
 }
 

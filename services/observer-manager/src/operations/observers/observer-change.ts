@@ -25,39 +25,44 @@ export async function changeObservers(
   books.traceContext = action?.by.traceContext;
   const decided = ids.map((id) => {
     const observer = id === undefined ? undefined : books.observers.get(id);
-    return observer ? { observer, refusal: ask(books, observer, input, room) } : undefined;
+    return observer ? { observer, asked: ask(books, observer, input, room) } : undefined;
   });
-  const accepted = decided.flatMap((one) => (one && one.refusal === null ? [one.observer.id] : []));
+  const accepted = decided.flatMap((one) => (one && "changes" in one.asked ? [{ ...one.asked, id: one.observer.id }] : []));
   if (accepted.length > 0 && action) await tx.write(books);
-  const views = await tx.viewObservers(accepted);
-  if (accepted.length > 0 && action)
+  const views = await tx.viewObservers(accepted.map(({ id }) => id));
+  // One may be meant twice, by its id and by its name.
+  const changed = new Set(accepted.flatMap(({ id, changes }) => (changes ? [id] : [])));
+  if (changed.size > 0 && action)
     await tx.recordActions([
       doneTo(
         action,
-        accepted.map((id) => views.get(id) as ObserverView),
+        [...changed].map((id) => views.get(id) as ObserverView),
       ),
     ]);
   return decided.map((one) => {
     if (!one) return { kind: "problem", code: "observer-not-found" };
-    if (one.refusal !== null) return { kind: "problem", code: one.refusal };
+    if ("problem" in one.asked) return { kind: "problem", code: one.asked.problem };
     return { kind: "accepted", observer: views.get(one.observer.id) as ObserverView };
   });
 }
 
+/** Why not; or whether it was not so already. */
+type Asked = { problem: ProblemCode } | { changes: boolean };
+
 /**
+ * What came of it is in the books.
  * @param room only for those that the machine would let run again
- * @returns why not, or null when the books hold what came of it
  */
-export function ask(books: Books, observer: ObserverBook, input: ObserverInput, room: Room): ProblemCode | null {
+export function ask(books: Books, observer: ObserverBook, input: ObserverInput, room: Room): Asked {
   const current = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   const asked = standingInput(observer, input, current);
   const decision = decide(observer.status, asked, observer.pending);
-  if (decision.kind === "refuse") return decision.problem;
+  if (decision.kind === "refuse") return decision;
   const full = room(observer);
-  if (full !== null) return full;
+  if (full !== null) return { problem: full };
   if (input === "restart") observer.rejectedUpdate = null;
   applyInput(books, observer, asked, current);
-  return null;
+  return { changes: decision.kind === "go" || decision.actions.length > 0 };
 }
 
 /** What is asked is another thing where the books know more than the status says. */

@@ -1,5 +1,6 @@
 import type { ServiceId, ServiceView } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
+import type { DrainState } from "../../domain/books/books.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
 
@@ -10,6 +11,7 @@ export type ServiceRef = { kind: "id"; id: ServiceId } | { kind: "name"; name: s
 export interface KnownService {
   id: ServiceId;
   features: string[];
+  drain: DrainState;
   isLiving: boolean;
 }
 

@@ -25,11 +25,8 @@ const OVER = "SELECT id FROM flows WHERE id = ANY($1) AND status <> 'Running'";
 const TOTAL = "SELECT total FROM flows WHERE id = $1";
 const POOLS = "SELECT DISTINCT pool FROM flow_tasks WHERE flow_id = $1";
 
-const LOCK = "SELECT status FROM flows WHERE id = $1 FOR UPDATE";
-const MARK = `
-  UPDATE flows SET cancel_requested_at = coalesce(cancel_requested_at, now()),
-    reason = CASE WHEN cancel_requested_at IS NULL THEN 'cancelled by ' || $2 ELSE reason END
-  WHERE id = $1`;
+const LOCK = 'SELECT status, cancel_requested_at IS NOT NULL AS "isCancelling" FROM flows WHERE id = $1 FOR UPDATE';
+const MARK = "UPDATE flows SET cancel_requested_at = now(), reason = 'cancelled by ' || $2 WHERE id = $1";
 
 /** One table for both. Indexes: flows_newest, flows_of_name. */
 const FLOWS: LiveAndEnded = {
@@ -101,12 +98,12 @@ export class PostgresFlowStore implements FlowStore {
 
   cancel(id: FlowId, action: Action): ReturnType<FlowStore["cancel"]> {
     return this.#dataSource.transaction(async (tx) => {
-      const [flow] = await tx.query<{ status: string }[]>(LOCK, [id]);
+      const [flow] = await tx.query<{ status: string; isCancelling: boolean }[]>(LOCK, [id]);
       if (flow === undefined) return { kind: "not-found" } as const;
       if (flow.status !== "Running") return { kind: "was-over" } as const;
-      await tx.query(MARK, [id, action.by.name]);
+      if (!flow.isCancelling) await tx.query(MARK, [id, action.by.name]);
       const view = (await findFlow(tx, id)) as FlowView;
-      await recordActions(tx, [doneToFlow(action, view)]);
+      if (!flow.isCancelling) await recordActions(tx, [doneToFlow(action, view)]);
       return { kind: "marked", flow: view } as const;
     });
   }

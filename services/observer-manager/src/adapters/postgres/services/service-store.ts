@@ -11,7 +11,7 @@ import { LIVING_STATES } from "./service-states.ts";
 
 /** Indexes: services_pkey, services_by_name. A name has had many boots; more than two need not be looked at. */
 const FIND = (column: "id" | "name") => `
-  SELECT id, features, state IN (${LIVING_STATES}) AS "isLiving" FROM services
+  SELECT id, features, drain, state IN (${LIVING_STATES}) AS "isLiving" FROM services
   WHERE ${column} = $1 ORDER BY state IN (${LIVING_STATES}) DESC, started_at DESC, id LIMIT 2 FOR UPDATE`;
 
 /** What each order makes of how a service stands, and where it changes nothing. */
@@ -20,6 +20,12 @@ const ORDERS = {
   cordon: { to: "cordon-asked", unless: ["asked", "begun", "cordoned"] },
   uncordon: { to: "lift-asked", unless: ["none"] },
 } as const satisfies Record<Exclude<ServiceOrder, "reload">, { to: DrainState; unless: DrainState[] }>;
+
+/** Whoever asks that changes nothing: at most the service is told once more. */
+function isSo(order: keyof typeof ORDERS, drain: DrainState): boolean {
+  const { to, unless } = ORDERS[order];
+  return [to, ...unless].includes(drain);
+}
 
 /** One that has answered is left alone. What was asked before it and has not been answered is not asked any more. */
 const ASK = `
@@ -75,7 +81,8 @@ export class PostgresServiceStore implements ServiceStore {
       await tx.query("NOTIFY unacked_changes");
       const [row] = await tx.query<[ServiceRow]>(VIEW, [chosen.id]);
       const target = { kind: "service", id: row.id, name: row.name } as const;
-      await recordActions(tx, [{ action, count: 1, targets: [target] }]);
+      if (order === "reload" || !isSo(order, chosen.drain))
+        await recordActions(tx, [{ action, count: 1, targets: [target] }]);
       return toServiceView(row);
     });
   }

@@ -37,7 +37,10 @@ import { TASK_SERVICE_LIVES } from "./task-services.ts";
 import { viewsOf } from "./task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "./task-view.ts";
 
-const LOCK = 'SELECT status, pool, send_id AS "sendId" FROM tasks WHERE id = $1 FOR UPDATE';
+/** One that is being cancelled goes on with what came after that: that is dropped by another cancel. */
+export const TO_CANCEL = "(cancel_requested_at IS NULL OR next_params IS NOT NULL)";
+const LOCK = `
+  SELECT status, pool, send_id AS "sendId", priority, ${TO_CANCEL} AS "isToCancel" FROM tasks WHERE id = $1 FOR UPDATE`;
 const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
 export const REQUEST_CANCEL =
   "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
@@ -63,6 +66,14 @@ const TASKS: LiveAndEnded = {
 
 /** It is not claimed, and leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
+
+interface LockedRow {
+  status: string;
+  pool: string;
+  sendId: SendId;
+  priority: number;
+  isToCancel: boolean;
+}
 
 /** What a creation is held against. */
 type TaskType = Pick<TaskTypeInfo, "type" | "paramsSchema">;
@@ -105,11 +116,11 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
 
   cancel(id: TaskId, action: Action): ReturnType<TaskStore["cancel"]> {
     return this.#write(async (tx) => {
-      const [live] = await tx.query<{ status: string; pool: string; sendId: SendId }[]>(LOCK, [id]);
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
       if (live === undefined) return { kind: (await viewOf(tx, id)) === undefined ? "not-found" : "was-over" } as const;
       const isRunning = live.status === "Running";
       await (isRunning ? tx.query(REQUEST_CANCEL, [[id]]) : tx.query(CANCELLED, [[id]]));
-      await recordActions(tx, [doneToTasks(action, [id])]);
+      if (!isRunning || live.isToCancel) await recordActions(tx, [doneToTasks(action, [id])]);
       const refuse = await refusalsOf(tx, live.status === "Sent" ? [{ id, ...live }] : []);
       return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
     });
@@ -117,18 +128,20 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
 
   change(id: TaskId, { priority }: ChangeTask, action: Action): ReturnType<TaskStore["change"]> {
     return this.#write(async (tx) => {
-      const [, changed] = await tx.query<[unknown[], number]>(PRIORITY, [id, priority]);
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
+      if (live !== undefined && live.priority !== priority) {
+        await tx.query(PRIORITY, [id, priority]);
+        await recordActions(tx, [doneToTasks(action, [id])]);
+      }
       const task = await viewOf(tx, id);
       if (task === undefined) return { kind: "not-found" } as const;
-      if (changed === 0) return { kind: "was-over" } as const;
-      await recordActions(tx, [doneToTasks(action, [id])]);
-      return { kind: "changed", task } as const;
+      return live === undefined ? ({ kind: "was-over" } as const) : ({ kind: "changed", task } as const);
     });
   }
 
   retry(id: TaskId, action: Action): ReturnType<TaskStore["retry"]> {
     return this.#write(async (tx) => {
-      const [live] = await tx.query<{ status: string }[]>(LOCK, [id]);
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
       const before = live === undefined ? await viewOf(tx, id) : undefined;
       if (live === undefined && before === undefined) return { kind: "not-found" } as const;
       const mayBe = live === undefined ? before?.status !== "Completed" : live.status === "Scheduled";
@@ -137,8 +150,8 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
       if (before === undefined) await tx.query(MAKE_DUE, [[id]]);
       const revival = before && (await reviveOne(tx, before));
       if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
-      await recordActions(tx, [doneToTasks(action, [id])]);
       // Two at once: the other one has revived it, and it may be Sent by now.
+      if (revival?.kind !== "gone") await recordActions(tx, [doneToTasks(action, [id])]);
       return { kind: "retried", task: (await viewOf(tx, id)) as TaskView } as const;
     });
   }

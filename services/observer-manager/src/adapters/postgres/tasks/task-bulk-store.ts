@@ -6,7 +6,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { literals, SqlConditions } from "../statements/sql-conditions.ts";
 import { CANCELLED } from "./ended-task-rows.ts";
-import { conditionsOf, MAKE_DUE, REQUEST_CANCEL } from "./postgres-task-store.ts";
+import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TO_CANCEL } from "./postgres-task-store.ts";
 import { refusalsOf } from "./task-refusals.ts";
 import { MAY_RUN_AGAIN, REVIVABLE, reviveMany } from "./task-revival.ts";
 import { WAITING } from "./task-view.ts";
@@ -16,6 +16,7 @@ interface Locked {
   status: string;
   pool: string;
   sendId: SendId;
+  isToCancel: boolean;
 }
 
 /** Cancel and retry of many. Indexes: tasks_pkey, ended_tasks_by_id; tasks_of_type, tasks_in_flight and ended_tasks_of_type of a filter by type. */
@@ -28,8 +29,7 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
 
   async find(kind: "cancel" | "retry", target: TaskTarget, limit: number): Promise<TaskId[]> {
     const conditions = matching(target);
-    // One that is being cancelled goes on with what came after that: that is dropped by another cancel.
-    if (kind === "cancel") conditions.and("(cancel_requested_at IS NULL OR next_params IS NOT NULL)");
+    if (kind === "cancel") conditions.and(TO_CANCEL);
     const mark = conditions.parameter(limit);
     const part = (table: string, which: string): string =>
       `(SELECT id FROM ${table} ${conditions.whereAlso(which)} LIMIT ${mark})`;
@@ -77,11 +77,12 @@ export async function cancelTasks(
   action: Action,
 ): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedAttempt[] }> {
   const locked = await lock(tx, ids, target);
-  const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
+  const running = locked.filter(({ status }) => status === "Running");
   const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
-  if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
+  if (running.length > 0) await tx.query(REQUEST_CANCEL, [running.map(({ id }) => id)]);
   if (over.length > 0) await tx.query(CANCELLED, [over]);
-  await record(tx, action, [...over, ...running]);
+  // Somebody else may have cancelled some of them since they were found.
+  await record(tx, action, [...over, ...running.filter(({ isToCancel }) => isToCancel).map(({ id }) => id)]);
   const refuse = await refusalsOf(
     tx,
     locked.filter(({ status }) => status === "Sent"),
@@ -94,7 +95,7 @@ function lock(tx: EntityManager, ids: TaskId[], target: TaskTarget): Promise<Loc
   const conditions = matching(target);
   conditions.and("id = ANY(?)", ids);
   return tx.query<Locked[]>(
-    `SELECT id, status, pool, send_id AS "sendId" FROM tasks ${conditions.where} ORDER BY id FOR UPDATE`,
+    `SELECT id, status, pool, send_id AS "sendId", ${TO_CANCEL} AS "isToCancel" FROM tasks ${conditions.where} ORDER BY id FOR UPDATE`,
     conditions.parameters,
   );
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TaskTypeView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { isUnlimited, NO_LIMITS, type TaskLimits } from "../../../domain/tasks/task-limits.ts";
@@ -72,15 +73,21 @@ export class PostgresTaskLimitStore implements TaskLimitStore {
       const isNew = "after" in decision && decision.after.outside;
       if (before === undefined && !isNew && !(await isKnown(tx, type))) return undefined;
       if ("refused" in decision) return decision;
-      const { paused, maxRunning, minRunning, ratePerSecond, outside } = decision.after;
-      if (isUnlimited(decision.after)) await tx.query(FORGET, [type]);
-      else await tx.query(KEEP, [type, paused, maxRunning, minRunning, ratePerSecond, outside]);
-      await recordActions(tx, [doneToTaskType(action, type)]);
+      if (!isDeepStrictEqual(before ?? NO_LIMITS, decision.after)) {
+        await write(tx, type, decision.after);
+        await recordActions(tx, [doneToTaskType(action, type)]);
+      }
       const [row] = await tx.query<Row[]>(VIEW, [type]);
       return { view: toView(row as Row) };
     };
     return await this.#dataSource.transaction(change).catch(rethrowRefused);
   }
+}
+
+async function write(tx: EntityManager, type: string, limits: TaskLimits): Promise<void> {
+  const { paused, maxRunning, minRunning, ratePerSecond, outside } = limits;
+  if (isUnlimited(limits)) await tx.query(FORGET, [type]);
+  else await tx.query(KEEP, [type, paused, maxRunning, minRunning, ratePerSecond, outside]);
 }
 
 async function isKnown(tx: EntityManager, type: string): Promise<boolean> {
