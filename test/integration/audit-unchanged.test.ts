@@ -132,3 +132,15 @@ test("One that is meant twice, by its id and by its name, counts once", async ()
   expect(body.results).toMatchObject([{ status: 202 }, { status: 202 }]);
   expect(await entriesOf("observer.restart")).toMatchObject([{ count: 1, targets: [{ id, name: "a" }] }]);
 });
+
+test("What was set to false is told as what else was asked, and a flag that was not set is not", async () => {
+  await call("PATCH", "/task-types/paint", { paused: true });
+  await call("PATCH", "/task-types/paint", { paused: false });
+  expect((await entriesOf("task-type.change"))[0]?.details).toEqual({ paused: false });
+  await takers.create();
+  await call("POST", "/tasks/cancel", { filter: { type: "paint" } });
+  expect((await entriesOf("task.cancel"))[0]?.details).toEqual({ filter: { type: "paint" } });
+  await putRunning(books.dataSource, { name: "a" });
+  await call("DELETE", "/observers/a");
+  expect((await entriesOf("observer.stop"))[0]?.details).toEqual({});
+});

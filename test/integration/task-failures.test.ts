@@ -71,7 +71,7 @@ test("Failures of one cause are one group, and the group runs again as a whole, 
   ]);
   expect((await post("/task-failures/retry", asked)).body.matched).toBe(0);
   const { body } = await manager.call("GET", "/api/v1/audit?limit=1", as("admin"));
-  expect(body.items[0]).toMatchObject({ action: "task.retry", count: 4 });
+  expect(body.items[0]).toMatchObject({ action: "task.retry", count: 4, details: asked });
 });
 
 test("A failed task runs again with other params, checked by its type; its story says who changed them, and what they were", async () => {

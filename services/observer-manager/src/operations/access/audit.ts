@@ -42,8 +42,8 @@ export const newAction = (kind: AuditedAction, by: AuditedActor, details: Record
   id: newAuditId(),
   kind,
   by,
-  // Without those that were not given, so that the trail shows what was.
-  details: Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined && value !== false)),
+  // Without those that were not given, so that the trail shows what was: `false` may be what was asked.
+  details: Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined)),
 });
 
 export const doneTo = (action: Action, observers: { id: string; name: string }[], count = observers.length): ActionDone => ({

@@ -153,7 +153,7 @@ export function actionOf(
   filter?: ObserverFilter,
   more: Record<string, unknown> = {},
 ): Action {
-  return newAction(`observer.${kind}`, by, { force, filter: filter && inTheTrail(filter), ...more });
+  return newAction(`observer.${kind}`, by, { force: force || undefined, filter: filter && inTheTrail(filter), ...more });
 }
 
 /** As the trail has always told it. */

@@ -100,7 +100,11 @@ export class ObserverLifecycle implements Lifecycle {
   }
 
   deleteObserver(ref: ObserverRef, { force }: { force: boolean }, by: Actor): Promise<ChangeOutcome> {
-    return this.#change(ref, force ? "force-delete" : "delete", newAction("observer.stop", by, { force }));
+    return this.#change(
+      ref,
+      force ? "force-delete" : "delete",
+      newAction("observer.stop", by, { force: force || undefined }),
+    );
   }
 
   restartObserver(ref: ObserverRef, by: Actor): Promise<ChangeOutcome> {

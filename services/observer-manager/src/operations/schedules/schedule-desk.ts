@@ -106,7 +106,7 @@ export class ScheduleDesk implements ScheduleTools {
   }
 
   async backfillSchedule(id: string, asked: BackfillSchedule, by: Actor): Promise<BackfillAnswer | Refusal> {
-    const action = newAction("schedule.backfill", by, { ...asked });
+    const action = newAction("schedule.backfill", by, { ...asked, dryRun: undefined });
     const work: ScheduleWork<BackfillAnswer | Refusal> = (state, nowMs, { existing }) =>
       backfill(state, asked, by.name, nowMs, existing);
     const done = await readable(() => this.#parts.store.change(id, work, action));

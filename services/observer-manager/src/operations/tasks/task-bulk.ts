@@ -20,13 +20,13 @@ export interface TaskBulkParts {
  */
 export async function changeMany(parts: TaskBulkParts, change: TaskBulkChange, by: Actor): Promise<TaskBulkCount> {
   const { store, wake, cancelled } = parts;
-  const { kind, ids, filter, all, dryRun } = change;
+  const { kind, ids, filter, all, failures, dryRun } = change;
   const target = ids === undefined ? { ...filter, statuses: filter?.status } : { ids };
   const found = await store.find(kind, target, MAX_BULK + 1);
   const matching = found.slice(0, MAX_BULK);
   const count = { matched: matching.length, accepted: 0, more: found.length > MAX_BULK };
   if (dryRun) return { ...count, accepted: matching.length };
-  const action = newAction(`task.${kind}`, by, { filter, all });
+  const action = newAction(`task.${kind}`, by, { filter, all: all || undefined, ...failures });
   for (let i = 0; i < matching.length; i += AT_ONCE) {
     const some = matching.slice(i, i + AT_ONCE);
     if (kind === "retry") {

@@ -51,7 +51,7 @@ export class TaskFailureDesk implements TaskFailureTools {
     const errors = await store.errorsOf(type, MAX_FAILURES);
     const ids = errors.filter((error) => groupOf(error) === group).map(({ id }) => id);
     if (ids.length === 0) return { matched: 0, accepted: 0, more: false };
-    return await tasks.changeTasks({ kind: "retry", ids, all: false, dryRun }, by);
+    return await tasks.changeTasks({ kind: "retry", ids, failures: { type, group }, all: false, dryRun }, by);
   }
 
   async retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome> {

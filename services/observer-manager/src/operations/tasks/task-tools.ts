@@ -51,7 +51,10 @@ export interface TaskTools {
 }
 
 /** What is asked of many: of some by their ids, or of all that match. */
-export type TaskBulkChange = (CancelTasksRequest & { kind: "cancel" }) | (RetryTasksRequest & { kind: "retry" });
+export type TaskBulkChange = ((CancelTasksRequest & { kind: "cancel" }) | (RetryTasksRequest & { kind: "retry" })) & {
+  /** What the ids were found by, for the audit trail. */
+  failures?: Pick<RetryFailures, "type" | "group">;
+};
 
 /** What may be started of each type. */
 export interface TaskTypeTools {
