@@ -43,11 +43,15 @@ async function begin(): Promise<QueryRunner> {
   return runner;
 }
 
-const create = async (app: QueryRunner): Promise<string> => {
-  const asked =
-    "SELECT outcome FROM unacked_create_task('paint', '{}', key => 'wall', on_conflict => 'queue-latest', id => $1)";
-  const [row] = await app.query(asked, [id]);
+const create = async (app: QueryRunner, onConflict = "queue-latest"): Promise<string> => {
+  const asked = "SELECT outcome FROM unacked_create_task('paint', '{}', key => 'wall', on_conflict => $2, id => $1)";
+  const [row] = await app.query(asked, [id, onConflict]);
   return row.outcome;
+};
+/** What the audit trail says that applications created, or changed: the ids of the tasks. */
+const recorded = async (): Promise<string[]> => {
+  const trail = "SELECT targets->0->>'id' AS id FROM audit WHERE authentication = 'database'";
+  return (await books.dataSource.query<{ id: string }[]>(trail)).map((row) => row.id);
 };
 const created = async () => {
   const rows = await books.dataSource.query<{ n: number }[]>("SELECT sum(created)::int AS n FROM task_figure_deltas");
@@ -72,6 +76,7 @@ test("A wish whose id has had its task creates none", async () => {
   await second.commitTransaction();
   expect(await left()).toEqual([]);
   expect(await created()).toBe(2);
+  expect(await recorded()).toEqual([id]);
 });
 
 test("A wish whose id has its task, which runs, does not let it run again", async () => {
@@ -116,4 +121,32 @@ test("A wish with an id that nobody has had is granted", async () => {
   await takers.complete(holder);
   await app.commitTransaction();
   expect((await takers.takeOne()).id).toBe(id);
+  expect(await recorded()).toEqual([id]);
+});
+
+test("A wish is told once in the audit trail, as done to the task that has the key at the commit", async () => {
+  const app = await begin();
+  expect(await create(app)).toBe("queued");
+  expect(await recorded()).toEqual([]);
+  await app.commitTransaction();
+  expect(await recorded()).toEqual([holder.id]);
+});
+
+test("A wish to replace is told once, as done to the task that was replaced", async () => {
+  await takers.complete(holder);
+  const { id: waiting } = await takers.create({ key: "wall" });
+  const app = await begin();
+  expect(await create(app, "replace")).toBe("replaced");
+  await app.commitTransaction();
+  expect(await recorded()).toEqual([waiting]);
+});
+
+test("A task that is created at once is told once, and one that is there already is not told", async () => {
+  await takers.complete(holder);
+  for (const outcome of ["created", "exists"]) {
+    const app = await begin();
+    expect(await create(app)).toBe(outcome);
+    await app.commitTransaction();
+  }
+  expect(await recorded()).toEqual([id]);
 });

@@ -53,6 +53,7 @@ import { FlowsByStatus0060 } from "../migrations/0060-flows-by-status.ts";
 import { PathsWithoutBooks0061 } from "../migrations/0061-paths-without-books.ts";
 import { TypeFacts0062 } from "../migrations/0062-type-facts.ts";
 import { DueTimersFrom0063 } from "../migrations/0063-due-timers-from.ts";
+import { WishesRecorded0064 } from "../migrations/0064-wishes-recorded.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { SIZES, TableSizes } from "../upkeep/table-sizes.ts";
@@ -177,6 +178,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       PathsWithoutBooks0061,
       TypeFacts0062,
       DueTimersFrom0063,
+      WishesRecorded0064,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),
