@@ -119,7 +119,7 @@ function Row({ entry }: { entry: AuditEntry }) {
         <Time at={at} />
       </td>
       <td>
-        {actor.name} <span className={css.role}>{actor.role}</span>
+        {actor.name} <span className={css.role}>{`${actor.role} · ${actor.authentication}`}</span>
       </td>
       <th scope="row">{action}</th>
       <td className={css.count}>{sayCount(count)}</td>
