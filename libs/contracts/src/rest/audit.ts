@@ -20,7 +20,7 @@ export type AuditedTarget = z.infer<typeof AuditedTarget>;
 export const AuditEntry = z
   .object({
     id: z.uuid(),
-    at: z.iso.datetime(),
+    at: z.iso.datetime().describe("when its transaction began: it may be seen after later ones"),
     actor: z.object({
       name: z.string(),
       role: Role,

@@ -13,7 +13,9 @@ export const auditRoute = (reads: ManagerReads) =>
     summary: "Who changed what and when, newest first",
     description:
       "An entry for every call that changed something, written in the same transaction as the change. A call for many is one " +
-      "entry, with how many and the first of their names. It is kept as long as deleted observers are (RETENTION_DAYS).",
+      "entry, with how many and the first of their names. It is kept as long as deleted observers are (RETENTION_DAYS). Who copies them elsewhere asks by " +
+      "`since` again from further back than the longest transaction takes, and keeps them by `id`: `at` is when an entry's transaction began, so one may be seen " +
+      "after later ones, and `count` grows until a call for very many, or its bulk work, is over.",
     answers: { 200: { description: "One page", examples: { "A stop of many": AUDIT_PAGE } } },
     async handle({ query: { cursor, observer, deed, action = deed, ...query } }) {
       const filter = { ...query, action, observer: observerParameter(observer), after: placeOf(cursor) };
