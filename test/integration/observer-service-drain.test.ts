@@ -1,7 +1,8 @@
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readStamps } from "../support/acts/stamps.ts";
+import { overlaps, readStamps } from "../support/acts/stamps.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
@@ -146,6 +147,51 @@ test.runIf(isTurnOf(0))(
     expect(kinds.indexOf("draining")).toBeLessThan(kinds.indexOf("RunReleased"));
   },
 );
+
+describe("a handler that does not stop by SIGTERM, beside a collector of traces that never answers,", () => {
+  /** By its own time, less the farewell's: 1.5 s. */
+  const STOP_TIMEOUT_MS = "2000";
+
+  async function handedOver(slots: string) {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as { port: number };
+    const { manager, service, file } = await bornService({
+      env: {
+        STOP_TIMEOUT_MS,
+        SLOTS: slots,
+        OBSERVERS_DIR: "test/fixtures/traced-observers",
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      },
+    });
+    // Of the same slot: it has a span to send.
+    const traced = await manager.start({ type: "traced", params: { secret: "none" } });
+    const { observerId } = await manager.start({ params: { file, ignoreAbort: true } });
+    await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(2));
+    const heir = startObserverService(manager.amqpUrl, { name: "heir" });
+    onTestFinished(async () => {
+      await heir.kill();
+      silent.close();
+    });
+    await manager.waitFor("ServiceBorn", (event) => event.pid === heir.pid);
+    expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    await eventually(() => expect(readStamps(file).some(({ serviceName }) => serviceName === "heir")).toBe(true));
+    const released = ofKind(manager, "RunReleased").map((event) => event.observerId);
+    return { file, released, observerId, traced: traced.observerId };
+  }
+
+  test.runIf(isTurnOf(0))("goes with its slot before another service has its message", async () => {
+    const { file, released, observerId, traced } = await handedOver("1");
+    expect(overlaps(readStamps(file))).toEqual([]);
+    expect(released).toEqual([traced, observerId]);
+  });
+
+  test.runIf(isTurnOf(1))("goes without slots with its process, by which another service has its message", async () => {
+    const { file, released, traced } = await handedOver("0");
+    expect(overlaps(readStamps(file))).toEqual([]);
+    expect(released).toEqual([traced]);
+  });
+});
 
 const consumingConnection = (manager: StandIn): Promise<string> =>
   eventually(async () => {

@@ -64,7 +64,7 @@ const Settings = z.object({
   STOP_TIMEOUT_MS: wholeNumber(100, 3_600_000)
     .default(25_000)
     .describe(
-      "How long a handler may take to settle after its abort, in ms; then its slot is ended. At SIGTERM that long is what the process takes in all: handlers have 3 s less (a quarter less, where that is less).",
+      "How long a handler may take to settle after its abort, in ms; then its slot is ended. At SIGTERM handlers have 3 s less (a quarter less, where that is less), and what has not settled by then ends with its slot, or with `SLOTS=0` with the process. The process takes that long in all; up to 5 s more where the broker, or who collects traces, does not answer.",
     ),
   CHECKPOINT_EVERY_MS: wholeNumber(0, 3_600_000)
     .default(1_000)

@@ -12,7 +12,7 @@ import { Intake } from "../keeper/intake/intake.ts";
 import { Shed } from "../keeper/intake/shed.ts";
 import { Tombstones } from "../keeper/intake/tombstones.ts";
 import { WorkConsumer } from "../keeper/intake/work-consumer.ts";
-import { fencedTogether, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
+import { type FencedRuns, fencedTogether, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
 import { ErrorReporter } from "../keeper/outbox/error-reporter.ts";
 import { EventSender } from "../keeper/outbox/event-sender.ts";
 import { createOutput } from "../keeper/outbox/output.ts";
@@ -50,6 +50,7 @@ export class ObserverService {
   readonly #generations: Generations;
   readonly #events: EventSender;
   readonly #runner: Runner;
+  readonly #runs: FencedRuns;
   readonly #lease: LeaseKeeper;
   readonly #tasks: TaskSide;
   readonly #work: WorkConsumer;
@@ -134,6 +135,7 @@ export class ObserverService {
     });
     this.#tasks = tasks;
     const runs = fencedTogether(runner, tasks.runner);
+    this.#runs = runs;
     const caution = new Caution(workerCount);
     this.#lease = new LeaseKeeper({
       runs,
@@ -274,8 +276,8 @@ export class ObserverService {
   }
 
   /**
-   * SIGTERM. Takes nothing new, lets every run settle and gives its message back, says so, closes: all within
-   * `stopTimeoutMs`. A crash in the middle leaves the rest to the broker, which gives it back likewise.
+   * SIGTERM. Takes nothing new, lets every run settle and gives its message back, ends for certain what does not, says so: all within
+   * `stopTimeoutMs`; and closes. A crash in the middle leaves the rest to the broker, which gives it back likewise.
    */
   async end(why: string): Promise<void> {
     if (this.#ending) return;
@@ -284,8 +286,9 @@ export class ObserverService {
     const endMs = performance.now() + stopTimeoutMs;
     const farewellMs = Math.min(FAREWELL_MS, stopTimeoutMs / 4);
     await this.#drain.run(why, stopTimeoutMs - farewellMs);
+    const nothingRuns = await this.#endUnsettled(farewellMs / 2);
     await this.#sayFarewell(why, Math.max(0, Math.min(endMs - performance.now(), farewellMs)));
-    await this.#close();
+    await this.#close(nothingRuns);
   }
 
   /** Something broke that is nobody's: fences everything, says so if it can, and has the process end. */
@@ -319,13 +322,27 @@ export class ObserverService {
     await this.#voice.sayFarewell(reason, this.#publisher.status.up ? limitMs : 0);
   }
 
-  async #close(): Promise<void> {
+  /**
+   * Who has not settled goes with its slot, while the broker keeps its message from others; then that is given back as any other.
+   *
+   * @returns false: without slots only the end of this process ends it
+   */
+  async #endUnsettled(limitMs: number): Promise<boolean> {
+    const { generation } = this.#generations.status;
+    if (this.#runs.unsettled(generation).length === 0) return true;
+    if (!this.#runs.endForCertain(generation)) return false;
+    await within(limitMs, this.#runs.settled(generation));
+    return true;
+  }
+
+  /** @param nothingRuns else the connection that holds the messages is left standing: it goes with the process, and what runs with both */
+  async #close(nothingRuns: boolean): Promise<void> {
     this.#lease.retire();
     this.#closing.abort();
     this.#events.close();
     this.#tasks.sender.close();
     const { handlers, tracing } = this.#parts;
     const ended = handlers.close(tracing === undefined ? 0 : FLUSH_MS);
-    await Promise.all([ended, this.#generations.close(), this.#publisher.close()]);
+    await Promise.all([ended, nothingRuns && this.#generations.close(), this.#publisher.close()]);
   }
 }
