@@ -8,6 +8,49 @@ import {
 /** What stands behind a status in a cell. */
 const PENDING_WORDS = { pause: "pausing", update: "updating" };
 
+/**
+ * Of every input: `tsc` finds the one that is missing.
+ *
+ * @type {Record<import("../../services/observer-manager/dist/domain/observers/observer-machine.js").ObserverInput, string>}
+ */
+const INPUTS = {
+  "run-requested": "a run asks whether its handler may start",
+  "run-current": "a run has become the observer's own",
+  "run-retrying": "its handler threw and waits, still unacked",
+  "run-stopped": "the run was stopped, and its message is acked",
+  "run-failed": "it has failed for good, and its message is acked",
+  "run-completed": "its handler has returned, and its message is acked",
+  "run-lost": "the run ended without the observer being over; the broker has its message",
+  "start-refused": "a service remembered a stop of this revision and acked the message",
+  "type-unknown": "a service does not know the type and acked the message",
+  absent: "proven that neither the broker nor a service has it",
+  delete: "a client wants it to be over",
+  "delete-asking": "the same, while a run of it asks whether it may start: somebody has it, and can be told",
+  "force-delete": "the same, and nobody needs to have it",
+  restart: "a client wants it to begin again",
+  pause: "a client, or a schedule, wants it to rest",
+  resume: "and to go on",
+  "resume-early": "a resumption before its time to start (`startAt`) has come",
+  "resume-changed": "a resumption, while the pause is under way, of what was changed since",
+  update: "what its handler is given was changed, and it has to begin again for that",
+  "tell-update": "the same, of what its run is told of and takes as it goes on",
+  "start-due": "its time to start has come, and there is a worker for it, or it need not have one",
+};
+
+/** @type {Record<import("../../services/observer-manager/dist/domain/observers/observer-machine.js").ObserverAction, string>} */
+const ACTIONS = {
+  "send-start": "a new message with revision + 1",
+  "send-start-later": "the same after a pause",
+  "send-stop": "a stop to all services, again until it is answered",
+  "stop-run": "a stop to that run alone",
+  "restart-run": "to that run: it begins again in place",
+  "tell-run": "to the current run: what is wanted of it, again until it is answered",
+  admit: "to the run that asks: its handler may start, again until it is heard",
+  forget: "nothing more is to be sent",
+  abandon: "the same, and its message stays where it stands",
+  "forget-stop": "the stop is not said again; who has heard it may follow it still",
+};
+
 /** The table of an observer's states, with a picture of it, from the machine itself. */
 export function stateMachinePage() {
   return `# The states of an observer
@@ -31,19 +74,18 @@ While an update is under way, \`pending: "update"\` ([decision 19](decisions/001
 
 ${pendingTable("update")}
 
-In a cell: the next status and, after the colon, what is sent; · means that nothing changes; a 409 problem is in quotes.
+In a cell: the next status and, after the colon, what is sent; · means that nothing changes; a 409 problem is in quotes. With
+\`+ pausing\` or \`+ updating\` the status stays, or is that one, while that is under way.
 
-- \`run-current\`: a run has become the observer's own · \`run-retrying\`: its handler threw and waits, still unacked
-- \`run-stopped\`, \`run-failed\`, \`run-completed\`: the run is over and its message is acked
-- \`run-lost\`: the run ended without the observer being over; the broker has its message
-- \`start-refused\`: a service remembered a stop of this revision and acked the message
-- \`type-unknown\`: a service does not know the type and acked the message
-- \`absent\`: proven that neither the broker nor a service has it
-- \`delete\`, \`force-delete\`, \`restart\`, \`pause\`, \`resume\`: what a client asked for
-- \`update\`: a client changed what a handler is given · \`resume-changed\`: a resumption, while the pause is under way, of what was changed since
-- \`send-start\`: a new message with revision + 1 · \`send-stop\`: broadcast, again until it is answered ·
-  \`stop-run\`: that run alone · \`restart-run\`: in place · \`forget\`: nothing more is to be sent · \`abandon\`: the same, and its message stays where it stands · \`forget-stop\`: the stop is not said again ·
-  \`+ pausing\`, \`+ updating\`: the status stays, or is that one, while that is under way
+Inputs:
+
+${OBSERVER_INPUTS.map((input) => `- \`${input}\`: ${INPUTS[input]}`).join("\n")}
+
+What is sent:
+
+${Object.entries(ACTIONS)
+  .map(([action, words]) => `- \`${action}\`: ${words}`)
+  .join("\n")}
 `;
 }
 
@@ -74,7 +116,8 @@ function diagram() {
     }
   }
   const lines = [...arrows].map(([arrow, inputs]) => `  ${arrow}: ${inputs.join(", ")}`);
-  return ["```mermaid", "stateDiagram-v2", "  [*] --> Created: create", ...lines, "  Deleted --> [*]", "```"].join("\n");
+  const begins = ["  [*] --> Created: create", "  [*] --> Scheduled: create with a later startAt"];
+  return ["```mermaid", "stateDiagram-v2", ...begins, ...lines, "  Deleted --> [*]", "```"].join("\n");
 }
 
 /** Each status, and behind them those beside which something may be under way. */
