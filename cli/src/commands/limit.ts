@@ -22,12 +22,12 @@ export function addLimit(program: Command, io: Io): void {
     .command("limit")
     .summary("change how many tasks of a type may run, or pause it")
     .description(
-      "Change how many tasks of a type may run at once or be started in a second, or pause it. What is not given stays as it is; `none` takes a limit away. It holds at once, in all pools; what runs goes on. How it stands: unacked get task-types.",
+      "Change how many tasks of a type may run at once or be sent to workers in a second, or pause it. What is not given stays as it is; `none` takes a limit away. It holds at once, in all pools; what runs goes on. How it stands: unacked get task-types.",
     )
     .argument("<type>", "the task type")
     .option("--max-running <count>", "so many at once, at most: 1 or more; to start none: --pause")
     .option("--min-running <count>", "so many workers are kept for it, in each pool")
-    .option("--rate <count>", "so many are started in a second, at most: 1 or more")
+    .option("--rate <count>", "so many are sent to workers in a second, at most: 1 or more")
     .option("--pause", "start none")
     .option("--resume", "start them again")
     .option("--outside", "its tasks are created although no service has it: they are taken by workers outside")

@@ -22,7 +22,7 @@ const LIMITS = {
     .min(1, NO_LIMIT_IS_ZERO)
     .max(100_000)
     .nullable()
-    .describe("so many are started in any second at most; null: no limit"),
+    .describe("so many are sent to workers, or taken by workers outside, in any second at most; null: no limit"),
   outside: z
     .boolean()
     .describe("it is worked outside: its tasks are created although no service has it, and wait until somebody takes them")

@@ -50,7 +50,7 @@ export function LimitDialog({ of, onClose }: { of: TaskTypeView; onClose: (hasCh
         />
         {field("maxRunning", "At most at once", "Sent or running, in all pools together.")}
         {field("minRunning", "Workers kept for it", "In each pool that has it, used or not.")}
-        {field("ratePerSecond", "Starts a second", "In any second, and nothing is caught up with.")}
+        {field("ratePerSecond", "Starts a second", "Sent to workers in any second; nothing is caught up with.")}
       </div>
     </ConfirmDialog>
   );
