@@ -238,9 +238,10 @@ test.runIf(isTurnOf(0))(
     expect(sentAgain?.count).toBeGreaterThan(0);
     expect(inAlarm.length).toBeGreaterThan(3);
 
-    expect(longest.ms, longest.statement).toBeLessThan(8_000 + longest.bareMs);
+    // Beyond what the machine took from a bare client meanwhile.
+    expect(longest.ms, longest.statement).toBeLessThan(2_000 + longest.bareMs);
     expect(Math.max(...inAlarm)).toBe(0);
-    expect(cancelP99).toBeLessThan(8_000);
+    expect(cancelP99).toBeLessThan(1_000 + longest.bareMs);
     expect(claimed.p50).toBeLessThan(2 * claimedBefore.p50 + NOISE_MS);
     const { items } = (await system.call<{ items: unknown[] }>("GET", "/api/v1/errors")).body;
     expect(items).toEqual([]);

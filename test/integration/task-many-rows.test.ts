@@ -12,7 +12,8 @@ import { queryRows } from "../support/servers/servers.ts";
 /** `MANY_ROWS=1000000 npx vitest run --project servers test/integration/task-many-rows` is what the figures of docs/tasks.md come from. */
 const ROWS = Number(process.env.MANY_ROWS ?? 100_000);
 const LOOKS = 10;
-const LIMIT_MS = 2_000; // 200 on a quiet machine: the figures are printed
+/** For the best of the looks: what else the machine does takes longer than that from some of them. */
+const LIMIT_MS = 200;
 
 /** As it is: nearly all have completed, over eight days; one of a hundred failed, one type of a thousand is rare, as is one pool. */
 const FILL = `
@@ -50,6 +51,13 @@ const read = async (query: string): Promise<{ page: TaskPage; tookMs: number }> 
   return { page: body, tookMs: performance.now() - beganMs };
 };
 
+function expectWithinLimit(query: string, took: number[]): void {
+  const sorted = took.toSorted((a, b) => a - b);
+  const [best = 0, median = 0, most = 0] = [sorted[0], sorted[LOOKS / 2], sorted.at(-1)];
+  console.log(`${query}: ${median.toFixed(0)} ms, ${best.toFixed(0)} to ${most.toFixed(0)} ms`);
+  expect(best).toBeLessThan(LIMIT_MS);
+}
+
 describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and its count are there within ${LIMIT_MS} ms`, () => {
   const isMany = ROWS > 50_000;
   test.each(
@@ -80,9 +88,7 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and 
       if (total === "more") expect([page.total, page.isTotalExact]).toEqual([10_000, false]);
       else if (total >= 0) expect([page.total, page.isTotalExact]).toEqual([total, true]);
     }
-    const median = took.toSorted((a, b) => a - b)[LOOKS / 2] ?? 0;
-    console.log(`${query || "all"}: ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`);
-    expect(median).toBeLessThan(LIMIT_MS);
+    expectWithinLimit(query || "all", took);
   });
 
   test("failures are grouped in the time of a look", async () => {
@@ -132,9 +138,7 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those t
         total === "more" ? [10_000, false] : [Math.min(total, 10_000), total <= 10_000],
       );
     }
-    const median = took.toSorted((a, b) => a - b)[LOOKS / 2] ?? 0;
-    console.log(`${query}: ${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`);
-    expect(median).toBeLessThan(LIMIT_MS);
+    expectWithinLimit(query, took);
   });
 
   test.runIf(isTurnOf(2))("none of them reads the table from end to end", async () => {
