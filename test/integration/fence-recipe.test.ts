@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { untilWait } from "../support/servers/lock-waits.ts";
 import { freshDatabase } from "../support/servers/servers.ts";
 
 const PAGE = readFileSync("docs/write-an-observer.md", "utf8");
@@ -61,10 +62,10 @@ describe("the recipe of a fence", () => {
     let overtaking: Promise<unknown> = Promise.resolve();
     await write(older, epoch, 6, async () => {
       overtaking = write(newer, epoch + 1_000, 7).then(() => order.push("newer"));
+      overtaking.catch(() => undefined); // awaited below
       // It stands before the fence.
       const watcher = await connect();
-      for (let waits = 0; waits === 0; )
-        waits = (await watcher.query("SELECT FROM pg_locks WHERE NOT granted")).rowCount ?? 0;
+      await untilWait({ query: async (sql) => (await watcher.query(sql)).rows });
       order.push("older");
     });
     await overtaking;

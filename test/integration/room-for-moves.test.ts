@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { PostgresBalanceStore } from "../../services/observer-manager/src/adapters/postgres/balance/postgres-balance-store.ts";
 import { BalanceDesk } from "../../services/observer-manager/src/operations/balance/balance-desk.ts";
-import { eventually } from "../support/eventually.ts";
 import { putObserver, putRunning, putService, SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 
 /* A move for which the others have no worker is refused: it would be a stop for nothing. */
 
@@ -64,10 +64,8 @@ test("Two that ask at once for the last free worker do not both get it", async (
   try {
     await other.query("LOCK TABLE moves IN SHARE MODE"); // who has chosen waits here with what it writes
     const answers = Promise.all([move(`${a}`), move(`${b}`)]);
-    await eventually(async () => {
-      const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-      expect(await books.dataSource.query(waiting)).toHaveLength(2);
-    });
+    answers.catch(() => undefined); // awaited below
+    await untilWait(books.dataSource, 2);
     await other.commitTransaction();
     expect((await answers).toSorted()).toEqual(["accepted", "nowhere-to-move"]);
   } finally {

@@ -4,8 +4,8 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Portions } from "../../services/observer-manager/src/adapters/amqp/deliveries/portions.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
-import { eventually } from "../support/eventually.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 
 /* A batch of a number counts once, however often and to whomever it comes. */
@@ -60,12 +60,12 @@ test("What another manager, which was killed behind its COMMIT, writes just then
   const holder = books.dataSource.createQueryRunner();
   await holder.startTransaction();
   await holder.query("SELECT FROM tasks WHERE id = $1 FOR UPDATE", [task.id]);
-  const waiting = (count: number) =>
-    eventually(async () => expect(await query("SELECT FROM pg_locks WHERE NOT granted")).toHaveLength(count));
   const first = ledger.apply(batches, false);
-  await waiting(1);
+  first.catch(() => undefined); // awaited below, as the second is
+  await untilWait(books.dataSource, 1);
   const second = newLedger().apply(batches, true);
-  await waiting(2);
+  second.catch(() => undefined);
+  await untilWait(books.dataSource, 2);
   await holder.commitTransaction();
   await holder.release();
   await Promise.all([first, second]);

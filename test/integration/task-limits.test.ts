@@ -7,10 +7,10 @@ import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tas
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
-import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
@@ -121,7 +121,8 @@ test.each(LEFT)(
     await other.startTransaction();
     await other.query("SELECT FROM task_types FOR UPDATE");
     const joined = queue.claimFollowers("default", "work", lanes, [0, 0]);
-    await eventually(async () => expect(await db.query("SELECT FROM pg_locks WHERE NOT granted")).toHaveLength(1));
+    joined.catch(() => undefined); // awaited below
+    await untilWait(db);
     // Behind the beginning of the other statement, which saw the first of its lane in flight.
     await db.query(left, lanes);
     await other.query(CLAIM, ["other", 9, 9, TYPES]);

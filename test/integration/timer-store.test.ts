@@ -16,6 +16,7 @@ import type {
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 
 const books = useBooks("timers, ended_timers, timer_claims, timer_owners, audit");
 const stores = () => ({
@@ -48,15 +49,6 @@ const settle = async (due: readonly DueTimer[], claimId: string, outcome: Firing
   if (outcome !== "fired") await firing.giveBack(claimId, outcome, ids);
   await firing.finish([{ claimId, fired: outcome === "fired" ? ids : [] }]);
 };
-
-/** So many wait for a lock. */
-const untilWait = (count: number) =>
-  eventually(async () => {
-    const [row] = await books.dataSource.query(
-      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    expect(row.count).toBeGreaterThanOrEqual(count);
-  });
 
 const deadlocks = async () => {
   const [row] = await books.dataSource.query(
@@ -152,10 +144,10 @@ it.each(["set", "cancelled"] as const)("Whoever locks timers the other way round
     how === "set"
       ? store.put(putsOf(three.map((one) => ({ ...one, payload: "new" }))))
       : store.cancel(three.map(({ id }) => ({ id, action: cancelled() })));
-  await untilWait(1);
+  await untilWait(books.dataSource);
   await other.query("SET LOCAL deadlock_timeout = '10min'"); // it is the store that finds out, and is ended
   const locked = lock(other, first);
-  await untilWait(2);
+  await untilWait(books.dataSource, 2);
   await between.commitTransaction();
   await locked;
   await other.commitTransaction();
@@ -447,7 +439,7 @@ it("A confirm that comes while others take the claim over, or claim it again, is
     await taking.startTransaction();
     await taking.query("DELETE FROM timer_owners WHERE id = $1", [owner]);
     const written = firing.fired([one.id]); // waits for the row
-    await untilWait(1);
+    await untilWait(books.dataSource);
     await taking.commitTransaction();
     await taking.release();
     if (untilClaimed) await claimAll(randomUUID());
@@ -493,7 +485,7 @@ it("Who sets the same timer while it is claimed, or given back, is answered with
     await claiming.startTransaction();
     await claiming.query("SELECT FROM timers WHERE id = $1 FOR UPDATE", [one.id]);
     const put = putOne(one); // meets the row, and waits for it
-    await untilWait(1);
+    await untilWait(books.dataSource);
     const claimId = randomUUID();
     await claiming.query(
       "WITH gone AS (DELETE FROM timers WHERE id = $1 RETURNING *), kept AS (INSERT INTO ended_timers (id, name, payload, due_at, expires_at, status, returns, created_at, ended_at, claim_id, default_expiry, unsure) SELECT id, name, payload, due_at, expires_at, 'Fired', returns, created_at, now(), $2::uuid, default_expiry, unsure FROM gone) INSERT INTO timer_claims VALUES ($2::uuid, $3, ARRAY[$1::uuid])",
