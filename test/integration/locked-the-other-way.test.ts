@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { CreateFlow, newFlowId, PutSchedule, type TaskId } from "@unacked/contracts";
-import type { QueryRunner } from "typeorm";
-import { expect, it } from "vitest";
+import type { DataSource, QueryRunner } from "typeorm";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
 import { PostgresFlowStore } from "../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
@@ -11,11 +12,24 @@ import { PostgresTaskFailureStore } from "../../services/observer-manager/src/ad
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";
-import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 
 /* Who is ended, as he and somebody else wait for each other's tasks, does it again: nobody who asked is told. */
 
 const books = useBooks("schedules, tasks, ended_tasks, task_services, audit, flows, flow_tasks, flow_edges, flow_ends");
+
+/**
+ * PostgreSQL looks once whether somebody waits in a circle, so long after he began to (1 s): on a machine that does much else the other
+ * may join him later, and nobody finds it.
+ */
+let patient: DataSource;
+beforeAll(async () => {
+  const url = new URL(books.databaseUrl);
+  url.searchParams.set("options", "-c deadlock_timeout=5s");
+  patient = await createDataSource({ databaseUrl: String(url), log: keptLog() }).initialize();
+});
+afterAll(() => patient.destroy());
 
 const deadlocks = async (): Promise<number> => {
   const [row] = await books.dataSource.query(
@@ -23,15 +37,6 @@ const deadlocks = async (): Promise<number> => {
   );
   return row.count;
 };
-
-/** So many wait for a lock. */
-const untilWait = (count: number) =>
-  eventually(async () => {
-    const [row] = await books.dataSource.query(
-      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    expect(row.count).toBeGreaterThanOrEqual(count);
-  });
 
 /** Does it while another, who has done `first`, does `second` as soon as it waits for him: so that it is ended, and not he. */
 async function meanwhile<Result>(
@@ -45,7 +50,7 @@ async function meanwhile<Result>(
   await does.first(other);
   const result = it();
   result.catch(() => undefined); // awaited below
-  await untilWait(1);
+  await untilWait(books.dataSource);
   await does.second(other);
   await other.commitTransaction();
   await other.release();
@@ -59,7 +64,7 @@ const lock = (id: string | undefined) => (other: QueryRunner) =>
 
 it("A run by hand that cancels what runs", async () => {
   const desk = new ScheduleDesk({
-    store: new PostgresScheduleStore(books.dataSource),
+    store: new PostgresScheduleStore(patient),
     types: new PostgresTaskStore(books.dataSource),
     wake: () => undefined,
     wakeTasks: () => undefined,
@@ -97,7 +102,7 @@ it("A retry with other params, whose key somebody has who runs many again", asyn
       ),
     second: (other: QueryRunner) => other.query("SELECT FROM ended_tasks WHERE id = $1 FOR UPDATE", [id]),
   };
-  const store = new PostgresTaskFailureStore(books.dataSource);
+  const store = new PostgresTaskFailureStore(books.dataSource); // it waits for a key no longer than 2 s
   expect(await meanwhile(does, () => store.retryWith(id as TaskId, { a: 2 }, retry))).toEqual({ kind: "key-taken", winner });
 });
 
@@ -119,7 +124,7 @@ it("A flow that is cancelled whole, some of its tasks at a time", async () => {
   const { store, id, taskOf } = await createFlow();
   await store.cancel(id, newAction("flow.cancel", SOMEBODY));
   const [lowest, , highest] = [...taskOf.values()];
-  const follower = new PostgresFlowFollowStore(books.dataSource);
+  const follower = new PostgresFlowFollowStore(patient);
   const done = await meanwhile({ first: lock(highest), second: lock(lowest) }, () => follower.cancelSome(10));
   expect(done?.over.toSorted()).toEqual([...taskOf.values()].toSorted());
 });
@@ -131,7 +136,7 @@ it("An end of a task of a flow that unlocks others", async () => {
      SELECT flow_id, ref, task_id, 'Completed', now() FROM flow_tasks WHERE flow_id = $1 AND ref = 'first'`,
     [id],
   );
-  const follower = new PostgresFlowFollowStore(books.dataSource);
+  const follower = new PostgresFlowFollowStore(patient);
   // In which order it unlocks them is PostgreSQL's choice; the flow it has locked before.
   const lockFlow = (other: QueryRunner) => other.query("SELECT FROM flows WHERE id = $1 FOR UPDATE", [id]);
   const does = { first: lock(taskOf.get("b")), second: lockFlow };
