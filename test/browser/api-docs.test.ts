@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, NARROW, openPage, takePicture } from "../support/browser/browser.ts";
+import { launchBrowser, NARROW, openPage, POLL, takePicture } from "../support/browser/browser.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { openApi } from "../support/rest/rest-contract.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
@@ -21,7 +21,7 @@ describe.each(inTurn(["light", "dark"] as const))("the API's documentation in %s
   test("has every call with its examples, breaks no Content-Security-Policy, and asks no other host", async () => {
     const { page, problems, foreign } = await openPage(browser, `${manager.url}/api/docs`, { colorScheme });
     await page.getByRole("heading", { name: "Problems" }).waitFor();
-    expect(await page.locator(".opblock").count()).toBe(CALLS);
+    await expect.poll(() => page.locator(".opblock").count(), POLL).toBe(CALLS);
     await page.getByText("Every code, and what to do").click();
     await page.getByText("Nothing is left to do.").waitFor();
     await page.getByText("Every code, and what to do").click();

@@ -228,7 +228,7 @@ describe("many tabs of one browser", () => {
       await untilLive(first);
       await first.waitForTimeout(11_000); // it waits so long for a worker's answer before it has a stream of its own
       await untilLive(first);
-      expect(await streams()).toBe(1);
+      await untilStreams(1);
     },
     240_000,
   );

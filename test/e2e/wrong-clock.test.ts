@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type { RunView } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
@@ -42,10 +43,17 @@ describe.runIf(isTurnOf(2))("services whose wall clocks are wrong by hours", () 
     }
     await system.untilStatus(["retried-1", "retried-2"], "Processing");
 
+    // The books say that they are Processing until they hear of a death.
+    const untilAllOn = (name: string) =>
+      eventually(async () => {
+        const all = await system.observers(ids);
+        expect(all.map((one) => [one.status, one.service?.name])).toEqual(ids.map(() => ["Processing", name]));
+      });
     await system.service("ahead").kill("SIGKILL");
-    await system.untilStatus(ids, "Processing");
+    await untilAllOn("behind");
     await system.startService("ahead", { env: withClock(5 * HOUR_MS) });
     await system.service("behind").kill("SIGTERM");
+    await untilAllOn("ahead");
     await system.remove("observer-0");
     await system.check({ maxOverlapMs: 0 });
 

@@ -234,7 +234,9 @@ describe("a client that comes back", () => {
                 '{"maxAttempts":1,"delaysMs":[1],"resetAfterMs":1}', 'Created' FROM generate_series(1, $1::int)`,
         [count],
       );
-    const { cursor } = await liveClient(hub);
+    const before = await liveClient(hub);
+    await received(before, [await change()]); // who has heard that is behind all rows of before, whoever writes elsewhere
+    const { cursor } = before;
     await insertMany(MAX_REPLAYED_ROWS);
     const inTime = await liveClient(hub, cursor);
     await eventually(() => expect(new Set(inTime.ids()).size).toBe(MAX_REPLAYED_ROWS));

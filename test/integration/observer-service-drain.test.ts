@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type ServiceEvent, workQueueName } from "@unacked/contracts";
@@ -111,10 +112,13 @@ describe("a service that is told to drain", () => {
 
   test.runIf(isTurnOf(2))("ends in order when it gets SIGTERM in the middle of it", async () => {
     const { manager, service, file, keyOf } = await bornService();
-    await running(manager, 2, { file, stopDelayMs: 500 });
+    await running(manager, 2, { file, stopWhenFile: `${file}.stop` });
     await manager.control({ kind: "Drain" }, keyOf(1));
     await manager.waitFor("ServiceAlive", ({ draining }) => draining);
-    expect(await service.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    const ended = service.kill("SIGTERM");
+    await service.waitForLine((line) => line.includes('"why":"SIGTERM"'));
+    writeFileSync(`${file}.stop`, "");
+    expect(await ended).toEqual({ code: 0, signal: null });
     await manager.waitFor("ServiceDied");
     expect(manager.events().at(-1)?.kind).toBe("ServiceDied");
     expect(ofKind(manager, "RunReleased")).toHaveLength(2);
@@ -123,11 +127,14 @@ describe("a service that is told to drain", () => {
 
   test.runIf(isTurnOf(2))("still stops what it is told to stop", async () => {
     const { manager, file, keyOf } = await bornService();
-    const { observerId } = await manager.start({ params: { file, stopDelayMs: 3_000 } });
+    const { observerId } = await manager.start({ params: { file, stopWhenFile: `${file}.stop` } });
     await manager.waitFor("RunStarted");
     await manager.control({ kind: "Drain" }, keyOf(1));
     await manager.waitFor("ServiceAlive", ({ draining }) => draining);
     await manager.control({ kind: "StopObservers", targets: [{ observerId, revision: 1 }] });
+    await manager.control({ kind: "ReportInventory" }, keyOf(1));
+    await manager.waitFor("Inventory"); // it has been told to stop by then
+    writeFileSync(`${file}.stop`, "");
     expect(await manager.waitFor("RunStopped")).toMatchObject({ observerId, reason: "stopped" });
     await queueHolds(manager, { total: 0 });
   });

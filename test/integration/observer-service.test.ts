@@ -495,8 +495,9 @@ describe.runIf(isTurnOf(2))("an event loop that is blocked past the lease's dead
     await manager.start({ params: { file, blockLoopMs: 1_700, blockAfterMs: 1_000 } });
     await manager.start({ params: { file } });
     await service.waitForEvent("lease-lost");
-    await eventually(() => expect(ofKind(manager, "RunReleased")).toHaveLength(2));
-    await eventually(() => expect(ofKind(manager, "ServiceBorn")).toHaveLength(2));
+    // What starts again blocks it again.
+    await eventually(() => expect(ofKind(manager, "RunReleased").length).toBeGreaterThanOrEqual(2));
+    await eventually(() => expect(ofKind(manager, "ServiceBorn").length).toBeGreaterThanOrEqual(2));
   });
 });
 
