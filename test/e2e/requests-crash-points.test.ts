@@ -75,7 +75,7 @@ describe("requests over AMQP, when something dies or is lost", () => {
       await eventually(async () => {
         await client.query("SELECT pg_stat_clear_snapshot()"); // in a transaction the first look would be all there ever is
         const { rows } = await client.query(
-          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%task_requests%'",
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%task_requests%'",
         );
         expect(rows).toHaveLength(1);
       });

@@ -60,7 +60,7 @@ test("while an alarm blocks publishes they wait, without a time limit but bounde
   const consuming = await connection.up();
   const started = publisher(broker.amqpUrl, {
     declare: (session) => session.declare(queueNamed("alarmed")),
-    confirmTimeoutMs: 1_500,
+    confirmTimeoutMs: 4_000,
     maxWaiting: 4,
   });
   await started.writable();
@@ -79,7 +79,7 @@ test("while an alarm blocks publishes they wait, without a time limit but bounde
   await eventually(async () => {
     await consuming.reach("alarmed");
     expect(await consuming.inspect("alarmed")).toMatchObject({ messageCount: 0 });
-    return performance.now() - blockedAtMs > 3_000; // twice the confirm's time limit
+    return performance.now() - blockedAtMs > 8_000; // twice the confirm's time limit
   });
   expect(started.status).toMatchObject({ up: true, blocked: true, generation: 1 });
   expect(isWritable).toBe(false);
@@ -94,7 +94,7 @@ test("a publisher that connects while the alarm is on is found out blocked by it
   await memoryAlarm(dir, true);
   const started = publisher(broker.amqpUrl, {
     declare: (session) => session.declare(queueNamed("alarmed")),
-    confirmTimeoutMs: 1_500,
+    confirmTimeoutMs: 4_000,
   });
   await started.writable();
   const publishing = started.publish(message("sixth"));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Delivery, Outgoing, Publisher, PublisherOptions } from "../../libs/broker/src/index.ts";
 import { publisher, queueNamed, supervised } from "../support/broker/broker-client.ts";
@@ -191,13 +192,13 @@ describe("publish()", () => {
   });
 
   test("gives up a confirm that is late, ends the session for it, and goes on in the next", async () => {
-    const { proxy, started } = await proxiedPublisherTo("late", { confirmTimeoutMs: 2_000 });
+    const { proxy, started } = await proxiedPublisherTo("late", { confirmTimeoutMs: 6_000 });
     await started.publish(message("late"));
     proxy.blackhole("to-client");
     await expect(started.publish(message("late"))).rejects.toMatchObject({ code: "too-late" });
     expect(started.status).toMatchObject({
       up: false,
-      lastLoss: { kind: "ended-by-owner", detail: "no confirm within 2000 ms" },
+      lastLoss: { kind: "ended-by-owner", detail: "no confirm within 6000 ms" },
     });
     await proxy.heal();
     await started.writable();
@@ -220,9 +221,12 @@ describe("publish()", () => {
   });
 
   test("keeps the session while confirms come in time, however long it goes on", async () => {
-    const started = await publisherTo("steady", { confirmTimeoutMs: 1_500 });
-    const untilMs = performance.now() + 3_000;
-    while (performance.now() < untilMs) await started.publish(message("steady"));
+    const started = await publisherTo("steady", { confirmTimeoutMs: 6_000 });
+    const untilMs = performance.now() + 9_000;
+    while (performance.now() < untilMs) {
+      await started.publish(message("steady"));
+      await sleep(20);
+    }
     expect(started.status).toMatchObject({ up: true, generation: 1 });
   });
 

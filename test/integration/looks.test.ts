@@ -16,10 +16,19 @@ async function twoTables() {
   return { databaseUrl, looks: Looks.of(dataSource), asked: vi.spyOn(dataSource, "query"), dataSource };
 }
 
+/** For a machine that does much else: however long PostgreSQL takes, nobody looks by himself. */
+function neverTooLong(): void {
+  const later = globalThis.setTimeout;
+  const patient = (act: () => void, ms?: number) => later(ms === 500 ? () => undefined : act, ms);
+  const timers = vi.spyOn(globalThis, "setTimeout").mockImplementation(patient as typeof setTimeout);
+  onTestFinished(() => timers.mockRestore());
+}
+
 const MAX_BELOW = "SELECT max(number) FROM numbers WHERE number < $1";
 const ANY_LOCKED = "SELECT EXISTS (SELECT FROM locked WHERE number = $2 OR number > $1)";
 
 test("what is asked in the same moment is one statement, and each is answered its own", async () => {
+  neverTooLong();
   const { looks, asked, dataSource } = await twoTables();
   const answers = await Promise.all([
     looks.ask(MAX_BELOW, [3]),

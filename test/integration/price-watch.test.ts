@@ -114,7 +114,7 @@ test("a quiet market is no dead one: pongs keep the connection", async () => {
       if (++pings === 3) socket.send(ticker("102", 2));
     });
   });
-  const run = watch({ url, silentAfterMs: 2_000 });
+  const run = watch({ url, silentAfterMs: 8_000 });
   expect(await run.waitForEvent(undefined, { timeoutMs: 60_000 })).toMatchObject({ ticks: 2 });
   expect(connections()).toBe(1);
 });
