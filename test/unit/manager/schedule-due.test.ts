@@ -1,9 +1,12 @@
 import { PutSchedule } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { definitionOf } from "../../../services/observer-manager/src/domain/schedules/definition.ts";
 import { dueTimes } from "../../../services/observer-manager/src/domain/schedules/due.ts";
 import { decideOverlap, MAX_QUEUED } from "../../../services/observer-manager/src/domain/schedules/overlap.ts";
 import { jitterOf } from "../../../services/observer-manager/src/domain/schedules/times.ts";
+import { decideDue } from "../../../services/observer-manager/src/operations/schedules/firing.ts";
+import type { TaskScheduleState } from "../../../services/observer-manager/src/operations/schedules/schedule-store.ts";
 
 const S = 1_000;
 const MINUTE = 60 * S;
@@ -205,8 +208,9 @@ describe("other rules of its zone than when the next time was written", () => {
 });
 
 describe("overlaps", () => {
-  const words = (policy: Parameters<typeof decideOverlap>[0], running: number, queued: number, count: number): string =>
-    decideOverlap(policy, { running, queued }, count)
+  type Policy = Parameters<typeof decideOverlap>[0];
+  const words = (policy: Policy, running: number, queued: number, count: number, first?: number): string =>
+    decideOverlap(policy, { running, queued }, count, first)
       .map((one) => (one.kind === "skip" ? one.reason : one.kind))
       .join(" ");
   it.each([
@@ -226,6 +230,27 @@ describe("overlaps", () => {
     ["skip", 0, 0, 0, ""],
   ] as const)("%s, with %i running, %i queued and %i due: %s", (policy, running, queued, count, told) => {
     expect(words(policy, running, queued, count)).toBe(told);
+  });
+
+  it("where one alone may start, it is the one that is on time, and not one of those that are caught up", () => {
+    expect(words("skip", 0, 0, 3, 2)).toBe("overlap overlap start");
+    expect(words("skip", 1, 0, 3, 2)).toBe("overlap overlap overlap");
+    expect(words("queue", 0, 0, 3, 2)).toBe("start queue queue"); // each has its turn
+  });
+
+  it.each([
+    [30, ["30 time"]],
+    [75, ["25 catch-up"]], // an end at 30: nothing is on time
+  ] as const)("with `skip` all of what was missed comes down to one: %i minutes later", (minute, expected) => {
+    const endAt = new Date(BASE + 30.5 * MINUTE).toISOString();
+    const definition = definitionOf(
+      PutSchedule.parse({ cron: "* * * * *", catchUp: "all", catchUpMax: 6, endAt, task: { type: "t" } }),
+    );
+    const state = { id: "a", definition, version: 1, nextMs: BASE + MINUTE, lastMs: null, running: [], queued: 0 };
+    const { occurrences } = decideDue(state as unknown as TaskScheduleState, BASE + minute * MINUTE + 5 * S);
+    const started = occurrences.filter(({ status }) => status === "started");
+    expect(started.map(({ atMs, cause }) => `${(atMs - BASE) / MINUTE} ${cause}`)).toEqual(expected);
+    expect(occurrences.filter(({ reason }) => reason === "overlap")).toHaveLength(minute === 30 ? 6 : 5);
   });
 });
 

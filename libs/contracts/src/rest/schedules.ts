@@ -186,7 +186,7 @@ const FIELDS = {
     .enum(CATCH_UPS)
     .optional()
     .describe(
-      "of what is decided more than a minute too late, as nobody was there. none: missed · latest (default): the last one starts, where none is on time · all: each starts",
+      "of what is decided more than a minute too late, as nobody was there. none: missed · latest (default): the last one starts, where none is on time · all: each starts that `overlap` lets start; with `skip` that is one alone, what is on time before what is caught up",
     ),
   catchUpWindowMs: z.int().min(1_000).max(YEAR_MS).optional().describe("what is older is missed; default: a day"),
   catchUpMax: z

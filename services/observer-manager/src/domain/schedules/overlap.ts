@@ -14,11 +14,13 @@ export type OverlapDecision =
 /**
  * What becomes of occurrences that are due at once, in their order.
  * @param running tasks of the same schedule that are not over
+ * @param first the place of the one that starts where one alone may: what is on time, before what is caught up
  */
 export function decideOverlap(
   policy: Overlap,
   { running, queued }: { running: number; queued: number },
   count: number,
+  first = 0,
 ): OverlapDecision[] {
   let busy = running > 0;
   let waiting = queued;
@@ -30,9 +32,7 @@ export function decideOverlap(
         if (place < count - 1) return { kind: "skip", reason: "superseded" };
         return { kind: running > 0 ? "start-instead" : "start" };
       case "skip":
-        if (busy) return { kind: "skip", reason: "overlap" };
-        busy = true;
-        return { kind: "start" };
+        return place === first && running === 0 ? { kind: "start" } : { kind: "skip", reason: "overlap" };
       case "queue":
         if (!busy && waiting === 0) {
           busy = true;

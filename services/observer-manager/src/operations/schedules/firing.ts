@@ -45,7 +45,8 @@ export function started(
   { running, queued, overlap }: { running: TaskId[]; queued: number; overlap: TaskDefinition["overlap"] },
   times: readonly Pick<NewOccurrence, "cause" | "atMs" | "lateMs" | "by" | "request">[],
 ): { occurrences: NewOccurrence[]; cancel: TaskId[] } {
-  const decisions = decideOverlap(overlap, { running: running.length, queued }, times.length);
+  const onTime = times.findIndex(({ cause }) => cause === "time");
+  const decisions = decideOverlap(overlap, { running: running.length, queued }, times.length, Math.max(0, onTime));
   const occurrences = times.map((time, place): NewOccurrence => {
     const decision = decisions[place];
     switch (decision?.kind) {
