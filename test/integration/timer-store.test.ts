@@ -312,6 +312,18 @@ it("Who holds its lease keeps what it fires; past it others take over, and what 
   expect(await books.dataSource.query("SELECT count(*)::int AS count FROM ended_timers")).toEqual([{ count: 2 }]);
 });
 
+it("Whoever died before PostgreSQL's clock was set back is taken over no later for it; who lives is not", async () => {
+  const { store, firing } = stores();
+  await store.put(putsOf([timer()]));
+  const [gone, living] = [randomUUID(), randomUUID()];
+  await claimAll(gone);
+  await books.dataSource.query("UPDATE timer_owners SET lease_until = now() + interval '6 hours'"); // as that clock had it
+  await firing.renew(living);
+  expect((await firing.lapsed()).map(({ owner }) => owner)).toEqual([gone]);
+  expect(await firing.takeOver([living, gone])).toBe(1);
+  expect((await claimAll(randomUUID())).due).toHaveLength(1);
+});
+
 it("Whoever leaves is found at once, and forgotten with what it left behind, if anything", async () => {
   const { store, firing } = stores();
   await store.put(putsOf([timer()]));

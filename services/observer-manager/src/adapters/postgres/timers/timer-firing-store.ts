@@ -101,15 +101,18 @@ const NEXT_DUE = `
 /** Index: timers_returned. */
 const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
 
+/** Run out, or given by a clock that has been set back since: it would hold until that clock is there again. */
+const IS_LAPSED = "(lease_until < now() OR lease_until > now() + interval '1 minute')";
+
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
-const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE lease_until < now()`;
+const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE ${IS_LAPSED}`;
 
 /**
  * Who has renewed it meanwhile keeps them. A trigger of timer_owners gives back what its claims name; counted is what they named before. `claimed_before`: by
  * a manager from before `timer_claims`, which claims in `timers`; reads all of them, once for a manager that is gone.
  */
 const TAKE_OVER = `
-  WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND lease_until < now() RETURNING id),
+  WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND ${IS_LAPSED} RETURNING id),
   claimed_before AS (
     UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = due_at
     WHERE owner = ANY(ARRAY(SELECT id FROM dead)) RETURNING 1)
