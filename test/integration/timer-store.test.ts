@@ -96,6 +96,24 @@ it("One that is due so long from now is counted by PostgreSQL's clock, and set a
   expect(due.map((one) => one.id)).toEqual([id]);
 });
 
+it("Whether one expires before it is due is told by PostgreSQL's clock, and by no manager's", async () => {
+  const { store } = stores();
+  await shiftClock(books, 3_600);
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  const soon = (expiresAt: string) => timer({ at: undefined, inMs: 60_000, expiresAt });
+  const [early, other, late] = [soon(inMinutes(30)), timer({ at: LATER }), soon(inMinutes(90))];
+  expect(await store.put(putsOf([early, other, late]))).toMatchObject([
+    { kind: "in-vain" },
+    { kind: "created", timer: { id: other.id } },
+    { kind: "created", timer: { id: late.id } },
+  ]);
+  expect(await store.find(early.id)).toBeUndefined();
+  expect(await store.put(putsOf([{ ...late, expiresAt: inMinutes(30) }]))).toEqual([{ kind: "in-vain" }]);
+  expect(await store.find(late.id)).toMatchObject({ status: "Waiting", expiresAt: late.expiresAt });
+  await shiftClock(books, -3_600);
+  expect((await store.put(putsOf([{ ...early, inMs: 3_600_000 }])))[0]).toMatchObject({ kind: "created" });
+});
+
 it("What is being fired is answered to its own content, and to no other", async () => {
   const one = timer();
   await putOne(one);

@@ -25,13 +25,22 @@ export function putOutcomesOf(
   return requests.map((one) => ("kind" in one ? one : answerOf(outcomes[next++] as PutOutcome)));
 }
 
+const EXPIRES_FIRST = { pointer: "/expiresAt", message: "must be later than `inMs` from now, by the database's clock" };
+
 /** Something may be due earlier. */
 export const isTimerChange = ({ kind }: PutOutcome): boolean => kind === "created" || kind === "replaced";
 
 function answerOf(outcome: PutOutcome): TimerPutOutcome {
-  if (outcome.kind === "over") return { kind: "problem", code: "timer-over" };
-  if (outcome.kind === "taken") return { kind: "problem", code: "id-taken", detail: "It is the id of a timer of others" };
-  return outcome;
+  switch (outcome.kind) {
+    case "over":
+      return { kind: "problem", code: "timer-over" };
+    case "taken":
+      return { kind: "problem", code: "id-taken", detail: "It is the id of a timer of others" };
+    case "in-vain":
+      return { kind: "problem", code: "invalid-body", errors: [EXPIRES_FIRST] };
+    default:
+      return outcome;
+  }
 }
 
 /** Likewise. */

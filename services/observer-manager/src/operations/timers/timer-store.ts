@@ -27,11 +27,10 @@ export interface TimerCancel {
   within?: readonly string[] | undefined;
 }
 
-/** `taken`: it is there, and not within. */
+/** `taken`: it is there, and not within. `in-vain`: it would expire before it is due. */
 export type PutOutcome =
   | { kind: "created" | "exists" | "replaced"; timer: TimerView }
-  | { kind: "over" }
-  | { kind: "taken" };
+  | { kind: "over" | "taken" | "in-vain" };
 
 /** `found`: it was not Waiting, and stays as it is. `not-found`: also what is not within. */
 export type CancelOutcome = { kind: "cancelled" | "found"; timer: TimerView } | { kind: "not-found" };

@@ -9,7 +9,7 @@ export type TimerCancelOutcome = { kind: "cancelled"; timer: TimerView } | Refus
 
 /** What REST asks of timers. Each answer is given after the commit, and who did it stands in the audit trail by the same transaction. */
 export interface TimerTools {
-  /** In the order given, each id once. Problems: timer-over, body-too-large. */
+  /** In the order given, each id once. Problems: timer-over, body-too-large, invalid-body. */
   putTimers(requests: (CreateTimer | Refusal)[], by: Actor): Promise<TimerPutOutcome[]>;
   findTimer(id: TimerId): Promise<TimerView | undefined>;
   listTimers(query: TimerQuery): Promise<TimerPage>;

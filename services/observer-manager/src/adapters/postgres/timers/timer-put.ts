@@ -26,6 +26,9 @@ const ASKED = `
          coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
   FROM ${GIVEN.from()} CROSS JOIN LATERAL (SELECT ${dueOf("u.at", "u.in_ms")} AS due_at) d`;
 
+/** Those that would expire before they are due; of those with an `at` none would, by the contract. */
+const IN_VAIN = `SELECT id FROM (${ASKED}) asked WHERE until <= due_at`;
+
 /** In one order, so that no two batches wait for each other. */
 const INSERT = `
   WITH asked AS (${ASKED}), fresh AS (
@@ -86,6 +89,25 @@ export async function putTimers(tx: EntityManager, puts: readonly TimerPut[]): P
 }
 
 async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
+  const inVain = await inVainAmong(tx, puts);
+  if (inVain.size === 0) return putTimely(tx, puts);
+  const timely = await putTimely(
+    tx,
+    puts.filter(({ timer }) => !inVain.has(timer.id)),
+  );
+  let next = 0;
+  return puts.map(({ timer }) => (inVain.has(timer.id) ? { kind: "in-vain" } : (timely[next++] as PutOutcome)));
+}
+
+/** Few say both, so that the others cost no statement more. */
+async function inVainAmong(tx: EntityManager, puts: readonly TimerPut[]): Promise<ReadonlySet<string>> {
+  const asked = puts.filter(({ timer }) => timer.inMs !== undefined && timer.expiresAt !== undefined);
+  if (asked.length === 0) return new Set();
+  const found = await tx.query<{ id: string }[]>(IN_VAIN, GIVEN.of(asked));
+  return new Set(found.map(({ id }) => id));
+}
+
+async function putTimely(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
   const timers = puts.map(({ timer }) => timer);
   const isEarlier = await isEarlierThanAll(tx, timers);
   const inserted = await tx.query<{ id: string }[]>(INSERT, GIVEN.of(puts));
@@ -112,7 +134,7 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
 const SHOWN: ReadonlySet<PutOutcome["kind"]> = new Set(["created", "exists", "replaced"]);
 
 function outcomeOf(kind: PutOutcome["kind"], timer: TimerView | undefined): PutOutcome {
-  if (kind === "taken") return { kind };
+  if (kind === "taken" || kind === "in-vain") return { kind };
   return kind === "over" || timer === undefined ? { kind: "over" } : { kind, timer };
 }
 
