@@ -1,10 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Stats, TimerBatchResults } from "@unacked/contracts";
+import { connect } from "amqplib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type OwnBroker, systemOnOwnBroker } from "../support/broker/own-broker.ts";
 import { withoutLeader } from "../support/broker/rabbitmqctl.ts";
+import { TimerListener } from "../support/broker/timer-listener.ts";
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { TASKS_DIR, Tasks } from "../support/system/tasks.ts";
+import { newIds, Timers } from "../support/time/timers.ts";
 
 const env = { WORK_QUEUE_TYPE: "quorum" };
 
@@ -70,6 +74,44 @@ test.runIf(isTurnOf(2))(
     }
     console.info(`tasks of another pool were Completed after ${tookMs.join(", ")} ms`);
     expect(tookMs.filter((ms) => ms > 5_000)).toEqual([]);
+  },
+  240_000,
+);
+
+test.runIf(isTurnOf(0))(
+  "A listener's queue that has lost its majority holds up no timer of another name",
+  async () => {
+    const { system, dir } = own;
+    await system.startManager();
+    const timers = new Timers(system);
+    const listener = await TimerListener.listen(system.env.AMQP_URL as string, "other");
+    const model = await connect(system.env.AMQP_URL as string);
+    const channel = await model.createChannel();
+    await channel.assertQueue("stuck", { arguments: { "x-queue-type": "quorum" } });
+    await channel.bindQueue("stuck", "unacked.timers", "stuck.#");
+    // Of a channel that has met it with its leader it confirms nothing then.
+    await timers.put(newIds(1)[0] as string, { inMs: 0, name: "stuck.one" });
+    await eventually(async () => expect((await channel.checkQueue("stuck")).messageCount).toBe(1));
+    await withoutLeader(dir, "stuck");
+    // More than a manager has on its way at a time.
+    const at = new Date(Date.now() + 2_000).toISOString();
+    const stuck = newIds(3_000).map((id) => ({ id, at, name: "stuck.one" }));
+    expect(await system.call<TimerBatchResults>("POST", "/api/v1/timers/batch", { timers: stuck })).toMatchObject({
+      status: 200,
+    });
+    const dueAtMs = new Map<string, number>();
+    for (const untilMs = performance.now() + 30_000; performance.now() < untilMs; await delay(500)) {
+      const [id] = newIds(1) as [string];
+      dueAtMs.set(id, Date.now());
+      expect((await timers.put(id, { inMs: 0, name: "other" })).status).toBe(201);
+    }
+    await timers.untilHeard(listener, [...dueAtMs.keys()]);
+    const lateMs = [...dueAtMs].map(([id, dueMs]) => (listener.of(id)[0]?.heardAtMs ?? Number.NaN) - dueMs);
+    console.info(`timers of another name were late by ${lateMs.join(", ")} ms`);
+    expect(lateMs.filter((ms) => !(ms < 5_000))).toEqual([]);
+    const { warnings } = (await system.call<Stats>("GET", "/api/v1/stats")).body;
+    expect(warnings).toMatchObject([{ code: "timers-unheard", subject: "stuck.one" }]);
+    await model.close();
   },
   240_000,
 );

@@ -5,7 +5,7 @@ import type { QueryRunner } from "typeorm";
 import { expect, it, onTestFinished } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
-import { countTimers } from "../../services/observer-manager/src/adapters/postgres/timers/timer-counts.ts";
+import { countTimers, unheardTimers } from "../../services/observer-manager/src/adapters/postgres/timers/timer-counts.ts";
 import { PostgresTimerFiringStore } from "../../services/observer-manager/src/adapters/postgres/timers/timer-firing-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import type {
@@ -264,7 +264,35 @@ it("What was returned waits, is tried again later and later, can be cancelled, a
   expect(await cancel(one.id)).toMatchObject({ kind: "cancelled" });
 });
 
-it.each(["returned", "refused", "unknown", "not-sent"] as const)(
+it.each([
+  ["too-late", "Firing", "unknown"],
+  ["not-tried", "Waiting", "refused"],
+] as const)(
+  "What is %s is tried again later and later, behind those of others, and told of",
+  async (how, status, lastProblem) => {
+    const { store, firing } = stores();
+    const stuck = timer();
+    await store.put(putsOf([stuck, timer({ at: "2026-01-02T00:00:00Z", name: "other" })]));
+    const claimOne = async () => {
+      const claimId = randomUUID();
+      const { due } = await firing.claim({ owner: randomUUID(), claimId }, 1);
+      return { due, claimId };
+    };
+    const first = await claimOne();
+    await settle(first.due, first.claimId, how);
+    expect(first.due.map(({ id }) => id)).toEqual([stuck.id]);
+    expect((await claimOne()).due).toMatchObject([{ name: "other" }]);
+    expect(await firing.nextDueInMs()).toBeGreaterThan(0);
+    expect(await store.find(stuck.id)).toMatchObject({ status, returns: 1, lastProblem });
+    expect(await unheardTimers(books.dataSource)).toMatchObject([{ name: stuck.name, isRefused: true }]);
+    await books.dataSource.query("UPDATE timers SET next_at = due_at");
+    const second = await claimOne();
+    await settle(second.due, second.claimId, how);
+    expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
+  },
+);
+
+it.each(["returned", "refused", "too-late", "unknown", "not-sent", "not-tried"] as const)(
   "Where PostgreSQL's clock was set back what is %s is tried again soon, and what is due later no sooner",
   async (how) => {
     const { store, firing } = stores();

@@ -15,7 +15,7 @@ export const TIMER_OVER_STATUSES = ["Fired", "Cancelled", "Expired"] as const sa
 export const TimerStatusName = z.enum(TIMER_STATUSES);
 export type TimerStatusName = z.infer<typeof TimerStatusName>;
 
-/** `returned`: no queue took it, so nobody heard it · `refused`: a queue did not take it · `unknown`: nobody can say. */
+/** `returned`: no queue took it, so nobody heard it · `refused`: a queue did not take it, or one before it · `unknown`: nobody can say. */
 export const TIMER_PROBLEMS = ["returned", "refused", "unknown"] as const;
 
 /** Of each, for people. */
@@ -99,12 +99,16 @@ export const TimerView = z
       "Waiting: it can be cancelled · Firing: it is being published, or has been and nobody can say who heard · Fired · Cancelled: it never fires · Expired: nobody heard it until `expiresAt`",
     ),
     expiresAt: Timestamp.describe("it does not fire after that"),
-    returns: z.int().describe("how often it was published and no queue took it, or one refused it: it is tried again"),
+    returns: z
+      .int()
+      .describe(
+        "how often no queue took it, or one did not (it refused it, or what came before it, or confirmed nothing): it is tried again",
+      ),
     lastProblem: z
       .enum(TIMER_PROBLEMS)
       .nullable()
       .describe(
-        "of the last try. returned: no queue is bound for its name · refused: a queue did not take it · unknown: the broker or the manager went before the confirm; after these two it may be heard twice",
+        "of the last try. returned: no queue is bound for its name · refused: a queue did not take it, or what came before it · unknown: the broker or the manager went before the confirm, or none came; after these two it may be heard twice",
       ),
     nextTryAt: Timestamp.nullable().describe("null: it is over"),
     endedAt: Timestamp.nullable().describe("when it was Fired, Cancelled or Expired"),

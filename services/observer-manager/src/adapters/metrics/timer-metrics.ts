@@ -3,7 +3,7 @@ import type { TimerTally } from "../../operations/tally.ts";
 import type { FiringOutcome, TimerCounts } from "../../operations/timers/timer-store.ts";
 
 const LIVE = ["Waiting", "Firing"];
-const OUTCOMES = ["fired", "returned", "refused", "unknown", "not-sent"] satisfies FiringOutcome[];
+const OUTCOMES = ["fired", "returned", "refused", "too-late", "unknown", "not-sent", "not-tried"] satisfies FiringOutcome[];
 
 /** Of timers: gauges of the books as they are at the scrape, and what this manager did. */
 export class TimerMetrics implements TimerTally {
@@ -21,7 +21,7 @@ export class TimerMetrics implements TimerTally {
     });
     this.#tries = metrics.counter({
       name: "unacked_manager_timers_tried_total",
-      help: "Timers that this manager published, by what became of them. Fired: confirmed; returned: no queue took it; refused: a queue did not; unknown: the broker went before its confirm; not-sent: it went before that. All but the first are tried again.",
+      help: "Timers that this manager published, by what became of them. Fired: confirmed; returned: no queue took it; refused: a queue did not; too-late: it was not confirmed in time; unknown: the broker went before its confirm; not-sent: it went before that; not-tried: what was sent to its name before was not taken. All but the first are tried again.",
       labels: { outcome: OUTCOMES },
     });
     this.#expired = metrics.counter({

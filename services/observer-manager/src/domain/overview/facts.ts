@@ -68,7 +68,7 @@ export interface GoneService {
 export interface UnheardTimers {
   name: string;
   count: number;
-  /** Some of them were refused by a queue; the others were taken by none. */
+  /** Some of them were refused by a queue, or not confirmed; the others were taken by none. */
   isRefused: boolean;
   /** When the one that is tried for longest was due. */
   since: Date;

@@ -86,9 +86,10 @@ export interface DueTimer {
 
 /**
  * What became of one that was published. fired: confirmed · returned: no queue took it · refused: a queue did not take it ·
- * unknown: nobody can say · not-sent: nothing left this process.
+ * too-late: it was not confirmed in time · unknown: the broker went before it was · not-sent: nothing left this process, as the broker was away ·
+ * not-tried: likewise, as what was sent to its name before was not taken.
  */
-export type FiringOutcome = "fired" | "returned" | "refused" | "unknown" | "not-sent";
+export type FiringOutcome = "fired" | "returned" | "refused" | "too-late" | "unknown" | "not-sent" | "not-tried";
 
 /** Why it is not fired by the claim that it was claimed by. */
 export type Unfired = Exclude<FiringOutcome, "fired">;

@@ -11,24 +11,30 @@ export class NotTried extends Error {
   }
 }
 
+interface WindowOptions {
+  /** Whatever has waited for longer is not tried, once one is confirmed. Default: it waits. */
+  longestMs?: number;
+  /** Where none is confirmed for so long, what waits is not tried. Default: it waits for what is open. */
+  patienceMs?: number;
+}
+
 interface Waiting {
   sinceMs: number;
   resolve(): void;
   reject(error: NotTried): void;
 }
 
-/** The windows of all pools that have something on its way. */
+/** The windows of all pools that have something on its way; or of all names of timers, which are to their queues what pools are to theirs. */
 export class PoolWindows {
   readonly #windows = new Map<string, PoolWindow>();
-  readonly #longestMs: number;
+  readonly #options: WindowOptions;
 
-  /** @param longestMs whatever has waited for longer is not tried */
-  constructor(longestMs = Number.POSITIVE_INFINITY) {
-    this.#longestMs = longestMs;
+  constructor(options: WindowOptions = {}) {
+    this.#options = options;
   }
 
   async through(pool: string, send: () => Promise<void>): Promise<void> {
-    const window = this.#windows.get(pool) ?? new PoolWindow(this.#longestMs);
+    const window = this.#windows.get(pool) ?? new PoolWindow(this.#options);
     this.#windows.set(pool, window);
     try {
       await window.through(send);
@@ -47,10 +53,13 @@ export class PoolWindow {
   #size = MIN_OPEN;
   #open = 0;
   #waiting: Waiting[] = [];
+  #patience: NodeJS.Timeout | undefined;
   readonly #longestMs: number;
+  readonly #patienceMs: number | undefined;
 
-  constructor(longestMs = Number.POSITIVE_INFINITY) {
+  constructor({ longestMs = Number.POSITIVE_INFINITY, patienceMs }: WindowOptions = {}) {
     this.#longestMs = longestMs;
+    this.#patienceMs = patienceMs;
   }
 
   get isIdle(): boolean {
@@ -60,7 +69,7 @@ export class PoolWindow {
   /** Rejects as `send` does, or with NotTried. */
   async through(send: () => Promise<void>): Promise<void> {
     if (this.#open < this.#size) this.#open += 1;
-    else await new Promise<void>((resolve, reject) => this.#waiting.push({ sinceMs: performance.now(), resolve, reject })); // who ends hands his place on
+    else await this.#place();
     try {
       await send();
       this.#taken();
@@ -70,12 +79,30 @@ export class PoolWindow {
     }
   }
 
+  /** Who ends hands his place on. */
+  #place(): Promise<void> {
+    const place = new Promise<void>((resolve, reject) =>
+      this.#waiting.push({ sinceMs: performance.now(), resolve, reject }),
+    );
+    if (this.#waiting.length === 1) this.#bePatient();
+    return place;
+  }
+
+  /** From now on, where any wait. */
+  #bePatient(): void {
+    clearTimeout(this.#patience);
+    const ms = this.#patienceMs;
+    if (ms === undefined || this.#waiting.length === 0) return;
+    this.#patience = setTimeout(() => this.#leave(new Error(`none was confirmed for ${ms} ms`)), ms);
+  }
+
   #taken(): void {
     this.#open -= 1;
     this.#size = Math.min(MAX_OPEN, this.#size + 1);
     this.#leaveLate();
     const next = this.#waiting.splice(0, this.#size - this.#open);
     this.#open += next.length;
+    this.#bePatient();
     for (const { resolve } of next) resolve();
   }
 
@@ -91,8 +118,13 @@ export class PoolWindow {
   #refused(error: unknown): void {
     this.#open -= 1;
     this.#size = MIN_OPEN;
+    this.#leave(error);
+  }
+
+  #leave(error: unknown): void {
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#bePatient();
     for (const { reject } of waiting) reject(new NotTried(error));
   }
 }

@@ -18,7 +18,7 @@ export class PoolPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #log: Log;
-  readonly #windows = new PoolWindows(LONGEST_WAIT_MS);
+  readonly #windows = new PoolWindows({ longestMs: LONGEST_WAIT_MS });
   /** Pools that go aside. */
   readonly #late = new Set<string>();
 

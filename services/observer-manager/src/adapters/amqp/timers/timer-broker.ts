@@ -1,16 +1,19 @@
-import { PublishError, Publisher } from "@unacked/broker";
+import { Publisher, type Session } from "@unacked/broker";
 import { EXCHANGES } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
 import type { TimerSender } from "../../../operations/timers/timer-firer.ts";
 import type { DueTimer, FiringOutcome } from "../../../operations/timers/timer-store.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
+import { TimerPublisher } from "./timer-publisher.ts";
 
 /** Not counted under an alarm. The session ends with it, so that no copy is left waiting in a socket. */
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** Fires timers, on a connection of its own: what is refused here, or floods, holds up nothing else. */
+/** Fires timers, on connections of its own: what is refused here, or floods, holds up nothing else. */
 export class TimerBroker implements TimerSender {
-  readonly #publisher: Publisher;
+  readonly #main: Publisher;
+  readonly #aside: Publisher;
+  readonly #publisher: TimerPublisher;
   readonly #managerId: string;
   readonly #log: Log;
   #last = { ms: Number.NaN, iso: "" };
@@ -18,25 +21,26 @@ export class TimerBroker implements TimerSender {
   constructor({ broker, managerId }: AmqpSettings) {
     this.#managerId = managerId;
     this.#log = broker.log;
-    this.#publisher = new Publisher(
-      { ...broker, connectionName: "unacked-manager-timers" },
-      {
-        confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
-        declare: (session) => session.declareExchange(EXCHANGES.timers),
-      },
-    );
+    const publishing = {
+      confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
+      declare: (session: Session) => session.declareExchange(EXCHANGES.timers),
+    };
+    this.#main = new Publisher({ ...broker, connectionName: "unacked-manager-timers" }, publishing);
+    const aside = { ...broker, connectionName: "unacked-manager-timers-aside" };
+    this.#aside = new Publisher(aside, { ...publishing, mustBeTaken: () => true });
+    this.#publisher = new TimerPublisher(this.#main, this.#aside);
   }
 
   start(): void {
-    this.#publisher.start();
+    this.#main.start();
   }
 
-  close(): Promise<void> {
-    return this.#publisher.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#main.close(), this.#aside.close()]);
   }
 
   ready(signal: AbortSignal): Promise<void> {
-    return this.#publisher.writable(signal);
+    return this.#main.writable(signal);
   }
 
   /** Many that are due in one millisecond come one after the other. */
@@ -46,39 +50,16 @@ export class TimerBroker implements TimerSender {
   }
 
   async send({ id, name, payload, atMs }: DueTimer): Promise<FiringOutcome> {
-    try {
-      await this.#publisher.publish({
-        exchange: EXCHANGES.timers.name,
-        routingKey: name,
-        type: "Timer",
-        messageId: id,
-        appId: this.#managerId,
-        body: Buffer.from(payload),
-        headers: { at: this.#isoOf(Math.floor(atMs)), name },
-      });
-      return "fired";
-    } catch (error) {
-      this.#log.debug({ id, name, err: error }, "a timer was not fired");
-      return error instanceof PublishError ? outcomeOf(error.code) : "unknown";
-    }
-  }
-}
-
-function outcomeOf(code: PublishError["code"]): FiringOutcome {
-  switch (code) {
-    case "returned":
-      return "returned";
-    case "nacked":
-    case "invalid": // checked before it was taken; if not, it is tried until it expires, and seen
-      return "refused";
-    case "lost":
-    case "too-late":
-      return "unknown";
-    case "unavailable":
-    case "overflow":
-    case "unwanted":
-      return "not-sent";
-    default:
-      return code satisfies never;
+    const outcome = await this.#publisher.publish({
+      exchange: EXCHANGES.timers.name,
+      routingKey: name,
+      type: "Timer",
+      messageId: id,
+      appId: this.#managerId,
+      body: Buffer.from(payload),
+      headers: { at: this.#isoOf(Math.floor(atMs)), name },
+    });
+    if (outcome !== "fired") this.#log.debug({ id, name, outcome }, "a timer was not fired");
+    return outcome;
   }
 }

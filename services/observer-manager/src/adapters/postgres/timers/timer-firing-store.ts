@@ -52,8 +52,10 @@ const LATER = "least(expires_at, unacked_now() + least(30, power(2, least(return
 const UNFIRED: Record<Unfired, string> = {
   returned: `${AS_BEFORE}, 'returned', ${LATER}`,
   refused: `${MAYBE_HEARD}, 'refused', ${LATER}`,
+  "too-late": `${MAYBE_HEARD}, 'unknown', ${LATER}`,
   unknown: `${MAYBE_HEARD}, 'unknown', due_at, returns`,
   "not-sent": `${AS_BEFORE}, last_problem, due_at, returns`,
+  "not-tried": `${AS_BEFORE}, 'refused', ${LATER}`,
 };
 
 /** `back`: rows that were taken out of `ended_timers`. In one order, so that it and who sets timers do not wait for each other. */
@@ -73,8 +75,10 @@ const giveBack = (how: Unfired): string => `
 const GIVE_BACK: Record<Unfired, string> = {
   returned: giveBack("returned"),
   refused: giveBack("refused"),
+  "too-late": giveBack("too-late"),
   unknown: giveBack("unknown"),
   "not-sent": giveBack("not-sent"),
+  "not-tried": giveBack("not-tried"),
 };
 
 const OF_CLAIMS = "e.id = ANY(ARRAY(SELECT unnest(ids) FROM claims)) AND e.claim_id = ANY(ARRAY(SELECT id FROM claims))";

@@ -5,8 +5,8 @@ export function timersUnheard({ name, count, isRefused, since }: UnheardTimers):
   const [timers, are, them] = count === 1 ? ["timer", "is", "it"] : ["timers", "are", "them"];
   const [why, remedy] = isRefused
     ? [
-        `a queue that is bound for that refuses ${them} (full, with x-overflow reject-publish, or without a leader)`,
-        `Look at the queues that are bound to the exchange unacked.timers for ${name}: empty the full one, or let it take more. It is tried again until it expires, and cannot be cancelled: another queue may have heard it.`,
+        `a queue that is bound for that refuses ${them} (full, with x-overflow reject-publish, or without a leader), or confirms nothing`,
+        `Look at the queues that are bound to the exchange unacked.timers for ${name}: empty the full one, or let it take more; bring back the nodes of one without a leader. It is tried again until it expires, and what is Firing cannot be cancelled: another queue may have heard it.`,
       ]
     : [
         `no queue took ${them}: nobody listens`,

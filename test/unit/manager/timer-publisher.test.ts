@@ -1,0 +1,183 @@
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { TimerPublisher } from "../../../services/observer-manager/src/adapters/amqp/timers/timer-publisher.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+interface Open {
+  name: string;
+  confirm(): void;
+  reject(code: PublishError["code"]): void;
+}
+
+/** A connection to the broker, and what is open on it. */
+function connection() {
+  const open: Open[] = [];
+  const publisher = {
+    isStarted: false,
+    isWritable: true,
+    renewals: 0,
+    start() {
+      publisher.isStarted = true;
+    },
+    startOver() {
+      publisher.renewals += 1;
+    },
+    publish: ({ routingKey, messageId }: Outgoing) =>
+      new Promise<void>((resolve, reject) => {
+        const refuse = (code: PublishError["code"]) => reject(new PublishError(code, messageId, "not taken"));
+        open.push({ name: routingKey, confirm: resolve, reject: refuse });
+      }),
+  };
+  return { open, publisher };
+}
+
+function publishing() {
+  const [main, aside] = [connection(), connection()];
+  const timers = new TimerPublisher(main.publisher as unknown as Publisher, aside.publisher as unknown as Publisher);
+  const publish = (name: string) => timers.publish({ routingKey: name, messageId: "m" } as Outgoing);
+  const many = (name: string, count: number) => Promise.all(Array.from({ length: count }, () => publish(name)));
+  /** Its queue does not take it where all others go, and from now on it goes aside. */
+  const sendAside = async (name: string, code: PublishError["code"] = "too-late") => {
+    const outcome = publish(name);
+    main.open.pop()?.reject(code);
+    await outcome;
+  };
+  return { main, aside, publish, many, sendAside };
+}
+
+/** How many of each. */
+const counted = (outcomes: string[]): Record<string, number> =>
+  Object.fromEntries([...new Set(outcomes)].map((one) => [one, outcomes.filter((other) => other === one).length]));
+
+test("Of a name no more is open than RabbitMQ bears from a queue that confirms nothing; with what is confirmed there is room for more", async () => {
+  const { main, publish, many } = publishing();
+  const stuck = many("stuck", 100);
+  const other = publish("other");
+  expect([main.open.filter(({ name }) => name === "stuck").length, main.open.at(-1)?.name]).toEqual([16, "other"]);
+  main.open.pop()?.confirm();
+  expect(await other).toBe("fired");
+  for (let sent = 0; sent < main.open.length; ) {
+    const confirmed = main.open.slice(sent);
+    sent = main.open.length;
+    for (const { confirm } of confirmed) confirm();
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(counted(await stuck)).toEqual({ fired: 100 });
+});
+
+test("What waits behind timers of its name that are not confirmed is let go of soon, and others are not", async () => {
+  const { main, many } = publishing();
+  const stuck = many("stuck", 500);
+  const slow = many("slow", 60);
+  const [isStuck, isSlow] = ["stuck", "slow"].map((of) => () => main.open.filter(({ name }) => name === of));
+  let confirmed = 0;
+  for (let i = 0; i < 4; i += 1) {
+    await vi.advanceTimersByTimeAsync(1_400);
+    const open = isSlow?.() ?? [];
+    for (const { confirm } of open.slice(confirmed)) confirm();
+    confirmed = open.length;
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  for (const { reject } of isStuck?.() ?? []) reject("too-late");
+  for (const { confirm } of isSlow?.() ?? []) confirm();
+  expect(counted(await stuck)).toEqual({ "too-late": 16, "not-tried": 484 });
+  expect(counted(await slow)).toEqual({ fired: 60 });
+});
+
+test("A name whose confirm was missing goes aside, one by one, until one is taken there, and no other name with it", async () => {
+  const { main, aside, publish, many, sendAside } = publishing();
+  await sendAside("stuck");
+  expect(aside.publisher.isStarted).toBe(true);
+  const again = many("stuck", 3);
+  const other = publish("other");
+  expect([main.open.map(({ name }) => name), aside.open.map(({ name }) => name)]).toEqual([["other"], ["stuck"]]);
+  main.open.pop()?.confirm();
+  aside.open.pop()?.reject("too-late");
+  expect([await again, await other]).toEqual([["too-late", "not-tried", "not-tried"], "fired"]);
+  const taken = publish("stuck");
+  aside.open.pop()?.confirm();
+  expect(await taken).toBe("fired");
+  void many("stuck", 3);
+  expect(main.open).toHaveLength(3);
+});
+
+test("However many names go aside, so few are open there that it is read", async () => {
+  const { aside, publish, sendAside } = publishing();
+  const names = Array.from({ length: 100 }, (_, i) => `stuck.${i}`);
+  for (const name of names) await sendAside(name);
+  const outcomes = names.map((name) => publish(name));
+  expect(aside.open).toHaveLength(16);
+  for (const { reject } of aside.open) reject("too-late");
+  expect(counted(await Promise.all(outcomes))).toEqual({ "too-late": 16, "not-tried": 84 });
+});
+
+test.each(["lost", "unavailable"] as const)(
+  "That the connection is %s says nothing of a name: what waits was not sent, and goes as all do",
+  async (code) => {
+    const { main, aside, many } = publishing();
+    const all = many("n", 20);
+    for (const { reject } of main.open) reject(code);
+    expect(counted(await all)).toEqual(code === "lost" ? { unknown: 16, "not-sent": 4 } : { "not-sent": 20 });
+    void many("n", 1);
+    expect([main.open.length, aside.publisher.isStarted]).toEqual([17, false]);
+  },
+);
+
+test("While the broker blocks, what waits behind what is not confirmed has no fault", async () => {
+  const { main, aside, many } = publishing();
+  const all = many("n", 20);
+  main.publisher.isWritable = false;
+  await vi.advanceTimersByTimeAsync(1_500);
+  for (const { confirm } of main.open) confirm();
+  expect(counted(await all)).toEqual({ fired: 16, "not-sent": 4 });
+  expect(aside.publisher.isStarted).toBe(false);
+});
+
+test("Where nobody is bound each is told so, and none goes aside", async () => {
+  const { main, many } = publishing();
+  const all = many("unheard", 40);
+  for (let i = 0; i < 40; i += 1) {
+    main.open[i]?.reject("returned");
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(counted(await all)).toEqual({ returned: 40 });
+});
+
+test("A connection that refuses what another takes is given up for a new one, and seldom: the queue may be full but for a moment", async () => {
+  const { main, aside, publish, many, sendAside } = publishing();
+  /** One is taken aside, and the next refused where all go. */
+  const flip = async () => {
+    const taken = publish("n");
+    aside.open.pop()?.confirm();
+    await taken;
+    await sendAside("n", "nacked");
+  };
+  await sendAside("n", "nacked");
+  expect(main.publisher.renewals).toBe(0);
+  const renewals: number[] = [];
+  for (const afterMs of [0, 29_000, 1_001, 30_000, 30_001]) {
+    await vi.advanceTimersByTimeAsync(afterMs);
+    await flip();
+    renewals.push(main.publisher.renewals);
+  }
+  expect(renewals).toEqual([1, 1, 2, 2, 3]);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  const taken = publish("n");
+  aside.open.pop()?.confirm();
+  await taken;
+  const refused = many("n", 20);
+  for (const { reject } of main.open.splice(0)) reject("nacked");
+  expect(counted(await refused)).toEqual({ refused: 16, "not-tried": 4 });
+  expect(main.publisher.renewals).toBe(4);
+  const again = publish("n");
+  aside.open.pop()?.confirm();
+  await again;
+  const back = publish("n");
+  main.open.pop()?.confirm();
+  await back;
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  await sendAside("n", "nacked");
+  expect(main.publisher.renewals).toBe(4);
+});
