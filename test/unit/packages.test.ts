@@ -63,12 +63,16 @@ describe("npm create unacked", () => {
     mkdirSync(join(project, "observers/parts/deep"), { recursive: true });
     const below = join(project, "observers/parts/deep/part.test.ts");
     const { scripts } = JSON.parse(readFileSync(join(project, "package.json"), "utf8")) as { scripts: { test: string } };
+    const testFile = (name: string, assertion: string) =>
+      `import { test } from "node:test";\ntest("${name}", () => { ${assertion} });\n`;
     const run = (assertion: string) => {
-      writeFileSync(below, `import { test } from "node:test";\ntest("of a part", () => { ${assertion} });\n`);
-      return spawnSync("sh", ["-c", scripts.test], { cwd: project, encoding: "utf8" });
+      writeFileSync(below, testFile("of a part", assertion));
+      return spawnSync("sh", ["-c", `${scripts.test} more.test.ts`], { cwd: project, encoding: "utf8" });
     };
+    writeFileSync(join(project, "more.test.ts"), testFile("named behind --", ""));
     const well = run("");
     expect(well.stdout).toMatch(/of a part/);
+    expect(well.stdout).toMatch(/named behind --/);
     expect(well.stdout).toMatch(/an item is emitted once/);
     expect(well.status).toBe(0);
     expect(run("throw new Error()").status).not.toBe(0);

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LossReason, QueueDeclaration, Session } from "@unacked/broker";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { TaskSide } from "../../../services/observer-service/src/keeper/tasks/task-side.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { TaskTypeEntry } from "../../../services/observer-service/src/wire/messages.ts";
@@ -117,5 +118,17 @@ test("A queue of tasks that the broker refuses is asked for again and again, and
   refused.delete("unacked.tasks.default");
   await begun;
   expect(consumed).toEqual(["unacked.tasks.default of 1"]);
+  side.sender.close();
+});
+
+test("What runs on is told to stop when half of the time for a drain is over: what heeds that is not ended for it", async () => {
+  const { side, session } = taskSide([FIRST]);
+  await side.begin(session(1));
+  vi.spyOn(side.runner, "idle").mockReturnValue(new Promise(() => {}));
+  const stopAll = vi.spyOn(side.runner, "stopAll");
+  const drained = side.drain(400);
+  await sleep(300); // timers come in order, however late
+  expect(stopAll).toHaveBeenCalledWith({ kind: "draining" });
+  await drained;
   side.sender.close();
 });

@@ -19,6 +19,8 @@ test.each([
   [5_000, "6000", 3_000, 1],
   [0, "100", 0, 0],
   [600_000, undefined, 600_000, 0],
+  [5_000, "", 5_000, 0],
+  [5_000, "8001", 4_000, 1],
 ])(
   "of %i ms, in a service that waits for %s, a command has %i for its stop, with %i warnings",
   (asked, serviceMs, ms, warnings) => {

@@ -191,7 +191,7 @@ export class TaskSide {
     }
   }
 
-  /** Takes nothing more; what is nearly over ends, the rest is given back. Resolves when that is done, or after `limitMs`. */
+  /** Takes nothing more; what is nearly over ends, the rest is told to stop and given back. Resolves when that is done, or after `limitMs`. */
   async drain(limitMs: number): Promise<void> {
     this.#draining = true;
     this.#credit.end();
@@ -200,7 +200,7 @@ export class TaskSide {
     const endMs = performance.now() + limitMs;
     const cancelled = this.#consuming?.then((consumer) => consumer.pause());
     await within(
-      Math.min(LAST_WORK_MS, limitMs),
+      Math.min(LAST_WORK_MS, limitMs / 2),
       cancelled?.then(() => this.runner.idle()),
     );
     if (!this.#draining) return; // it has been taken back
