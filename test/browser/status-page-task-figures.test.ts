@@ -74,7 +74,7 @@ test.runIf(isTurnOf(2))("where more comes than can be done the load is red, and 
   await isFineNarrowToo();
   expect(
     (await system.call<{ accepted: number }>("POST", "/api/v1/tasks/cancel", { all: true })).body.accepted,
-  ).toBeGreaterThan(4_900);
+  ).toBeGreaterThan(4_000);
   await tasks.untilAllOver();
   expect(ids).toHaveLength(5_000);
 });
@@ -139,10 +139,11 @@ test.runIf(isTurnOf(1))(
     await queryRows(system.env["DATABASE_URL"] ?? "", PUT);
     await page.goto(`${system.url}/tasks?type=archive`);
     await page.getByText("100 of 10,000").waitFor();
-    await page.route(/limit=300/, (route) => route.fulfill(refusal("internal-error", "it took too long")), { times: 1 });
+    await page.route(/limit=300/, (route) => route.fulfill(refusal("internal-error", "it took too long")));
     await page.getByRole("button", { name: "Show more" }).press("Enter");
     await page.locator("[data-banner]").getByText("Some of what is shown could not be read again.").waitFor();
     expect(await page.getByText("100 of 10,000").count(), "what was there stays").toBe(1);
+    await page.unroute(/limit=300/);
     await page.getByText("300 of 10,000").waitFor();
     for (const count of ["900", "1,000"]) {
       await page.getByRole("button", { name: "Show more" }).press("Enter");
