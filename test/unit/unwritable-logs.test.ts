@@ -21,35 +21,56 @@ test.each([
   expect([status, stderr]).toEqual([0, "still here"]);
 });
 
-describe.each(["service", "manager"])("Into a pipe, a burst of a MiB of the log of a %s", (of) => {
+const NUMBERS = Array.from({ length: 1_024 }, (_, line) => line);
+
+describe.each(["service", "manager"])("Into a pipe, a burst of the log of a %s", (of) => {
   it("holds up nothing while its reader pauses, and comes through when it reads on", async () => {
-    const { child, lines } = bursting(of, "ended");
+    const { child, says, lines } = bursting(of, 1_024, "ended");
     // Nothing is read of its standard output until then.
-    await once(child.stderr, "data");
+    await once(says, "data");
     const read = lines();
     child.stdin.end();
-    expect(await read).toEqual([...Array.from({ length: 1_024 }, (_, line) => line), "the last line"]);
+    expect(await read).toEqual([...NUMBERS, "the last line"]);
+  });
+
+  it("holds up nothing where standard error is the same pipe, and a child has it, too", async () => {
+    const { child, says, lines } = bursting(of, 1_024, "ended", "2>&1");
+    await once(says, "data");
+    const read = lines();
+    child.stdin.end();
+    expect(await read).toEqual([...NUMBERS, "the last line"]);
   });
 
   it("is not lost where a fatal error follows it, with which the process ends", async () => {
-    const { child, lines } = bursting(of, "at-once");
+    const { child, lines } = bursting(of, 1_024, "at-once");
     const exit = once(child, "exit");
     expect(await lines()).toHaveLength(1_025);
     expect(await exit).toEqual([3, null]);
   });
+
+  it("costs its own lines, and not the last one, where it is more than is kept", async () => {
+    const { child, says, lines } = bursting(of, 6_000, "ended");
+    await once(says, "data");
+    const read = lines();
+    child.stdin.end();
+    const told = await read;
+    expect(told.at(-1)).toBe("the last line");
+    expect(told).toContain("standard output took no more: these lines were dropped");
+  });
 });
 
-type Bursting = ChildProcessByStdio<Writable, Readable, Readable>;
+type Bursting = ChildProcessByStdio<Writable, Readable, null>;
 
-function bursting(of: string, until: "ended" | "at-once"): { child: Bursting; lines(): Promise<unknown[]> } {
-  const file = join(ROOT, "test/support/logs/bursting.mts");
-  const child: Bursting = spawn(process.execPath, ["--import", "tsx", file, of, until], { cwd: ROOT });
+function bursting(of: string, kib: number, until: "ended" | "at-once", shared = "") {
+  const command = `exec ${process.execPath} --import tsx test/support/logs/bursting.mts ${of} ${kib} ${until} ${shared}`;
+  const child = spawn("bash", ["-c", command], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit", "pipe"] }) as Bursting;
   onTestFinished(() => void child.kill("SIGKILL"));
   const numberOrMessage = (line: string): unknown => {
     const { line: number, msg } = JSON.parse(line) as { line?: number; msg: string };
     return number ?? msg;
   };
-  return { child, lines: async () => (await text(child.stdout)).trim().split("\n").map(numberOrMessage) };
+  const lines = async () => (await text(child.stdout)).trim().split("\n").map(numberOrMessage);
+  return { child, says: child.stdio[3] as Readable, lines };
 }
 
 test.each([
@@ -68,18 +89,37 @@ test.each([
     const log = createLog("info", {});
     for (let line = 0; line < 5_000; line += 1) log.info({ line, text: "x".repeat(1_000) }, "no room");
     isFull = false;
-    await vi.waitFor(() => expect(written).toContain("log-lines-dropped"));
+    await vi.waitFor(() => expect(written).toContain("log-lines-dropped"), { timeout: 10_000 });
     for (const line of [-1, -2]) log.info({ line }, "room again");
     const lines = written.trim().split("\n");
     const told = lines.map((each) => JSON.parse(each) as { line?: number; event?: string; lines?: number });
     expect(told.slice(-2)).toMatchObject([{ line: -1 }, { line: -2 }]);
-    const kept = told.slice(0, -3);
-    expect(kept.map(({ line }) => line)).toEqual(kept.map((_, number) => number));
-    expect(told.at(-3)).toMatchObject({ event: "log-lines-dropped", lines: 5_000 - kept.length });
+    const dropped = told.findIndex(({ event }) => event === "log-lines-dropped");
+    const first = told.slice(0, dropped).map(({ line }) => line);
+    const newest = told.slice(dropped + 1, -2).map(({ line }) => line);
+    // What is tried again stays, and is a piece of 16 KiB at most.
+    expect(first).toEqual(first.map((_, number) => number));
+    expect(first.length).toBeLessThan(20);
+    expect(told[dropped]).toMatchObject({ lines: 5_000 - first.length - newest.length });
+    expect(newest).toEqual(newest.map((_, number) => 5_000 - newest.length + number));
     expect(written.length).toBeGreaterThan(4_000_000);
     expect(written.length).toBeLessThan(4_300_000);
   },
 );
+
+test("What does not want to be written, and is no slow reader, is tried once a second", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const write = vi.spyOn(fs, "writeSync").mockImplementation(() => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  });
+  await vi.advanceTimersByTimeAsync(10_000); // what a test before has left to be tried
+  write.mockClear();
+  servicesLog("info", {}).info("no room");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(write.mock.calls.length).toBeGreaterThan(8);
+  expect(write.mock.calls.length).toBeLessThan(14);
+});
 
 test("A manager's line is written however long it is", () => {
   let written = "";

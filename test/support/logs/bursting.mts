@@ -1,13 +1,16 @@
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
 import { createLog as managersLog } from "../../../services/observer-manager/src/log.ts";
 import { createLog as servicesLog } from "../../../services/observer-service/src/log.ts";
 
 /**
- * Logs a MiB in one turn, says on standard error that turns follow it, and logs a last line: when its standard input has ended, or
- * right after the burst, which ends it.
+ * Logs so many KiB in one turn, says on descriptor 3 that turns follow it, and logs a last line: when its standard input has ended, or
+ * right after the burst, which ends it. Before that a child is given its standard error, which makes it one that waits.
  */
-const [of, until] = process.argv.slice(2);
+const [of, kib, until] = process.argv.slice(2);
 const log = (of === "manager" ? managersLog : servicesLog)("info", {});
-for (let line = 0; line < 1_024; line += 1) log.info({ line, text: "x".repeat(1_000) }, "one of many");
+spawnSync("true", [], { stdio: ["ignore", "ignore", "inherit"] });
+for (let line = 0; line < Number(kib); line += 1) log.info({ line, text: "x".repeat(1_000) }, "one of many");
 
 const end = () => {
   log.fatal("the last line");
@@ -15,4 +18,4 @@ const end = () => {
 };
 if (until === "ended") process.stdin.on("end", end).resume();
 else end();
-setImmediate(() => process.stderr.write("its turns go on"));
+setImmediate(() => fs.writeSync(3, "its turns go on"));
