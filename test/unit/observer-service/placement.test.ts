@@ -7,6 +7,8 @@ import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/suspicion.ts";
 
 const CODE = new Map([["any", "1"]]);
+/** What the folder has. */
+let newest: Map<string, string>;
 let roster: SlotRoster;
 /** By observer. */
 let apart: Map<string, Apart>;
@@ -18,8 +20,9 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   roster = new SlotRoster(limits);
   apart = new Map();
   emptied = [];
+  newest = new Map(CODE);
   placement = new Placement({
-    pool: { roster, folder: { prints: CODE }, slotFor: () => undefined } as never,
+    pool: { roster, folder: { prints: newest }, slotFor: () => undefined } as never,
     blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
     recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
     stuckMs: 0,
@@ -52,4 +55,23 @@ test.each([
   apart.set("guilty", { kind: "alone", observerId: "guilty" });
   expect(placement.noRoomFor(startOf("guilty"))).toContain("no slot is free");
   expect(emptied).toEqual(slots > 2 ? [oldest] : []);
+});
+
+test("of who is in a slot of older code, tasks stay, and who is of a type that is gone, or needs a slot of its own, and whose code has not changed with them", () => {
+  const [slot] = slotsOf({ count: 1, max: 9 }, "shared") as [Slot];
+  const put = (observerId: string, host: object = { onRenewed: () => undefined }, cause?: object) =>
+    placement.place({ id: observerId, host, cause, run: { start: startOf(observerId) } } as never);
+  expect(placement.leavingPart(slot)).toBe(1);
+  put("unchanged");
+  expect(placement.leavingPart(slot)).toBe(1);
+  put("task", {});
+  expect(placement.leavingPart(slot)).toBe(0);
+  newest.set("any", "2");
+  expect(placement.leavingPart(slot)).toBe(1 / 2);
+  put("task that was told to end", {}, { kind: "stopped" });
+  put("suspect");
+  apart.set("suspect", { kind: "suspects", group: groupOfOne("suspect") });
+  expect(placement.leavingPart(slot)).toBe(2 / 4);
+  newest.clear();
+  expect(placement.leavingPart(slot)).toBe(1 / 4);
 });

@@ -193,6 +193,26 @@ export class Placement {
     });
   }
 
+  /**
+   * Of a slot of older code: what part of those in it is told to end, or will begin again among all others. All of it where they are observers
+   * that others take, as its place may be needed. A task, one of a type that is gone, or one that needs a slot of its own may stay for days, and
+   * with it all whose code has not changed.
+   */
+  leavingPart(slot: Slot): number {
+    const { prints } = this.#parts.pool.folder;
+    let [all, told, outdated, unchanged] = [0, 0, 0, 0];
+    for (const { cause, host, run } of this.in(slot)) {
+      const { type } = run.start;
+      all += 1;
+      if (cause !== undefined) told += 1;
+      else if (host.onRenewed === undefined || !prints.has(type) || this.#purposeOf(run.start) !== undefined) continue;
+      else if (prints.get(type) === slot.prints.get(type)) unchanged += 1;
+      else outdated += 1;
+    }
+    const leaving = told + outdated;
+    return leaving + unchanged === all ? 1 : leaving / all;
+  }
+
   #slotFor(start: StartedAs): Slot | undefined {
     const { pool } = this.#parts;
     if (!pool.folder.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it

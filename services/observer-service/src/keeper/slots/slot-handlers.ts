@@ -186,7 +186,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   memory(): SlotsMemory {
-    return this.#pool.memory();
+    return this.#pool.memory((slot) => this.#placement.leavingPart(slot));
   }
 
   close(limitMs: number): Promise<void> {

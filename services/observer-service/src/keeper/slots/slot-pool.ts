@@ -154,8 +154,9 @@ export class SlotPool {
     return [...this.roster.slots].map((slot) => reportOf(slot, runsOf(slot)));
   }
 
-  memory(): SlotsMemory {
-    return this.#watch.memory();
+  /** @param leavingPart how much of what runs in a slot of older code leaves it before long */
+  memory(leavingPart: (slot: Slot) => number): SlotsMemory {
+    return this.#watch.memory(leavingPart);
   }
 
   /** To every slot's watchdog; `null`: nothing runs that a lease would have to hold for. */

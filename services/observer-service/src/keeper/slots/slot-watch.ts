@@ -47,17 +47,24 @@ export class SlotWatch {
   }
 
   /**
-   * Of those that all share. What pages they have in common with the spare one, as they are the same program, they do not take. Those
-   * of older code go: they bring along what runs in them, and no more, and one that has the place of a newer has its room until that comes.
+   * Of those that all share. What pages they have in common with the spare one, as they are the same program, they do not take. Of those
+   * of older code what leaves goes over to the newer ones. One that goes with it has the place of a newer, and its room until that comes;
+   * one that stays, for days as it may be, has what it has, and is no room of anybody else's.
+   *
+   * @param leavingPart how much of what runs in a slot of older code leaves it before long: 0 to 1
    */
-  memory(): SlotsMemory {
+  memory(leavingPart: (slot: Slot) => number): SlotsMemory {
     const { slots, memoryBytes, count } = this.#parts;
     const living = [...slots].filter(({ isLoaded, process }) => isLoaded && !process.isKilled);
     const spare = living.find(({ purpose }) => purpose.kind === "spare");
     if (spare !== undefined) this.#emptyBytes = boundOf(spare);
     const shared = [...slots].filter(({ purpose }) => purpose.kind === "shared");
     const newer = shared.filter(({ isOld }) => !isOld);
-    const toCome = Math.max(0, Math.min(shared.length - newer.length, count - newer.length));
+    const older = new Map(
+      shared.filter(({ isOld }) => isOld).map((slot) => [slot, slot.process.isKilled ? 1 : leavingPart(slot)]),
+    );
+    const going = [...older.values()].filter((part) => part === 1).length;
+    const toCome = Math.max(0, Math.min(going, count - newer.length));
     let usedBytes = 0;
     let limitBytes = toCome * memoryBytes;
     let grownBytes = 0;
@@ -66,7 +73,8 @@ export class SlotWatch {
       const boundBytes = boundOf(slot);
       const slotGrownBytes = Math.max(0, boundBytes - this.#emptyBytes);
       const isNear = boundBytes > memoryBytes / 2;
-      if (slot.isOld) usedBytes += slotGrownBytes;
+      const leaving = older.get(slot);
+      if (leaving !== undefined) usedBytes += leaving * slotGrownBytes;
       else usedBytes += isNear && !slot.process.isKilled ? memoryOf(slot) : boundBytes;
       grownBytes += slotGrownBytes;
     }
