@@ -53,6 +53,17 @@ describe("the books, asked whether a run may start", () => {
     expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, fencingToken: CLOCK_MS });
   });
 
+  it("count once that it waits for a slot, however often it says so", () => {
+    const { scene, observer, run } = waiting();
+    scene.say(a, [asks(run)]);
+    const error = { name: "NoSlotError", message: "no slot is free" };
+    const waits = { kind: "RunRetrying", ...run, attempt: 1, error, delayMs: 0 } as const;
+    scene.say(a, [{ ...waits, at: 2_000 }]);
+    scene.say(a, [{ ...waits, at: 7_000 }]);
+    expect(observer).toMatchObject({ status: "Retrying", attempts: 1, lastError: error });
+    expect(scene.books.runs.get(run.runId)?.story).toHaveLength(1);
+  });
+
   it("let it end unbegun where it waits for a slot, and was told to", () => {
     const error = { name: "NoSlotError", message: "no slot is free" };
     for (const [input, ends] of [

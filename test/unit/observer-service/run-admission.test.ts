@@ -40,7 +40,8 @@ function asking() {
     holds: () => held,
     log,
   };
-  const handlers = localHandlers(definition);
+  let noRoom: string | undefined;
+  const handlers = Object.assign(localHandlers(definition), { noRoomFor: () => noRoom });
   const runner = new Runner({
     ...shared,
     handlers,
@@ -78,6 +79,8 @@ function asking() {
     order,
     admit,
     loseLease: () => (held = false),
+    fill: () => (noRoom = "no slot is free"),
+    makeRoom: () => (noRoom = undefined),
     kinds: () => told.map(({ kind }) => kind),
     run: () => runner.slots.ofObserver(start.observerId)[0] as LiveRun,
     asked: () => eventually(() => expect(told.map(({ kind }) => kind)).toContain("RunRequested")),
@@ -96,6 +99,25 @@ describe("a run whose type asks first", () => {
       { kind: "RunStarted", epoch: 5_000 },
       { kind: "RunStarted", epoch: 5_000 },
     ]);
+  });
+
+  test("and waits for a slot says so, and says so again where the same admission comes again", async () => {
+    const one = asking();
+    await one.asked();
+    one.fill();
+    const retries = () => one.told.filter(({ kind }) => kind === "RunRetrying");
+    one.admit(one.run().runId, 5_000);
+    expect(retries()).toMatchObject([{ attempt: 1, error: { name: "NoSlotError" } }]);
+    one.admit(one.run().runId, 5_000);
+    expect(retries()).toHaveLength(2);
+    one.admit(one.run().runId, 6_000);
+    expect(retries()).toHaveLength(2);
+    one.admit(one.run().runId, 6_000);
+    expect(retries()).toHaveLength(3);
+    one.makeRoom();
+    one.admit(one.run().runId, 6_000);
+    await eventually(() => expect(one.begun).toEqual([{ epoch: 6_000, word: "newest" }]));
+    expect(retries()).toHaveLength(3);
   });
 
   test("ends unbegun where it is told to stop, and its message is acked", async () => {

@@ -9,6 +9,7 @@ import { endRun, supersede } from "./run-fate.ts";
 import { tellStep } from "./run-story.ts";
 import { catchUp, noteUpdate } from "./run-update.ts";
 
+type RunRetrying = Extract<RunEvent, { kind: "RunRetrying" }>;
 type StartNotRun = Extract<ServiceEvent, { kind: "StartRefused" }>;
 
 /**
@@ -133,8 +134,9 @@ function countFailures(books: Books, observer: ObserverBook, run: RunBook, attem
   if (failed > 1) observer.restarts = (observer.restarts ?? 0) + failed - 1;
 }
 
-function noteRetry(books: Books, observer: ObserverBook, event: Extract<RunEvent, { kind: "RunRetrying" }>): void {
+function noteRetry(books: Books, observer: ObserverBook, event: RunRetrying): void {
   if (observer.currentRunId !== event.runId) return;
+  if (isToldAgain(observer, event)) return;
   const run = books.runs.get(event.runId);
   if (run) countFailures(books, observer, run, event.attempt);
   observer.attempts = event.attempt;
@@ -148,6 +150,10 @@ function noteRetry(books: Books, observer: ObserverBook, event: Extract<RunEvent
   applyInput(books, observer, "run-retrying");
   if (observer.status === "Retrying") observer.nextAttemptInMs = event.delayMs;
 }
+
+/** That it waits for a slot is no further attempt. */
+const isToldAgain = ({ status, attempts, lastError }: ObserverBook, { attempt, error }: RunRetrying): boolean =>
+  error.name === "NoSlotError" && lastError?.name === error.name && status === "Retrying" && attempts === attempt;
 
 function stoppedInput(reason: Extract<RunEvent, { kind: "RunStopped" }>["reason"]): ObserverInput {
   // Neither `restarted` nor `superseded` acks the message: the observer goes on with another run.

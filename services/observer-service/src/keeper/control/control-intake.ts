@@ -171,7 +171,7 @@ export class ControlIntake {
     }
   }
 
-  /** One that has begun says so again; one that is ending answers by its end. */
+  /** One that has begun says so again; so does one that waits for a slot, to the same once more; one that is ending answers by its end. */
   #admit({ targets }: Admit, order: Delivery): void {
     const { runner, events, holds } = this.#parts;
     for (const { epoch, spec, checkpoint, ...identity } of targets) {
@@ -180,8 +180,8 @@ export class ControlIntake {
       if (run.state.phase === "running") events.tell(startedAgain(run));
       else {
         this.#parts.tracing?.ordered(run, order);
-        admit(run, { epoch, ownEpochs: 0, checkpoint }, spec);
-        runner.admitted(run);
+        if (admit(run, { epoch, ownEpochs: 0, checkpoint }, spec)) runner.admitted(run);
+        else runner.admittedAgain(run);
       }
     }
   }

@@ -103,11 +103,12 @@ class FreshRun implements LiveRun {
 /** It counts as asking: its type does, and its handler has never begun. */
 export const isAsking = ({ isAdmitted, hasBegun }: LiveRun): boolean => isAdmitted && !hasBegun;
 
-/** Takes an admission; a newer one than it has replaces it until its handler begins. */
-export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): void {
-  if (run.hasBegun || (run.admission !== undefined && run.admission.epoch >= admission.epoch)) return;
+/** Takes an admission; a newer one than it has replaces it until its handler begins. @returns whether it was new */
+export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): boolean {
+  if (run.hasBegun || (run.admission !== undefined && run.admission.epoch >= admission.epoch)) return false;
   run.admission = admission;
   run.start = { ...run.start, ...spec };
+  return true;
 }
 
 /** How many successors a keeper admits by itself before it has to ask: the manager's next epoch is higher by one more. */

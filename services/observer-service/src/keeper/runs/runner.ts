@@ -162,6 +162,15 @@ export class Runner {
     if (run.state.phase === "requested" && run.waitsForRoom !== true) this.#begin(run, "admitted");
   }
 
+  /**
+   * The same comes again: the books have not heard that it waits for a slot. Not where it is admitted anew, which comes of its asking again: of
+   * two that are thought to hold one message each would displace the other by its answer, without a pause.
+   */
+  admittedAgain(run: LiveRun): void {
+    const noRoom = run.waitsForRoom === true ? this.#parts.handlers.noRoomFor(run) : undefined;
+    if (noRoom !== undefined) this.#apply(run, { kind: "no-room", why: noRoom });
+  }
+
   #begin(run: LiveRun, kind: "turn" | "admitted"): void {
     if (!this.#parts.holds(run.delivery.generation)) return this.stop(run, { kind: "lease-lost" });
     const noRoom = this.#parts.handlers.noRoomFor(run);
@@ -236,7 +245,7 @@ export class Runner {
     }, NO_ROOM_PAUSE_MS);
   }
 
-  /** Told once, however often it asks. */
+  /** Told once, however often it asks, and again to who has not heard it (`admittedAgain`). */
   #noteNoRoom(run: LiveRun, why: string): void {
     if (!run.waitsForRoom) this.#apply(run, { kind: "no-room", why });
     run.waitsForRoom = true;
