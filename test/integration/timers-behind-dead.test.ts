@@ -44,21 +44,21 @@ async function fireAll(count: number): Promise<void> {
   }
 }
 
-/** In ms, of the middle one of so many. */
-async function median(count: number, act: () => Promise<unknown>): Promise<number> {
+/** In ms, of the fastest of so many: what else the machine does only makes others slower. */
+async function least(count: number, act: () => Promise<unknown>): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < count; i += 1) {
     const beganMs = performance.now();
     await act();
     took.push(performance.now() - beganMs);
   }
-  return took.toSorted((a, b) => a - b)[count >> 1] as number;
+  return Math.min(...took);
 }
 
 const figures = async () => ({
-  put: await median(30, () => put(new Date())),
-  look: await median(30, () => firing.nextDueInMs()),
-  claim: await median(30, () => claim()),
+  put: await least(30, () => put(new Date())),
+  look: await least(30, () => firing.nextDueInMs()),
+  claim: await least(30, () => claim()),
 });
 type Figures = Awaited<ReturnType<typeof figures>>;
 
@@ -83,14 +83,14 @@ afterAll(async () => {
 });
 
 test("To set a timer, to look for the next and to claim takes no longer because many have fired since", async () => {
-  const fullMs = await median(1, () => claim());
+  const fullMs = await least(1, () => claim());
   const now = await figures();
   const said = (of: Figures) =>
     Object.entries(of)
       .map(([what, ms]) => `${what} ${ms.toFixed(1)}`)
       .join(", ");
   process.stdout.write(
-    `ms (p50) before: ${said(before)}; beside a snapshot since which ${DEAD} have fired: ${said(now)}, the first claim ${fullMs.toFixed(0)}\n`,
+    `ms (at best) before: ${said(before)}; beside a snapshot since which ${DEAD} have fired: ${said(now)}, the first claim ${fullMs.toFixed(0)}\n`,
   );
   for (const what of ["put", "look", "claim"] as const) expect(now[what]).toBeLessThan(2 * before[what] + fullMs / 4);
 }, 60_000);
