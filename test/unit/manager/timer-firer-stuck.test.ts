@@ -17,17 +17,23 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const MOST_UNCONFIRMED = 32;
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** A connection to a broker whose queue for `stuck` confirms nothing. Given up where a confirm is missing. */
-function connection(heard: (name: string) => void): Publisher {
+interface Queues {
+  /** Of all names but those that begin with `stuck`. */
+  confirmMs: number;
+  refused: string | undefined;
+}
+
+/** A connection to a broker whose queues for `stuck…`, one for each name, confirm nothing. Given up where a confirm is missing. */
+function connection(heard: (id: string) => void, queues: Queues): Publisher {
   let isUp = true;
-  let stuck = 0;
+  const stuck = new Map<string, number>();
   let open: ((error: PublishError) => void)[] = [];
   const end = (reject: (error: PublishError) => void, messageId: string) => {
     isUp = false;
     reject(new PublishError("too-late", messageId, "no confirm"));
     for (const other of open) other(new PublishError("lost", messageId, "no confirm"));
     open = [];
-    stuck = 0;
+    stuck.clear();
     setTimeout(() => {
       isUp = true;
     }, 300);
@@ -35,12 +41,16 @@ function connection(heard: (name: string) => void): Publisher {
   const publish = ({ routingKey, messageId }: Outgoing) =>
     new Promise<void>((resolve, reject) => {
       if (!isUp) return reject(new PublishError("unavailable", messageId, "not connected"));
-      if (routingKey === "stuck") stuck += 1;
-      else if (stuck <= MOST_UNCONFIRMED)
-        return void setTimeout(() => {
+      const isRead = Math.max(0, ...stuck.values()) <= MOST_UNCONFIRMED;
+      if (routingKey.startsWith("stuck")) stuck.set(routingKey, (stuck.get(routingKey) ?? 0) + 1);
+      else if (isRead)
+        setTimeout(() => {
+          if (!open.includes(reject)) return;
+          open = open.filter((other) => other !== reject);
+          if (queues.refused === routingKey) return reject(new PublishError("nacked", messageId, "refused"));
           heard(messageId);
           resolve();
-        }, 2);
+        }, queues.confirmMs);
       open.push(reject);
       setTimeout(() => {
         if (open.includes(reject)) end(reject, messageId);
@@ -106,31 +116,68 @@ function books() {
   return { add, store };
 }
 
+/** A manager that fires what is added. `lateMs`: of what was heard. */
+function firing() {
+  const { add: put, store } = books();
+  const queues: Queues = { confirmMs: 2, refused: undefined };
+  const dueAtMs = new Map<string, number>();
+  const lateMs = new Map<string, number>();
+  const heard = (id: string) => lateMs.set(id, performance.now() - (dueAtMs.get(id) ?? Number.NaN));
+  const [main, aside] = [connection(heard, queues), connection(heard, queues)];
+  const timers = new TimerPublisher(main, aside);
+  const sender = {
+    ready: () => main.writable(),
+    send: ({ id, name }: { id: string; name: string }) => timers.publish({ routingKey: name, messageId: id } as Outgoing),
+  };
+  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {}, tried() {} }, log } as never);
+  const add = (id: string, name: string) => {
+    dueAtMs.set(id, performance.now());
+    put(id, name);
+    firer.wake();
+  };
+  return { firer, queues, lateMs, add };
+}
+
 test.each([10, 100, 3_000])(
   "%i timers for a queue that confirms nothing hold up none of another name, however long it does",
   async (count) => {
-    const { add, store } = books();
-    const dueAtMs = new Map<string, number>();
-    const lateMs: number[] = [];
-    const heard = (id: string) => lateMs.push(performance.now() - (dueAtMs.get(id) ?? Number.NaN));
-    const [main, aside] = [connection(heard), connection(heard)];
-    const timers = new TimerPublisher(main, aside);
-    const sender = {
-      ready: () => main.writable(),
-      send: ({ id, name }: { id: string; name: string }) => timers.publish({ routingKey: name, messageId: id } as Outgoing),
-    };
-    const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {}, tried() {} }, log } as never);
+    const { firer, lateMs, add } = firing();
     for (let i = 0; i < count; i += 1) add(`stuck-${i}`, "stuck");
     firer.start();
     for (let i = 0; i < 120; i += 1) {
-      const id = `healthy-${i}`;
-      dueAtMs.set(id, performance.now());
-      add(id, "healthy");
-      firer.wake();
+      add(`healthy-${i}`, "healthy");
       await vi.advanceTimersByTimeAsync(500);
     }
-    expect(lateMs.length).toBeGreaterThanOrEqual(119);
-    expect(Math.max(...lateMs)).toBeLessThan(3_000);
+    expect(lateMs.size).toBeGreaterThanOrEqual(119);
+    expect(Math.max(...lateMs.values())).toBeLessThan(3_000);
   },
   60_000,
 );
+
+test("Forty names that confirm nothing do not keep one aside that was refused once", async () => {
+  const { firer, queues, lateMs, add } = firing();
+  firer.start();
+  for (let i = 0; i < 1_000; i += 1) {
+    add(`stuck-${i}`, `stuck.${i % 40}`);
+    if (i % 10 === 9) await vi.advanceTimersByTimeAsync(1_200);
+  }
+  for (let i = 0; i < 5; i += 1) {
+    queues.refused = `healthy.${i}`;
+    add(`healthy-${i}`, queues.refused);
+    await vi.advanceTimersByTimeAsync(300);
+    queues.refused = undefined;
+    await vi.advanceTimersByTimeAsync(3_000);
+  }
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(lateMs.size).toBe(5);
+  expect(Math.max(...lateMs.values())).toBeLessThan(60_000);
+}, 60_000);
+
+test("A queue that confirms slowly is given as much as it takes", async () => {
+  const { firer, queues, lateMs, add } = firing();
+  queues.confirmMs = 2_000;
+  for (let i = 0; i < 500; i += 1) add(`slow-${i}`, "slow");
+  firer.start();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(lateMs.size).toBe(500);
+}, 60_000);

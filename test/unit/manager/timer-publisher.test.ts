@@ -47,6 +47,16 @@ function publishing() {
   return { main, aside, publish, many, sendAside };
 }
 
+/** And what is sent then. */
+async function confirmAll(open: readonly Open[]): Promise<void> {
+  for (let sent = 0; sent < open.length; ) {
+    const confirmed = open.slice(sent);
+    sent = open.length;
+    for (const { confirm } of confirmed) confirm();
+    await vi.advanceTimersByTimeAsync(0);
+  }
+}
+
 /** How many of each. */
 const counted = (outcomes: string[]): Record<string, number> =>
   Object.fromEntries([...new Set(outcomes)].map((one) => [one, outcomes.filter((other) => other === one).length]));
@@ -58,12 +68,7 @@ test("Of a name no more is open than RabbitMQ bears from a queue that confirms n
   expect([main.open.filter(({ name }) => name === "stuck").length, main.open.at(-1)?.name]).toEqual([16, "other"]);
   main.open.pop()?.confirm();
   expect(await other).toBe("fired");
-  for (let sent = 0; sent < main.open.length; ) {
-    const confirmed = main.open.slice(sent);
-    sent = main.open.length;
-    for (const { confirm } of confirmed) confirm();
-    await vi.advanceTimersByTimeAsync(0);
-  }
+  await confirmAll(main.open);
   expect(counted(await stuck)).toEqual({ fired: 100 });
 });
 
@@ -113,6 +118,58 @@ test("However many names go aside, so few are open there that it is read", async
   expect(counted(await Promise.all(outcomes))).toEqual({ "too-late": 16, "not-tried": 84 });
 });
 
+test("A name that held its place aside until it was too late rests, so that others get one; one that was refused does not", async () => {
+  const { aside, publish, sendAside } = publishing();
+  const names = Array.from({ length: 17 }, (_, i) => `stuck.${i}`);
+  for (const name of names) await sendAside(name);
+  /** All try; those with a place are too late. */
+  const round = async () => {
+    const tries = names.map((name) => publish(name));
+    const tried = aside.open.splice(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    for (const { reject } of tried) reject("too-late");
+    await Promise.all(tries);
+    return tried.map(({ name }) => name);
+  };
+  expect(await round()).toEqual(names.slice(0, 16));
+  expect(await round()).toEqual(["stuck.16"]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await round()).toEqual(names.slice(0, 16));
+  await sendAside("refused", "nacked");
+  for (let i = 0; i < 2; i += 1) {
+    const refused = publish("refused");
+    aside.open.pop()?.reject("nacked");
+    expect(await refused).toBe("refused");
+  }
+});
+
+test("While the connection aside cannot be made, its names go by the main one after half a minute, one by one", async () => {
+  const { main, aside, publish, many, sendAside } = publishing();
+  await sendAside("n");
+  aside.publisher.isWritable = false;
+  const early = publish("n");
+  aside.open.pop()?.reject("unavailable");
+  expect(await early).toBe("not-tried");
+  await vi.advanceTimersByTimeAsync(30_000);
+  const late = many("n", 3);
+  expect([main.open.length, aside.open.length]).toEqual([1, 0]);
+  main.open.pop()?.confirm();
+  expect(counted(await late)).toEqual({ fired: 1, "not-tried": 2 });
+  void many("n", 3);
+  expect(main.open).toHaveLength(3);
+});
+
+test("A name whose confirms are slow is not sent aside: what has no room comes again", async () => {
+  const { main, aside, many } = publishing();
+  const slow = many("slow", 500);
+  await vi.advanceTimersByTimeAsync(1_500);
+  const again = many("slow", 10);
+  expect(counted(await again)).toEqual({ "not-tried": 10 });
+  await confirmAll(main.open);
+  expect(counted(await slow)).toEqual({ fired: 266, "not-tried": 234 });
+  expect(aside.publisher.isStarted).toBe(false);
+});
+
 test.each(["lost", "unavailable"] as const)(
   "That the connection is %s says nothing of a name: what waits was not sent, and goes as all do",
   async (code) => {
@@ -127,11 +184,11 @@ test.each(["lost", "unavailable"] as const)(
 
 test("While the broker blocks, what waits behind what is not confirmed has no fault", async () => {
   const { main, aside, many } = publishing();
-  const all = many("n", 20);
+  const all = many("n", 270);
   main.publisher.isWritable = false;
   await vi.advanceTimersByTimeAsync(1_500);
-  for (const { confirm } of main.open) confirm();
-  expect(counted(await all)).toEqual({ fired: 16, "not-sent": 4 });
+  await confirmAll(main.open);
+  expect(counted(await all)).toEqual({ fired: 266, "not-sent": 4 });
   expect(aside.publisher.isStarted).toBe(false);
 });
 

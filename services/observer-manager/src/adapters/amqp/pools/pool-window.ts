@@ -1,6 +1,8 @@
 /** Half of what RabbitMQ takes for a quorum queue that confirms nothing before it reads no more from who publishes (`quorum_commands_soft_limit`). */
 const MIN_OPEN = 16;
 const MAX_OPEN = 4_000;
+/** So many wait behind those that are confirmed slowly, of all windows together: a queue that is only slow is to have more to take. */
+const KEPT = 250;
 
 /** It was not sent, as one before it could not be. */
 export class NotTried extends Error {
@@ -14,7 +16,7 @@ export class NotTried extends Error {
 interface WindowOptions {
   /** Whatever has waited for longer is not tried, once one is confirmed. Default: it waits. */
   longestMs?: number;
-  /** Where none is confirmed for so long, what waits is not tried. Default: it waits for what is open. */
+  /** Where none is confirmed for so long, only a share of KEPT waits on, and the rest is not tried. Default: all wait for what is open. */
   patienceMs?: number;
 }
 
@@ -34,7 +36,7 @@ export class PoolWindows {
   }
 
   async through(pool: string, send: () => Promise<void>): Promise<void> {
-    const window = this.#windows.get(pool) ?? new PoolWindow(this.#options);
+    const window = this.#windows.get(pool) ?? new PoolWindow(this.#options, () => Math.floor(KEPT / this.#windows.size));
     this.#windows.set(pool, window);
     try {
       await window.through(send);
@@ -54,12 +56,17 @@ export class PoolWindow {
   #open = 0;
   #waiting: Waiting[] = [];
   #patience: NodeJS.Timeout | undefined;
+  /** Its patience has run out since one was confirmed. */
+  #isSlow = false;
   readonly #longestMs: number;
   readonly #patienceMs: number | undefined;
+  readonly #kept: () => number;
 
-  constructor({ longestMs = Number.POSITIVE_INFINITY, patienceMs }: WindowOptions = {}) {
+  /** @param kept so many go on to wait where its patience runs out */
+  constructor({ longestMs = Number.POSITIVE_INFINITY, patienceMs }: WindowOptions = {}, kept = () => KEPT) {
     this.#longestMs = longestMs;
     this.#patienceMs = patienceMs;
+    this.#kept = kept;
   }
 
   get isIdle(): boolean {
@@ -85,6 +92,7 @@ export class PoolWindow {
       this.#waiting.push({ sinceMs: performance.now(), resolve, reject }),
     );
     if (this.#waiting.length === 1) this.#bePatient();
+    if (this.#isSlow) this.#leaveRest();
     return place;
   }
 
@@ -93,11 +101,21 @@ export class PoolWindow {
     clearTimeout(this.#patience);
     const ms = this.#patienceMs;
     if (ms === undefined || this.#waiting.length === 0) return;
-    this.#patience = setTimeout(() => this.#leave(new Error(`none was confirmed for ${ms} ms`)), ms);
+    this.#patience = setTimeout(() => {
+      this.#isSlow = true;
+      this.#leaveRest();
+    }, ms);
+  }
+
+  /** Has no room; what is kept leaves with what is open. */
+  #leaveRest(): void {
+    const rest = this.#waiting.splice(this.#kept());
+    for (const { reject } of rest) reject(new NotTried(new Error("its confirms are slow")));
   }
 
   #taken(): void {
     this.#open -= 1;
+    this.#isSlow = false;
     this.#size = Math.min(MAX_OPEN, this.#size + 1);
     this.#leaveLate();
     const next = this.#waiting.splice(0, this.#size - this.#open);
@@ -117,6 +135,7 @@ export class PoolWindow {
 
   #refused(error: unknown): void {
     this.#open -= 1;
+    this.#isSlow = false;
     this.#size = MIN_OPEN;
     this.#leave(error);
   }

@@ -3,19 +3,32 @@ import { backoffMs } from "@unacked/contracts";
 import type { FiringOutcome } from "../../../operations/timers/timer-store.ts";
 import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 
-/** Where none of a name is confirmed for so long, what waits for its place is not tried: it has the room of timers of other names. */
+/** Where none of a name is confirmed for so long, most that waits for its place is not tried: it has the room of timers of other names. */
 const PATIENCE_MS = 1_500;
 /** Fewer than RabbitMQ bears of one queue that confirms nothing: whatever queues they are for, it goes on to read. */
 const MOST_ASIDE = 16;
+/** A name that holds its place until it is too late leaves it to others for as long as all that do would need, twice over. */
+const REST = { ofTook: 2, maxMs: 300_000 };
+/** For so long the connection aside may be made again. Then its names go by the main one: it may never be, where no more connections are allowed. */
+const AWAY_MS = 30_000;
 /** The first of more are forgotten, and go with all others. */
 const MAX_NAMES = 10_000;
 /** A queue that is full, but for a moment now and then, looks as if it were the connection: others are to lose theirs seldom for it. */
 const RENEWALS = { firstMs: 30_000, maxMs: 600_000 };
 
 /** What it says of the queues of its name, and of no others. */
-const NOT_TAKEN: ReadonlySet<FiringOutcome> = new Set(["refused", "too-late", "not-tried"]);
+const NOT_TAKEN: ReadonlySet<FiringOutcome> = new Set(["refused", "too-late"]);
+/** Their queue has kept them waiting. */
+const UNANSWERED: ReadonlySet<FiringOutcome> = new Set(["too-late", "unknown"]);
 /** The broker has answered for them. */
 const ANSWERED: ReadonlySet<FiringOutcome> = new Set(["fired", "returned"]);
+
+/** Of a name that was not taken. */
+interface Way {
+  /** Of those aside one was taken, and none yet with all others. */
+  isBack: boolean;
+  restsUntilMs: number;
+}
 
 /**
  * Timers, by two connections. A quorum queue without its majority confirms nothing, and RabbitMQ soon reads no more from a connection that has more than 32
@@ -26,10 +39,11 @@ export class TimerPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #windows = new PoolWindows({ patienceMs: PATIENCE_MS });
-  /** Names that were not taken. `back`: one was, aside, and none yet with all others. */
-  readonly #ways = new Map<string, "aside" | "back">();
+  readonly #ways = new Map<string, Way>();
   /** Names of which one is on its way aside. */
   readonly #trying = new Set<string>();
+  /** Since when the connection aside was not there when it was wanted. */
+  #awaySinceMs: number | undefined;
   #renewals = 0;
   #renewableAtMs = Number.NEGATIVE_INFINITY;
 
@@ -41,7 +55,8 @@ export class TimerPublisher {
 
   /** Its routing key is the timer's name. Never rejects. */
   publish(message: Outgoing): Promise<FiringOutcome> {
-    return this.#ways.get(message.routingKey) === "aside" ? this.#publishAside(message) : this.#publishWithAll(message);
+    const way = this.#ways.get(message.routingKey);
+    return way === undefined || way.isBack ? this.#publishWithAll(message) : this.#publishAlone(message, way);
   }
 
   async #publishWithAll(message: Outgoing): Promise<FiringOutcome> {
@@ -70,24 +85,46 @@ export class TimerPublisher {
     return cause instanceof NotTaken ? NOT_TAKEN.has(cause.outcome) : this.#main.isWritable;
   }
 
-  async #publishAside(message: Outgoing): Promise<FiringOutcome> {
+  /** No other of its name meanwhile. */
+  async #publishAlone(message: Outgoing, way: Way): Promise<FiringOutcome> {
     const name = message.routingKey;
-    if (this.#trying.has(name) || this.#trying.size >= MOST_ASIDE) return "not-tried";
+    const sentAtMs = performance.now();
+    if (this.#trying.has(name) || this.#trying.size >= MOST_ASIDE || sentAtMs < way.restsUntilMs) return "not-tried";
     this.#trying.add(name);
-    const outcome = await published(this.#aside, message);
+    const by = this.#isAsideAway(sentAtMs) ? this.#main : this.#aside;
+    const outcome = await published(by, message);
     this.#trying.delete(name);
-    if (ANSWERED.has(outcome)) this.#ways.set(name, "back");
+    const nowMs = performance.now();
+    if (ANSWERED.has(outcome)) this.#answered(name, by);
+    if (UNANSWERED.has(outcome)) way.restsUntilMs = nowMs + this.#restMs(nowMs - sentAtMs);
     return outcome === "not-sent" ? "not-tried" : outcome; // it has its pause: others can be sent meanwhile
+  }
+
+  #isAsideAway(nowMs: number): boolean {
+    if (this.#aside.isWritable) this.#awaySinceMs = undefined;
+    else this.#awaySinceMs ??= nowMs;
+    return this.#awaySinceMs !== undefined && nowMs - this.#awaySinceMs >= AWAY_MS;
+  }
+
+  #answered(name: string, by: Publisher): void {
+    if (by === this.#main) this.#ways.delete(name);
+    else this.#ways.set(name, { isBack: true, restsUntilMs: 0 });
+  }
+
+  /** None where all of them have a place. */
+  #restMs(tookMs: number): number {
+    const aside = [...this.#ways.values()].filter(({ isBack }) => !isBack).length;
+    return Math.min(REST.maxMs, REST.ofTook * tookMs * Math.floor(aside / MOST_ASIDE));
   }
 
   #goAside(name: string, outcome: FiringOutcome): void {
     const way = this.#ways.get(name);
-    if (way === "aside") return;
-    if (way === "back" && outcome === "refused") this.#renew(name);
+    if (way !== undefined && !way.isBack) return;
+    if (way?.isBack && outcome === "refused") this.#renew(name);
     this.#aside.start();
     const [first] = this.#ways.keys();
     if (first !== undefined && this.#ways.size >= MAX_NAMES) this.#ways.delete(first);
-    this.#ways.set(name, "aside");
+    this.#ways.set(name, { isBack: false, restsUntilMs: 0 });
   }
 
   /** It was taken aside, and is refused here. */
