@@ -119,6 +119,30 @@ test("What does not want to be written, and is no slow reader, is tried once a s
   await vi.advanceTimersByTimeAsync(10_000);
   expect(write.mock.calls.length).toBeGreaterThan(8);
   expect(write.mock.calls.length).toBeLessThan(14);
+  write.mockImplementation((_fd, part) => Buffer.byteLength(part as string));
+  await vi.advanceTimersByTimeAsync(1_000); // the next test begins with nothing kept
+});
+
+test("A line behind what had no room is written at once, when all of that is", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let isFull = true;
+  let written = "";
+  vi.spyOn(fs, "writeSync").mockImplementation((_fd: number, part: string | NodeJS.ArrayBufferView) => {
+    if (isFull) throw Object.assign(new Error("EAGAIN"), { code: "EAGAIN" });
+    written += String(part);
+    return Buffer.byteLength(part as string);
+  });
+  const log = servicesLog("info", {});
+  log.info("first");
+  const later = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 7); // the same turn goes on
+  log.info("second");
+  isFull = false;
+  await vi.advanceTimersByTimeAsync(5);
+  expect(written).toContain("second");
+  log.info("last");
+  expect(written).toContain("last");
+  later.mockRestore();
 });
 
 test("A manager's line is written however long it is", () => {

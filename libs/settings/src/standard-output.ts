@@ -64,6 +64,7 @@ export class StandardOutput {
     mustNotWait();
     try {
       while (this.#kept.length > 0) this.#writeFirst();
+      this.#againMs = 0; // or what comes next would wait for a try that nobody makes
       return false;
     } catch (error) {
       const isSlow = (error as NodeJS.ErrnoException).code === "EAGAIN";

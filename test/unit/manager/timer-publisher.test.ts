@@ -159,6 +159,36 @@ test("While the connection aside cannot be made, its names go by the main one af
   expect(main.open).toHaveLength(3);
 });
 
+test("A name that is too late on the main connection, as there is none aside, rests: that one ends with each", async () => {
+  const { main, aside, publish, sendAside } = publishing();
+  aside.publisher.isWritable = false;
+  await sendAside("n");
+  void publish("n");
+  aside.open.pop()?.reject("unavailable");
+  await vi.advanceTimersByTimeAsync(30_000);
+  const late = publish("n");
+  await vi.advanceTimersByTimeAsync(10_000);
+  main.open.pop()?.reject("too-late");
+  expect(await late).toBe("too-late");
+  expect(await publish("n")).toBe("not-tried");
+  await vi.advanceTimersByTimeAsync(300_000);
+  void publish("n");
+  expect(main.open).toHaveLength(1);
+});
+
+test("A name that nobody sends any more leaves no other one resting", async () => {
+  const { aside, publish, sendAside } = publishing();
+  for (let i = 0; i < 32; i += 1) await sendAside(`once.${i}`);
+  await vi.advanceTimersByTimeAsync(120_000);
+  await sendAside("n");
+  const late = publish("n");
+  await vi.advanceTimersByTimeAsync(10_000);
+  aside.open.pop()?.reject("too-late");
+  expect(await late).toBe("too-late");
+  void publish("n");
+  expect(aside.open.map(({ name }) => name)).toEqual(["n"]);
+});
+
 test("A name whose confirms are slow is not sent aside: what has no room comes again", async () => {
   const { main, aside, many } = publishing();
   const slow = many("slow", 500);

@@ -11,6 +11,8 @@ const MOST_ASIDE = 16;
 const REST = { ofTook: 2, maxMs: 300_000 };
 /** For so long the connection aside may be made again. Then its names go by the main one: it may never be, where no more connections are allowed. */
 const AWAY_MS = 30_000;
+/** Of a name that stands back, one is wanted again at least so often; one that is not has been cancelled, or fired by another manager. */
+const WANTED_MS = 60_000;
 /** The first of more are forgotten, and go with all others. */
 const MAX_NAMES = 10_000;
 /** A queue that is full, but for a moment now and then, looks as if it were the connection: others are to lose theirs seldom for it. */
@@ -28,6 +30,8 @@ interface Way {
   /** Of those aside one was taken, and none yet with all others. */
   isBack: boolean;
   restsUntilMs: number;
+  /** When one of it was to be sent last. */
+  wantedAtMs: number;
 }
 
 /**
@@ -89,6 +93,7 @@ export class TimerPublisher {
   async #publishAlone(message: Outgoing, way: Way): Promise<FiringOutcome> {
     const name = message.routingKey;
     const sentAtMs = performance.now();
+    way.wantedAtMs = sentAtMs;
     if (this.#trying.has(name) || this.#trying.size >= MOST_ASIDE || sentAtMs < way.restsUntilMs) return "not-tried";
     this.#trying.add(name);
     const by = this.#isAsideAway(sentAtMs) ? this.#main : this.#aside;
@@ -96,7 +101,9 @@ export class TimerPublisher {
     this.#trying.delete(name);
     const nowMs = performance.now();
     if (ANSWERED.has(outcome)) this.#answered(name, by);
-    if (UNANSWERED.has(outcome)) way.restsUntilMs = nowMs + this.#restMs(nowMs - sentAtMs);
+    if (by === this.#main && outcome === "too-late")
+      way.restsUntilMs = nowMs + REST.maxMs; // it has ended the connection of all
+    else if (UNANSWERED.has(outcome)) way.restsUntilMs = nowMs + this.#restMs(nowMs - sentAtMs);
     return outcome === "not-sent" ? "not-tried" : outcome; // it has its pause: others can be sent meanwhile
   }
 
@@ -108,12 +115,13 @@ export class TimerPublisher {
 
   #answered(name: string, by: Publisher): void {
     if (by === this.#main) this.#ways.delete(name);
-    else this.#ways.set(name, { isBack: true, restsUntilMs: 0 });
+    else this.#ways.set(name, { isBack: true, restsUntilMs: 0, wantedAtMs: 0 });
   }
 
   /** None where all of them have a place. */
   #restMs(tookMs: number): number {
-    const aside = [...this.#ways.values()].filter(({ isBack }) => !isBack).length;
+    const sinceMs = performance.now() - WANTED_MS;
+    const aside = [...this.#ways.values()].filter(({ isBack, wantedAtMs }) => !isBack && wantedAtMs >= sinceMs).length;
     return Math.min(REST.maxMs, REST.ofTook * tookMs * Math.floor(aside / MOST_ASIDE));
   }
 
@@ -124,7 +132,7 @@ export class TimerPublisher {
     this.#aside.start();
     const [first] = this.#ways.keys();
     if (first !== undefined && this.#ways.size >= MAX_NAMES) this.#ways.delete(first);
-    this.#ways.set(name, { isBack: false, restsUntilMs: 0 });
+    this.#ways.set(name, { isBack: false, restsUntilMs: 0, wantedAtMs: performance.now() });
   }
 
   /** It was taken aside, and is refused here. */
