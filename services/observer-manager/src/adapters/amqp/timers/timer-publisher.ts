@@ -1,20 +1,14 @@
-import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
+import type { Outgoing, Publisher } from "@unacked/broker";
 import { backoffMs } from "@unacked/contracts";
 import type { FiringOutcome } from "../../../operations/timers/timer-store.ts";
 import { NotTried, PoolWindows } from "../pools/pool-window.ts";
+import { NamesAside } from "./names-aside.ts";
+import { published } from "./timer-outcome.ts";
 
 /** Where none of a name is confirmed for so long, most that waits for its place is not tried: it has the room of timers of other names. */
 const PATIENCE_MS = 1_500;
-/** Fewer than RabbitMQ bears of one queue that confirms nothing: whatever queues they are for, it goes on to read. */
-const MOST_ASIDE = 16;
-/** A name that holds its place until it is too late leaves it to others for as long as all that do would need, twice over. */
-const REST = { ofTook: 2, maxMs: 300_000 };
 /** For so long the connection aside may be made again. Then its names go by the main one: it may never be, where no more connections are allowed. */
 const AWAY_MS = 30_000;
-/** Of a name that stands back, one is wanted again at least so often; one that is not has been cancelled, or fired by another manager. */
-const WANTED_MS = 60_000;
-/** The first of more are forgotten, and go with all others. */
-const MAX_NAMES = 10_000;
 /** A queue that is full, but for a moment now and then, looks as if it were the connection: others are to lose theirs seldom for it. */
 const RENEWALS = { firstMs: 30_000, maxMs: 600_000 };
 
@@ -25,15 +19,6 @@ const UNANSWERED: ReadonlySet<FiringOutcome> = new Set(["too-late", "unknown"]);
 /** The broker has answered for them. */
 const ANSWERED: ReadonlySet<FiringOutcome> = new Set(["fired", "returned"]);
 
-/** Of a name that was not taken. */
-interface Way {
-  /** Of those aside one was taken, and none yet with all others. */
-  isBack: boolean;
-  restsUntilMs: number;
-  /** When one of it was to be sent last. */
-  wantedAtMs: number;
-}
-
 /**
  * Timers, by two connections. A quorum queue without its majority confirms nothing, and RabbitMQ soon reads no more from a connection that has more than 32
  * open for it, whatever else goes through that. So little of a name is open at a time, and a name of which one was not taken goes aside, one by one, until one is.
@@ -43,9 +28,7 @@ export class TimerPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #windows = new PoolWindows({ patienceMs: PATIENCE_MS });
-  readonly #ways = new Map<string, Way>();
-  /** Names of which one is on its way aside. */
-  readonly #trying = new Set<string>();
+  readonly #names = new NamesAside();
   /** Since when the connection aside was not there when it was wanted. */
   #awaySinceMs: number | undefined;
   #renewals = 0;
@@ -59,14 +42,13 @@ export class TimerPublisher {
 
   /** Its routing key is the timer's name. Never rejects. */
   publish(message: Outgoing): Promise<FiringOutcome> {
-    const way = this.#ways.get(message.routingKey);
-    return way === undefined || way.isBack ? this.#publishWithAll(message) : this.#publishAlone(message, way);
+    return this.#names.has(message.routingKey) ? this.#publishAlone(message) : this.#publishWithAll(message);
   }
 
   async #publishWithAll(message: Outgoing): Promise<FiringOutcome> {
     const name = message.routingKey;
     const outcome = await this.#inItsWindow(name, message);
-    if (ANSWERED.has(outcome)) this.#ways.delete(name);
+    if (ANSWERED.has(outcome)) this.#names.delete(name);
     if (NOT_TAKEN.has(outcome)) this.#goAside(name, outcome);
     return outcome;
   }
@@ -90,20 +72,16 @@ export class TimerPublisher {
   }
 
   /** No other of its name meanwhile. */
-  async #publishAlone(message: Outgoing, way: Way): Promise<FiringOutcome> {
+  async #publishAlone(message: Outgoing): Promise<FiringOutcome> {
     const name = message.routingKey;
+    if (!this.#names.enter(name)) return "not-tried";
     const sentAtMs = performance.now();
-    way.wantedAtMs = sentAtMs;
-    if (this.#trying.has(name) || this.#trying.size >= MOST_ASIDE || sentAtMs < way.restsUntilMs) return "not-tried";
-    this.#trying.add(name);
     const by = this.#isAsideAway(sentAtMs) ? this.#main : this.#aside;
     const outcome = await published(by, message);
-    this.#trying.delete(name);
-    const nowMs = performance.now();
+    this.#names.leave(name);
     if (ANSWERED.has(outcome)) this.#answered(name, by);
-    if (by === this.#main && outcome === "too-late")
-      way.restsUntilMs = nowMs + REST.maxMs; // it has ended the connection of all
-    else if (UNANSWERED.has(outcome)) way.restsUntilMs = nowMs + this.#restMs(nowMs - sentAtMs);
+    if (by === this.#main && outcome === "too-late") this.#names.restLongest(name);
+    else if (UNANSWERED.has(outcome)) this.#names.rest(name, performance.now() - sentAtMs);
     return outcome === "not-sent" ? "not-tried" : outcome; // it has its pause: others can be sent meanwhile
   }
 
@@ -114,25 +92,15 @@ export class TimerPublisher {
   }
 
   #answered(name: string, by: Publisher): void {
-    if (by === this.#main) this.#ways.delete(name);
-    else this.#ways.set(name, { isBack: true, restsUntilMs: 0, wantedAtMs: 0 });
-  }
-
-  /** None where all of them have a place. */
-  #restMs(tookMs: number): number {
-    const sinceMs = performance.now() - WANTED_MS;
-    const aside = [...this.#ways.values()].filter(({ isBack, wantedAtMs }) => !isBack && wantedAtMs >= sinceMs).length;
-    return Math.min(REST.maxMs, REST.ofTook * tookMs * Math.floor(aside / MOST_ASIDE));
+    if (by === this.#main) this.#names.delete(name);
+    else this.#names.bringBack(name);
   }
 
   #goAside(name: string, outcome: FiringOutcome): void {
-    const way = this.#ways.get(name);
-    if (way !== undefined && !way.isBack) return;
-    if (way?.isBack && outcome === "refused") this.#renew(name);
+    if (this.#names.has(name)) return;
+    if (this.#names.isBack(name) && outcome === "refused") this.#renew(name);
     this.#aside.start();
-    const [first] = this.#ways.keys();
-    if (first !== undefined && this.#ways.size >= MAX_NAMES) this.#ways.delete(first);
-    this.#ways.set(name, { isBack: false, restsUntilMs: 0, wantedAtMs: performance.now() });
+    this.#names.add(name);
   }
 
   /** It was taken aside, and is refused here. */
@@ -153,33 +121,5 @@ class NotTaken extends Error {
   constructor(outcome: FiringOutcome) {
     super(outcome);
     this.outcome = outcome;
-  }
-}
-
-async function published(publisher: Publisher, message: Outgoing): Promise<FiringOutcome> {
-  try {
-    await publisher.publish(message);
-    return "fired";
-  } catch (error) {
-    return error instanceof PublishError ? outcomeOf(error.code) : "unknown";
-  }
-}
-
-function outcomeOf(code: PublishError["code"]): FiringOutcome {
-  switch (code) {
-    case "returned":
-    case "too-late":
-      return code;
-    case "nacked":
-    case "invalid": // checked before it was taken; if not, it is tried until it expires, and seen
-      return "refused";
-    case "lost":
-      return "unknown";
-    case "unavailable":
-    case "overflow":
-    case "unwanted":
-      return "not-sent";
-    default:
-      return code satisfies never;
   }
 }

@@ -1,0 +1,31 @@
+import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
+import type { FiringOutcome } from "../../../operations/timers/timer-store.ts";
+
+/** Publishes a timer, and says what became of it. Never rejects. */
+export async function published(publisher: Publisher, message: Outgoing): Promise<FiringOutcome> {
+  try {
+    await publisher.publish(message);
+    return "fired";
+  } catch (error) {
+    return error instanceof PublishError ? outcomeOf(error.code) : "unknown";
+  }
+}
+
+function outcomeOf(code: PublishError["code"]): FiringOutcome {
+  switch (code) {
+    case "returned":
+    case "too-late":
+      return code;
+    case "nacked":
+    case "invalid": // checked before it was taken; if not, it is tried until it expires, and seen
+      return "refused";
+    case "lost":
+      return "unknown";
+    case "unavailable":
+    case "overflow":
+    case "unwanted":
+      return "not-sent";
+    default:
+      return code satisfies never;
+  }
+}
