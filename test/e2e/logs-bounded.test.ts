@@ -1,6 +1,7 @@
 import type { ProblemDetails } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LOG_STREAM_LIMITS } from "../../services/observer-manager/src/operations/logs/log-streams.ts";
+import { shownConnection } from "../support/broker/connections.ts";
 import { eventually } from "../support/eventually.ts";
 import { type EventClient, followEvents } from "../support/rest/event-client.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
@@ -52,8 +53,7 @@ describe("logs that are followed", () => {
       expect(asked.map(({ properties }) => properties["type"]).filter((type) => type !== "ReadLogs")).toEqual([]);
       // One in 200 ms at most; each alone would ask twice a second.
       expect(asked.length).toBeLessThanOrEqual(tookMs / 200 + 3);
-      const names = (await system.management.connections()).map(({ clientName }) => clientName);
-      expect(names).toContain("unacked-manager-logs");
+      await shownConnection(system.management, "unacked-manager-logs");
     },
   );
 

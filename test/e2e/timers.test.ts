@@ -3,6 +3,7 @@ import type { AuditPage, Stats, TimerView } from "@unacked/contracts";
 import { connect } from "amqplib";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { shownConnection } from "../support/broker/connections.ts";
 import { TimerListener } from "../support/broker/timer-listener.ts";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
@@ -314,15 +315,12 @@ test.runIf(isTurnOf(0))(
     for (let round = 0; round < 4; round += 1) {
       const fresh = newIds(2_000);
       ids.push(...fresh);
-      const name = await eventually(async () => {
-        const connections = await system.management.connections();
-        return connections.find(({ clientName }) => clientName === "unacked-manager-timers")?.name ?? false;
-      });
+      const { name } = await shownConnection(system.management, "unacked-manager-timers");
       await putAll(fresh, inMs(1_500));
       await eventually(() => expect(fresh.some((id) => listener.ids.has(id))).toBe(true));
       // It may have gone by itself.
       await system.management
-        .closeConnection(String(name))
+        .closeConnection(name)
         .then(() => (cuts += 1))
         .catch(() => undefined);
       await untilHeard(listener, fresh);

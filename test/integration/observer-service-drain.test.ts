@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { overlaps, readStamps } from "../support/acts/stamps.ts";
+import { shownConnection } from "../support/broker/connections.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
@@ -87,7 +88,8 @@ describe("a service that is told to drain", () => {
     await running(manager, 2, { file });
     await manager.control({ kind: "Drain" }, keyOf(1));
     await drained(manager);
-    await manager.management.closeConnection(await consumingConnection(manager));
+    const { name } = await shownConnection(manager.management, "service-1 consumes");
+    await manager.management.closeConnection(name);
     await manager.waitFor("ServiceBorn", ({ draining }) => draining);
     expect(manager.batches.at(-1)?.generation).toBe(2);
     await nothingIsTaken(manager, 2);
@@ -199,11 +201,3 @@ describe("a handler that does not stop by SIGTERM, beside a collector of traces 
     expect(released).toEqual([traced]);
   });
 });
-
-const consumingConnection = (manager: StandIn): Promise<string> =>
-  eventually(async () => {
-    const connections = await manager.management.connections();
-    const consuming = connections.find(({ clientName }) => clientName.includes("service-1 consumes"));
-    if (consuming === undefined) throw new Error("its connection is not shown yet");
-    return consuming.name;
-  });

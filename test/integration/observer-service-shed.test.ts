@@ -3,6 +3,7 @@ import { type ControlMessage, type ServiceEvent, workQueueName } from "@unacked/
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASIDE_MS } from "../../services/observer-service/src/keeper/intake/shed.ts";
 import { readStamps } from "../support/acts/stamps.ts";
+import { shownConnection } from "../support/broker/connections.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
@@ -150,11 +151,9 @@ describe("a service that is told to shed runs", () => {
       await shedder.tell("aside", { kind: "StepAside" }); // for five seconds: it may have been back before anybody looked
       expect(await manager.management.queue(WORK)).toMatchObject({ consumers: 1 });
     });
+    const { name } = await shownConnection(manager.management, "dies consumes");
     const died = performance.now();
-    await manager.management
-      .connections()
-      .then((all) => all.find(({ clientName }) => clientName.startsWith("dies consumes")))
-      .then((one) => manager.management.closeConnection(one?.name ?? expect.fail("not connected")));
+    await manager.management.closeConnection(name);
     await eventually(() => expect(startedBy(manager, "aside").length + startedBy(manager, "dies").length).toBe(8));
     console.log(`all four run again ${Math.round(performance.now() - died)} ms after the cut`);
   });

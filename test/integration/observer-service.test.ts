@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { newMessageId, newObserverId, newRunId, type ServiceEvent, workQueueName } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { overlaps, readStamps } from "../support/acts/stamps.ts";
+import { shownConnection } from "../support/broker/connections.ts";
 import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
@@ -429,12 +430,8 @@ describe("a lost session", () => {
     const { manager, file, service } = await bornService();
     const starts = await Promise.all(Array.from({ length: 5 }, () => manager.start({ params: { file, stopDelayMs: 800 } })));
     await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(5));
-    await eventually(async () => {
-      const connections = await manager.management.connections();
-      const consuming = connections.find((connection) => connection.clientName.includes("service-1 consumes"));
-      if (consuming === undefined) throw new Error("its connection is not shown yet");
-      await manager.management.closeConnection(consuming.name);
-    });
+    const { name } = await shownConnection(manager.management, "service-1 consumes");
+    await manager.management.closeConnection(name);
     await eventually(() => expect(ofKind(manager, "RunStarted")).toHaveLength(10));
     expect(ofKind(manager, "RunReleased")).toHaveLength(5);
     expect(ofKind(manager, "RunReleased").every((event) => event.reason === "lease-lost")).toBe(true);
