@@ -1,5 +1,5 @@
 import type { AnyProblem } from "@unacked/client";
-import type { ProblemCode } from "@unacked/contracts";
+import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 
 const GIVE_A_TOKEN =
   "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
@@ -49,4 +49,11 @@ export function remedyOf(problem: AnyProblem): string {
   const own = (REMEDIES as Partial<Record<string, Remedy>>)[problem.code];
   const remedy = own === undefined ? problem.remedy : own(problem);
   return problem.retryAfterS === undefined ? remedy : `${remedy} (Retry-After: ${problem.retryAfterS} s)`;
+}
+
+/** Where only the code is told, as of many that are counted. Undefined of a newer manager's. */
+export function remedyOfCode(code: string): string | undefined {
+  if (!Object.hasOwn(PROBLEMS, code)) return undefined;
+  const { title, status, remedy } = PROBLEMS[code as ProblemCode];
+  return remedyOf({ type: "", title, status, detail: "", code, remedy, requestId: "" });
 }

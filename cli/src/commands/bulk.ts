@@ -7,6 +7,7 @@ import {
   type ObserverStatus,
 } from "@unacked/contracts";
 import { outcomeOf } from "../client/call-failure.ts";
+import { remedyOfCode } from "../client/own-remedies.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import { type ParsedFilter, parseFilters } from "../input/filters.ts";
@@ -135,7 +136,11 @@ const portionsOf = (refs: string[]): string[][] =>
 
 function tellCount({ io }: Session, { matched, accepted, refused }: BulkCount, what: string): void {
   io.out(plainLine(`${accepted} of ${matched} observers ${what.replace(/^is /, "are ")}`));
-  const codes = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
-  if (codes.length > 0)
-    throw new CliFailure("failed", `${matched - accepted} of ${matched} were refused: ${codes.join(", ")}`);
+  const counts = Object.entries(refused).map(([code, count]) => `${count} ${code}`);
+  if (counts.length === 0) return;
+  throw new CliFailure("failed", `${matched - accepted} of ${matched} were refused: ${counts.join(", ")}`, {
+    details: Object.keys(refused).flatMap((code) => remedyLine(code, remedyOfCode(code))),
+  });
 }
+
+const remedyLine = (code: string, remedy = ""): string[] => (remedy === "" ? [] : [`${code}: ${remedy}`]);

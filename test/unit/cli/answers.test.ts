@@ -234,6 +234,19 @@ describe("what is told of many before a later call fails", () => {
   });
 });
 
+it("of a selection the manager only counts, and what to do about each refusal is told all the same", async () => {
+  const refused = { "not-activated": 2, scheduled: 1, "of-a-newer-manager": 1 };
+  const known = { "POST observers/stop": { body: { matched: 4, accepted: 0, refused } } };
+  const { code, err } = await unacked("stop --filter type=kraken", known);
+  expect(code).toBe(EXIT_CODES.failed);
+  expect(err).toBe(
+    `error: 4 of 4 were refused: 2 not-activated, 1 scheduled, 1 of-a-newer-manager.
+  not-activated: Wait until it is Processing, or stop it with --force.
+  scheduled: unacked describe says when. Stop it and create it again to have it start now.
+`,
+  );
+});
+
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
   expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
