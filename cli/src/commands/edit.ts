@@ -50,11 +50,25 @@ const textOf = (observer: ObserverView): string =>
 function openEditor({ env }: Io, file: string): void {
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";
   // By a shell, as "code --wait" is more than a program's name.
-  const { status, error } = spawnSync("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
+  const command = `trap : INT QUIT; ${editor} "$1"`;
+  const { status, error } = leftToTheEditor(() => spawnSync("sh", ["-c", command, "sh", file], { stdio: "inherit", env }));
   if (error !== undefined || status !== 0)
     throw new CliFailure("failed", `the editor (${editor}) ended with ${error?.message ?? `code ${status}`}`, {
       remedy: "Nothing was sent. Set EDITOR to the one that you use.",
     });
+}
+
+const OF_THE_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
+
+/** Ctrl-C is a command of many an editor, and the terminal sends it to us and the shell as well: it would end us, and lose what is written. */
+function leftToTheEditor<Result>(act: () => Result): Result {
+  const ignore = (): void => undefined;
+  for (const signal of OF_THE_TERMINAL) process.on(signal, ignore);
+  try {
+    return act();
+  } finally {
+    for (const signal of OF_THE_TERMINAL) process.off(signal, ignore);
+  }
 }
 
 interface Draft {

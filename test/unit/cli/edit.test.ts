@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
@@ -58,4 +60,21 @@ it.each([
     code,
     err: expect.stringContaining(`Your text is in ${join(folder, String(kept), "a.yaml")}`),
   });
+});
+
+/** As `tsc -b` makes it. */
+const MAIN = resolve(import.meta.dirname, "../../../cli/dist/main.js");
+
+it.each(["INT", "QUIT"])("SIG%s of the terminal, which goes to all in its foreground, is the editor's", async (signal) => {
+  const editor = join(folder, "editor.sh");
+  writeFileSync(editor, `trap : ${signal}; kill -${signal} 0; sed -i s/1000/2000/ "$1"`);
+  const { port } = server.address() as AddressInfo;
+  const editing = spawn(process.execPath, [MAIN, "edit", "a", "--url", `http://127.0.0.1:${port}`], {
+    env: { ...process.env, XDG_CONFIG_HOME: "/nowhere", VISUAL: `sh ${editor}` },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true, // a process group of its own
+  });
+  const [[code, killedBy], out] = await Promise.all([once(editing, "exit"), editing.stdout.setEncoding("utf8").toArray()]);
+  expect([code, killedBy, out.join("")]).toEqual([EXIT_CODES.ok, null, expect.stringContaining("observer a changed")]);
+  expect(readdirSync(folder)).toEqual(["editor.sh"]);
 });
