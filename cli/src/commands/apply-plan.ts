@@ -1,11 +1,4 @@
-import {
-  type CreateObserver,
-  LIVING_STATUSES,
-  type ObserverStatus,
-  type ObserverView,
-  specOf,
-  traitsOf,
-} from "@unacked/contracts";
+import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
 import { CliFailure, noneIf } from "../failure.ts";
 import { parseFilters, toQuery } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
@@ -29,7 +22,7 @@ export interface PlanOptions extends FileOptions {
 export interface Plan {
   missing: CreateObserver[];
   /** Not there, and did not run when they were written down: created, they would. */
-  refusedAtRest: [name: string, status: ObserverStatus][];
+  refusedAtRest: [name: string, status: string][];
   differing: Differing[];
   /** That no file defines, and that are to be stopped. */
   surplus: ObserverView[];

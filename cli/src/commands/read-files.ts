@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { CreateObserver, ObserverStatus } from "@unacked/contracts";
+import type { CreateObserver } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
 import { parseAssignment } from "../input/assignments.ts";
 import { parseDocuments, type ReadDocument } from "../input/document-text.ts";
@@ -20,7 +20,7 @@ export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
 interface AllRead {
   observers: CreateObserver[];
   /** Of these, those that must not be created: they would run. */
-  atRest: Map<string, ObserverStatus>;
+  atRest: Map<string, string>;
   schedules: ScheduleDocument[];
 }
 

@@ -1,4 +1,4 @@
-import { CreateObserver, OBSERVER_STATUSES, type ObserverStatus, ObserverView, traitsOf } from "@unacked/contracts";
+import { CreateObserver, OBSERVER_STATUSES, ObserverView, traitsOf } from "@unacked/contracts";
 import type { z } from "zod";
 import { CliFailure } from "../failure.ts";
 import { type Assignment, withAssignments, writePath } from "./assignments.ts";
@@ -10,7 +10,8 @@ const ADDED_BY_THE_BOOKS = Object.keys(ObserverView.shape).filter(
   (field) => field === "id" || !(field in CreateObserver.shape),
 );
 
-const isView = (value: object): boolean => "revision" in value && "status" in value && "createdAt" in value;
+/** Its `status` may have been taken out, to have it run. */
+const isView = (value: object): boolean => "revision" in value && "createdAt" in value;
 
 /** Each document as what is to be created, checked by the contract's schema. All that is wrong is told at once, with its place. */
 export function toObservers(documents: ReadDocument[], assignments: Assignment[]): CreateObserver[] {
@@ -38,22 +39,29 @@ export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given:
   throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
 }
 
-/** By name, those that were Paused or over as `get` wrote them: who creates them from that has them run. */
-export function atRestIn(documents: ReadDocument[]): Map<string, ObserverStatus> {
+/** By name, how those stood as `get` wrote them that did not run, or were not to any more: who creates them from that has them run. */
+export function atRestIn(documents: ReadDocument[]): Map<string, string> {
   return new Map(
     documents.flatMap(({ value }) => {
       if (typeof value !== "object" || value === null || !isView(value)) return [];
-      const { name, status } = value as { name?: unknown; status?: unknown };
-      const known = OBSERVER_STATUSES.find((each) => each === status);
-      const isAtRest = known !== undefined && ["none", "on-hold"].includes(traitsOf(known).run);
-      return isAtRest && typeof name === "string" ? [[name, known] as const] : [];
+      const { name, ...given } = value as { name?: unknown; status?: unknown; pending?: unknown };
+      const how = restOf(given);
+      return how !== undefined && typeof name === "string" ? [[name, how] as const] : [];
     }),
   );
 }
 
+/** As `get observers` shows it. */
+function restOf({ status, pending }: { status?: unknown; pending?: unknown }): string | undefined {
+  const known = OBSERVER_STATUSES.find((each) => each === status);
+  if (known === undefined) return undefined;
+  if (["none", "on-hold", "ending"].includes(traitsOf(known).run)) return known;
+  return pending === "pause" ? `${known},Pausing` : undefined;
+}
+
 /** What is said of them, and what is to be done to have them all the same. */
-export const refuseAtRest = (atRest: readonly (readonly [name: string, status: ObserverStatus])[]): CliFailure =>
-  new CliFailure("failed", "Not created, as they would run, and did not when they were written down", {
+export const refuseAtRest = (atRest: readonly (readonly [name: string, status: string])[]): CliFailure =>
+  new CliFailure("failed", "Not created, as they would run, and did not, or were not to, when they were written down", {
     code: "at-rest",
     details: atRest.map(([name, status]) => `observer ${name}: ${status}`),
     remedy: "Take `status` out of the document of each that shall run.",

@@ -1,3 +1,4 @@
+import type { ObserverView } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { CliFailure } from "../../../cli/src/failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../../../cli/src/input/assignments.ts";
@@ -12,7 +13,7 @@ import {
 } from "../../../cli/src/input/filters.ts";
 import { toKind } from "../../../cli/src/input/kinds.ts";
 import { differencesOf } from "../../../cli/src/input/observer-difference.ts";
-import { toObservers } from "../../../cli/src/input/observer-documents.ts";
+import { atRestIn, toObservers } from "../../../cli/src/input/observer-documents.ts";
 import { differencesOfSchedule } from "../../../cli/src/input/schedule-difference.ts";
 import { isScheduleDocument, toSchedules } from "../../../cli/src/input/schedule-documents.ts";
 import { yamlText } from "../../../cli/src/output/document-text.ts";
@@ -303,6 +304,35 @@ describe("documents", () => {
     const [observer] = toObservers([{ value: view, place: "file" }], [parseAssignment("pool=other")]);
     const { name, type, params, labels, retry } = view;
     expect(observer).toEqual({ name, type, params, labels, retry, pool: "other", whenFull: "reject" });
+  });
+});
+
+describe("observers of a backup that would run, and did not, or were not to any more", () => {
+  const inBackup = (changes: Partial<ObserverView>) => [
+    ...atRestIn([{ value: observerView({ name: "a", ...changes }), place: "file" }]),
+  ];
+
+  it.each<[string, Partial<ObserverView>]>([
+    ["Paused", { status: "Paused" }],
+    ["Failed", { status: "Failed" }],
+    ["Completed", { status: "Completed" }],
+    ["Deleted", { status: "Deleted" }],
+    ["OnDeleting", { status: "OnDeleting" }],
+    ["Processing,Pausing", { status: "Processing", pending: "pause" }],
+    ["Redistributing,Pausing", { status: "Redistributing", pending: "pause" }],
+  ])("are those that are %s", (how, changes) => expect(inBackup(changes)).toEqual([["a", how]]));
+
+  it.each<Partial<ObserverView>>([
+    { status: "Processing" },
+    { status: "Scheduled" },
+    { status: "Processing", pending: "update" },
+  ])("are not those that are %j", (changes) => expect(inBackup(changes)).toEqual([]));
+
+  it("run without their status", () => {
+    const { status: _paused, ...value } = observerView({ name: "a", status: "Paused" });
+    const documents = [{ value, place: "file" }];
+    expect([...atRestIn(documents)]).toEqual([]);
+    expect(toObservers(documents, [])).toMatchObject([{ name: "a", type: "ticker" }]);
   });
 });
 
