@@ -1,4 +1,4 @@
-import { isScalar, parseDocument } from "yaml";
+import { type Document, isScalar, parseDocument } from "yaml";
 import { usageFailure } from "../failure.ts";
 import { yamlValue } from "./exact-numbers.ts";
 
@@ -50,11 +50,19 @@ function parseValue(given: string, text: string): unknown {
 function readValue(given: string): unknown {
   const document = parseDocument(given, { logLevel: "error" });
   if (document.errors[0] !== undefined) throw document.errors[0];
-  const { contents } = document;
-  // To YAML what follows a # is a comment, and a line break a space: here nothing of a text is left out.
-  if (contents === null) return given.trim();
-  const isText = isScalar(contents) && contents.type === "PLAIN" && typeof contents.value === "string";
-  return isText ? given.trim() : yamlValue(document);
+  return isText(document, given) ? given.trim() : yamlValue(document);
+}
+
+/**
+ * To YAML what follows a # is a comment, a line break a space, `|` a text without a line, `-` a list of null, and what comes before nothing
+ * (`---`, `&page`) is null: here nothing of a text is left out.
+ */
+function isText({ contents }: Document, given: string): boolean {
+  if (contents === null || /^[-?:]$/.test(given.trim())) return true;
+  if (!isScalar(contents)) return false;
+  const { type, value, source = "", anchor } = contents;
+  if (type === "PLAIN") return typeof value === "string" || source === "" || anchor !== undefined;
+  return (type === "BLOCK_LITERAL" || type === "BLOCK_FOLDED") && !given.includes("\n");
 }
 
 /** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */

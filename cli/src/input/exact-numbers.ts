@@ -30,8 +30,19 @@ const QUOTES_AND_NUMBERS = /"|\\.|-?\d[\d.eE+-]*/g;
  */
 function refuseOther(written: string, value: number): void {
   if (!Number.isFinite(value)) throw new Error(`${written} is a number that JSON does not have`);
-  if (!/^[-+]?\d+$/.test(written) || Number.isSafeInteger(value)) return;
-  const sent = String(value);
-  const isSame = BigInt(written.replace("+", "")) === BigInt(sent.includes("e") ? value : sent);
-  if (!isSame) throw new Error(`${written}, a number of so many digits, would be rounded to ${sent}`);
+  if (Number.isSafeInteger(value)) return;
+  const [sent, whole] = [String(value), wholeOf(written)];
+  if (whole === undefined || whole === wholeOf(sent)) return;
+  throw new Error(`${written}, a number of so many digits, would be rounded to ${sent}`);
 }
+
+/** The whole number that is written, by whatever of `9007199254740993`, `9007199254740993.0`, `9.5e20` and `0x1F`; undefined of another. */
+function wholeOf(written: string): bigint | undefined {
+  if (/^0[xo]/.test(written)) return BigInt(written);
+  const [, sign, before = "", after = "", exponent = "0"] = DECIMAL.exec(written) ?? [];
+  const digits = (before + after).replace(/0+$/, "");
+  const zeros = Number(exponent) + before.length - digits.length;
+  return zeros < 0 ? undefined : BigInt(`${sign === "-" ? "-" : ""}${digits}${"0".repeat(zeros)}`);
+}
+
+const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?$/i;

@@ -59,7 +59,25 @@ describe("--set and --param", () => {
     ['text="quoted" # by hand', ["text"], "quoted"],
     ["none=~", ["none"], null],
     ["text=", ["text"], ""],
+    ["none=NULL", ["none"], null],
+    ["sep=|", ["sep"], "|"],
+    ["sep=>", ["sep"], ">"],
+    ["keep=|-", ["keep"], "|-"],
+    ["text=|\n  first\n  second", ["text"], "first\nsecond\n"],
+    ["sep=-", ["sep"], "-"],
+    ["sep=:", ["sep"], ":"],
+    ["sep= ? ", ["sep"], "?"],
+    ["rule=---", ["rule"], "---"],
+    ["rest=...", ["rest"], "..."],
+    ["query=&page=2", ["query"], "&page=2"],
+    ["query=&page 2", ["query"], "&page 2"],
+    ["tag=!!null", ["tag"], "!!null"],
     ["most=9007199254740991", ["most"], 9_007_199_254_740_991],
+    ["mask=0x1F", ["mask"], 31],
+    ["mode=0o755", ["mode"], 493],
+    ["ratio=0.1", ["ratio"], 0.1],
+    ["much=1e23", ["much"], 1e23],
+    ["none=0e999999999", ["none"], 0],
   ])("reads %s", (text, path, value) => {
     expect(parseAssignment(text)).toEqual({ path, value });
   });
@@ -84,6 +102,11 @@ describe("--set and --param", () => {
     "a=*b",
     "id=1234567890123456789",
     "ids=[1234567890123456789]",
+    "id=9007199254740993.0",
+    "id=9007199254740993e0",
+    "id=9007199254740.993e3",
+    "mask=0x20000000000001",
+    "mask=0o400000000000000001",
     "most=.inf",
     "most=1e999",
   ])("refuses %s", (text) => {
@@ -261,6 +284,8 @@ describe("documents", () => {
   it.each([
     ["f.yaml", "params: { id: 9007199254740993 }", "would be rounded to 9007199254740992"],
     ["f.yaml", "params: { 9007199254740993: a }", "would be rounded"],
+    ["f.yaml", "params: { mask: 0x20000000000001 }", "would be rounded to 9007199254740992"],
+    ["f.json", '{"params":{"id":9007199254740993.0}}', "would be rounded to 9007199254740992"],
     ["f.yaml", "params: { most: .inf }", ".inf is a number that JSON does not have"],
     ["f.yaml", "params: *nowhere", "nowhere"],
     ["f.json", '{"params":{"a\\"b":"1e999","id":-1146092083740815411}}', "-1146092083740815411"],
@@ -272,7 +297,7 @@ describe("documents", () => {
   });
 
   it("keep a large number that comes out as it is written, as of a backup, and texts of digits", () => {
-    const value = { id: "9007199254740993", most: 1e20, more: 1e300, seen: 1146092083740815400 };
+    const value = { id: "9007199254740993", most: 1e20, much: 1e23, more: 1e300, seen: 1146092083740815400 };
     expect(parseDocuments(JSON.stringify(value), "f.json")).toEqual([{ value, place: "f.json" }]);
     expect(parseDocuments(yamlText(value), "f.yaml")).toEqual([{ value, place: "f.yaml" }]);
   });
