@@ -6,6 +6,7 @@ import type { Io } from "../io.ts";
 import { errorLine, stackLines } from "../output/errors.ts";
 import { type LogFormat, logLine } from "../output/log-lines.ts";
 import { plainLine, plainLines } from "../output/plain-text.ts";
+import { inWords } from "../output/words.ts";
 import { openSession, type Session } from "../session.ts";
 
 const LOG_FORMATS = ["table", "json"] as const satisfies readonly LogFormat[];
@@ -93,4 +94,4 @@ const WHY_NONE: Record<NoLogsReason, string> = {
 };
 
 const whyNone = (name: string, status: ObserverStatus, reason: NoLogsReason): string =>
-  `observer ${name} is ${status}: ${WHY_NONE[reason]}.`;
+  `observer ${name} is ${status}: ${inWords(WHY_NONE, reason)}.`;

@@ -11,11 +11,12 @@ import { ageOf, shortDuration } from "./durations.ts";
 import { thrownAt } from "./errors.ts";
 import { errorText, inState, type Listing, pairs } from "./listing.ts";
 import { shortened } from "./plain-text.ts";
+import { inWords } from "./words.ts";
 
 /** With what is under way beside it: `Processing,Pausing`. */
 export function observerState({ status, pending, silentSince }: ObserverView): { text: string; colour: Colour } {
   if (pending === null && silentSince) return { text: `${status},Silent`, colour: "red" };
-  return pending === null ? inState(status) : { text: `${status},${PENDING_WORDS[pending]}`, colour: "yellow" };
+  return pending === null ? inState(status) : { text: `${status},${inWords(PENDING_WORDS, pending)}`, colour: "yellow" };
 }
 
 const PENDING_WORDS: Record<Pending, string> = { pause: "Pausing", update: "Updating" };

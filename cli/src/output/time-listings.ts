@@ -3,6 +3,7 @@ import type { Colour } from "./colours.ts";
 import { ageOf, exactDuration, shortDuration } from "./durations.ts";
 import { inState, type Listing } from "./listing.ts";
 import type { Cell } from "./table.ts";
+import { inWords } from "./words.ts";
 
 export const TIMER_LISTING: Listing<TimerView> = {
   nameOf: (timer) => timer.id,
@@ -14,7 +15,7 @@ export const TIMER_LISTING: Listing<TimerView> = {
     { heading: "RETURNS", cell: ({ returns }) => String(returns), alignsRight: true },
     {
       heading: "LAST PROBLEM",
-      cell: ({ lastProblem }) => (lastProblem === null ? "" : TIMER_PROBLEM_MEANINGS[lastProblem]),
+      cell: ({ lastProblem }) => (lastProblem === null ? "" : inWords(TIMER_PROBLEM_MEANINGS, lastProblem)),
     },
     { heading: "AGE", cell: ({ createdAt }, nowMs) => ageOf(createdAt, nowMs) },
     { heading: "EXPIRES", cell: ({ expiresAt }) => expiresAt, isWide: true },

@@ -379,6 +379,14 @@ it("a path that the manager does not have is told with the address, which may be
   expect(err).toContain("Check the address: unacked config view.");
 });
 
+it("logs says why there are none, also by a word of a newer manager", async () => {
+  const { id } = observerView();
+  const none = { observer: { id, name: "w1" }, status: "Processing", run: null, entries: [], omitted: 0 };
+  const why = (reason: string) => ({ "GET observers/w1/logs": { body: { ...none, reason } } });
+  expect((await unacked("logs w1", why("no-run"))).err).toBe("observer w1 is Processing: it has not run yet.\n");
+  expect((await unacked("logs w1", why("rotated"))).err).toBe("observer w1 is Processing: rotated.\n");
+});
+
 it("watch says of a name that nothing has, as it may be mistyped", async () => {
   const known = {
     "GET observers/w1": { body: observerView({ name: "w1" }) },

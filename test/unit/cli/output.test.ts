@@ -240,6 +240,13 @@ describe("a list", () => {
     expect(printOne(TIMER_LISTING, UNHEARD, { format: "table", ...look })).toContain("no queue is bound for its name");
   });
 
+  it("says a word of a newer manager as it is", () => {
+    const timer = { ...UNHEARD, lastProblem: "too-late" as "unknown" };
+    expect(printOne(TIMER_LISTING, timer, { format: "table", ...look })).toMatch(/ too-late /);
+    const observer = observerView({ pending: "move" as "pause" });
+    expect(printOne(OBSERVER_LISTING, observer, { format: "table", ...look })).toContain("Processing,move ");
+  });
+
   it("of services says how full each is", () => {
     expect(printOne(SERVICE_LISTING, serviceView(), { format: "table", ...look }).split("\n")).toEqual([
       "NAME        STATE   RUNNING   WORKERS   ROOM   TASK WORKERS   POOL      SEEN   AGE",
