@@ -18,8 +18,15 @@ import { Results } from "./results.ts";
 import { findSelected } from "./selected.ts";
 import { type Waited, waitForStatus } from "./status-wait.ts";
 
-/** Which ones are meant: some that are named (by name or id), or all that match. */
-type BulkTarget = { refs: string[] } | { filter: ObserverFilter } | { all: true };
+/** Some, by name or id. */
+interface Listed {
+  refs: string[];
+  /** They were found by a selection: however many they are, they are a list. */
+  isSelection?: true;
+}
+
+/** Which ones are meant: some, or all that match. */
+type BulkTarget = Listed | { filter: ObserverFilter } | { all: true };
 
 /** What stop, pause, resume and restart have in common. */
 export interface BulkChange {
@@ -84,8 +91,9 @@ function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions)
  * What is selected, one by one where somebody wants to know of each (to wait for it, or to print it): by a selection itself
  * the manager only counts.
  */
-async function oneByOne(session: Session, target: BulkTarget): Promise<{ refs: string[] }> {
-  return "refs" in target ? target : { refs: (await findSelected(session, target)).map(({ id }) => id) };
+async function oneByOne(session: Session, target: BulkTarget): Promise<Listed> {
+  if ("refs" in target) return target;
+  return { refs: (await findSelected(session, target)).map(({ id }) => id), isSelection: true };
 }
 
 /** Carries it out and tells what became of each. @returns those that were accepted; of a selection none */
@@ -103,11 +111,13 @@ export async function changeMany(
     tellCount(session, answer, what);
     return [];
   }
-  if (target.refs.length === 0) session.io.err("Nothing found.\n");
-  const results = new Results(session, { format: options.output, asked: target.refs.length });
+  const { refs: asked, isSelection } = target;
+  const isOne = asked.length === 1 && isSelection !== true;
+  const results = new Results(session, { format: options.output, asked: asked.length, isOne });
+  if (asked.length === 0) session.io.err("Nothing found.\n");
   const accepted: Waited[] = [];
   await results.during(async () => {
-    for (const refs of portionsOf(target.refs)) {
+    for (const refs of portionsOf(asked)) {
       const answer = await change.send({ ...toBody({ refs }), dryRun });
       if (!("results" in answer)) throw new Error("the manager counted what was named");
       for (const result of answer.results) {

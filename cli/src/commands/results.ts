@@ -16,15 +16,18 @@ export class Results {
   readonly #session: Session;
   readonly #format: ResultFormat;
   readonly #asked: number;
+  readonly #isOne: boolean;
   readonly #progress: Progress;
   readonly #printer: ListPrinter<ObserverView>;
   readonly #refused: CliFailure[] = [];
   #told = 0;
 
-  constructor(session: Session, options: { format: ResultFormat; asked: number }) {
+  /** `isOne`: it is told as itself, rather than as a list of one */
+  constructor(session: Session, options: { format: ResultFormat; asked: number; isOne?: boolean }) {
     this.#session = session;
     this.#format = options.format;
     this.#asked = options.asked;
+    this.#isOne = options.isOne ?? options.asked === 1;
     const { io } = session;
     // Where the lines themselves are seen, they are the progress.
     this.#progress = new Progress({ total: options.asked, isShown: io.errIsTerminal && !io.outIsTerminal, write: io.err });
@@ -56,13 +59,13 @@ export class Results {
   #accept(observer: ObserverView, what: string, below: string[]): void {
     const { io } = this.#session;
     if (this.#format === "lines") io.out(plainLines([`observer ${observer.name} ${what}`, ...below]));
-    else if (this.#asked === 1) io.out(printOne(OBSERVER_LISTING, observer, this.#session.print(this.#format)));
+    else if (this.#isOne) io.out(printOne(OBSERVER_LISTING, observer, this.#session.print(this.#format)));
     else io.out(this.#printer.rows([observer]));
   }
 
   #refuse(failure: CliFailure): void {
     this.#refused.push(failure);
-    if (this.#asked === 1) return; // `end` tells it
+    if (this.#isOne) return; // `end` tells it
     this.#progress.clear();
     this.#session.io.err(failureText(failure));
   }
@@ -72,9 +75,9 @@ export class Results {
     this.#closeList();
     const [first] = this.#refused;
     if (first === undefined) return;
-    throw this.#asked === 1 ? first : new CliFailure("failed", `${this.#refused.length} of ${this.#asked} were refused`);
+    throw this.#isOne ? first : new CliFailure("failed", `${this.#refused.length} of ${this.#asked} were refused`);
   }
   #closeList(): void {
-    if (this.#asked !== 1 && this.#format !== "lines") this.#session.io.out(this.#printer.end());
+    if (!this.#isOne && this.#format !== "lines") this.#session.io.out(this.#printer.end());
   }
 }

@@ -247,6 +247,20 @@ it("of a selection the manager only counts, and what to do about each refusal is
   );
 });
 
+it("what a selection did is a list as JSON and YAML, also where one matches; of one that is named it is that one", async () => {
+  const observer = observerView({ name: "w1" });
+  const results = [{ ref: "w1", status: 202, observer }];
+  const known = {
+    "GET observers": { body: { items: [observer], nextCursor: null, total: 1 } },
+    "POST observers/stop": { body: { results, accepted: 1, refused: 0 } },
+  };
+  const read = async (line: string) => JSON.parse((await unacked(line, known)).out) as object;
+  expect(await read("stop -l app=x -o json")).toMatchObject({ items: [{ name: "w1" }] });
+  expect(await read("stop --all -o json")).toMatchObject({ items: [{ name: "w1" }] });
+  expect(await read("stop w1 -o json")).toMatchObject({ name: "w1" });
+  expect((await unacked("stop -l app=x -o yaml", known)).out).toMatch(/^items:\n/);
+});
+
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
   expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
