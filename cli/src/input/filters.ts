@@ -192,7 +192,7 @@ export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boo
     (pool === undefined || observer.pool === pool) &&
     (errorGroup === undefined || observer.lastError?.group === errorGroup) &&
     (silent === undefined || observer.silentSince !== null) &&
-    (q === undefined || observer.name.toLowerCase().includes(q.toLowerCase())) &&
+    (q === undefined || observer.name.toLowerCase().includes(q.toLowerCase()) || observer.id === q.toLowerCase()) &&
     Object.entries(labels).every(([key, value]) => Object.hasOwn(observer.labels, key) && observer.labels[key] === value)
   );
 }

@@ -207,6 +207,11 @@ describe("filters", () => {
     for (const other of ["status=Failed", "q=tock", "label=team=b", "label=x=a", "pool=x", "type=x", "service=x"]) {
       expect(fits(other), other).toBe(false);
     }
+    expect([observer.id, observer.id.toUpperCase(), observer.id.slice(0, 8)].map((id) => fits(`q=${id}`))).toEqual([
+      true,
+      true,
+      false,
+    ]);
     expect(fits(`service=${observer.service?.name}`)).toBe(true);
     expect(fits(`service=${observer.service?.id.toUpperCase()}`)).toBe(true);
   });
