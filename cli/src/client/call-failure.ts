@@ -39,7 +39,7 @@ const differsLine = ({ field, now, given }: NonNullable<AnyProblem["differs"]>[n
   `${field}: ${JSON.stringify(now)} by now, ${JSON.stringify(given)} was given`;
 
 const knownTypesLine = (types: string[] | undefined): string[] =>
-  types === undefined ? [] : [types.length === 0 ? "no type is known" : `known types: ${types.join(", ")}`];
+  types === undefined ? [] : [types.length === 0 ? "no type is known in that pool" : `known types: ${types.join(", ")}`];
 
 /** Why a call failed, as one failure of ours. `about` names what it was about. */
 export function failureOf(error: CallError, url: string, about?: string): CliFailure {

@@ -4,6 +4,9 @@ import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 const GIVE_A_TOKEN =
   "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
 
+/** Not every command has the option: `apply` and `flow create` are told it by their file. */
+const toPool = (pool = ""): string => `--pool ${pool}, or in a file pool: ${pool}`;
+
 type Remedy = (problem: AnyProblem) => string;
 
 /** Those of the catalogue name calls, options and members of REST: here the commands, options and lines that somebody at a terminal has. */
@@ -37,9 +40,9 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   "unknown-type": ({ knownPools = [] }) =>
     knownPools.length === 0
       ? "Use one of the known types, or deploy a service that has the type."
-      : `Choose a pool that knows it (--pool ${knownPools[0]}), use one of the known types, or deploy a service that has the type.`,
+      : `Choose a pool that knows it (${toPool(knownPools[0])}), use one of the known types, or deploy a service that has the type.`,
   "pool-not-served": ({ knownPools = [] }) =>
-    `${knownPools.length === 0 ? "Start" : `Choose a pool that is served (--pool ${knownPools[0]}), start`} a service with this POOL, or wait in its queue: --queue.`,
+    `${knownPools.length === 0 ? "Start" : `Choose a pool that is served (${toPool(knownPools[0])}), start`} a service with this POOL, or wait in its queue: --queue.`,
   "no-free-worker": () => "Try again later, add a service, or wait in the queue: --queue.",
   "too-many-log-streams": () => "Close some of the streams, or ask without -f.",
 };

@@ -371,12 +371,17 @@ describe("what to do about a problem", () => {
   it.each<[ProblemCode, string]>([
     ["key-taken", `unacked describe task ${TASK_ID}`],
     ["key-taken", "--on-conflict"],
-    ["unknown-type", "--pool demo"],
-    ["pool-not-served", "--pool demo"],
+    ["unknown-type", "(--pool demo, or in a file pool: demo)"],
+    ["pool-not-served", "(--pool demo, or in a file pool: demo)"],
     ["pool-not-served", "--queue"],
     ["forbidden", "the role operator"],
   ])("of %s says %s", (code, said) => {
     expect(failureText(problemFailure({ ...problemExample(code), ...ALL }))).toContain(said);
+  });
+
+  it("of a type that another pool knows says that none is known in the pool that was asked for", () => {
+    const problem = { ...problemExample("unknown-type"), knownTypes: [], knownPools: ["demo"] };
+    expect(problemFailure(problem).details).toEqual(["no type is known in that pool"]);
   });
 });
 
