@@ -3,6 +3,8 @@ import { basename, dirname, sep } from "node:path";
 
 /** Editors write a file in several steps, and several files at once. */
 const QUIET_MS = 150;
+/** A folder that is gone may come back, as between two branches: nothing tells of it. */
+const LOOK_AGAIN_MS = 1_000;
 const CODE = /\.([cm]?[jt]sx?|json)$/;
 
 /**
@@ -15,7 +17,7 @@ export const watchedFolder = (observersDir) =>
 
 /**
  * Calls `onSaved` once code has changed in the folder, or below, and has been quiet for a moment. Then it watches anew: on Linux Node
- * watches a file's inode, and many editors write another file and rename it.
+ * watches a file's inode, and many editors write another file and rename it. A folder that was removed and made again has changed, too.
  *
  * @param {string} dir
  * @param {() => void} onSaved
@@ -29,7 +31,7 @@ export function watchFolder(dir, onSaved, onTrouble) {
 
   function begin() {
     const begun = watch(dir, { recursive: true }, (_event, name) => {
-      if (name !== null && !isCode(name)) return;
+      if (name !== null && !isCode(name) && existsSync(dir)) return;
       clearTimeout(quiet);
       quiet = setTimeout(saved, QUIET_MS);
     });
@@ -38,7 +40,10 @@ export function watchFolder(dir, onSaved, onTrouble) {
   }
 
   function saved() {
-    if (!existsSync(dir)) return;
+    if (!existsSync(dir)) {
+      quiet = setTimeout(saved, LOOK_AGAIN_MS);
+      return;
+    }
     const before = watcher;
     try {
       watcher = begin();

@@ -1,6 +1,7 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isCode, watchedFolder, watchFolder } from "../../../cli/dev/folder-watch.mjs";
 import { logStream, shownLine } from "../../../cli/dev/log-stream.mjs";
@@ -79,6 +80,30 @@ it("each save is seen of an editor that writes another file and renames it", { t
   } finally {
     unwatch();
     rmSync(dir, { recursive: true });
+  }
+});
+
+it.each([0, 1_000])("saves are seen in a folder that was away for %i ms, as between two branches", async (awayMs) => {
+  const parent = mkdtempSync(join(tmpdir(), "unacked-watch-"));
+  const dir = join(parent, "observers");
+  const save = (text: string) => {
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "feed.ts"), text);
+  };
+  save("0");
+  let seen = 0;
+  const unwatch = watchFolder(dir, () => (seen += 1), expect.fail);
+  try {
+    rmSync(dir, { recursive: true });
+    await sleep(awayMs); // longer than it waits for quiet, or not
+    save("1");
+    await eventually(() => expect(seen).toBeGreaterThan(0), { what: "it is seen that the folder is back" });
+    const before = seen;
+    save("2");
+    await eventually(() => expect(seen).toBeGreaterThan(before), { what: "the next save is seen" });
+  } finally {
+    unwatch();
+    rmSync(parent, { recursive: true });
   }
 });
 
