@@ -17,8 +17,8 @@ export type ArgumentRule = (before: string[]) => Pick<Candidates, "words" | "nam
 export interface CompletionRules {
   /** By `command` or `command subcommand`. */
   arguments: Readonly<Record<string, ArgumentRule>>;
-  /** By long name: `--context`. */
-  optionValues: Readonly<Record<string, Pick<Candidates, "words" | "names">>>;
+  /** By long name, `--context`, or of one command: `cancel --filter`. */
+  optionValues: Readonly<Record<string, ArgumentRule>>;
 }
 
 /** `typed` are the words after `unacked`, the last one being what is typed just now, perhaps empty. */
@@ -27,13 +27,15 @@ export function findCandidates(program: Command, typed: string[], rules: Complet
   const place = walk(program, typed.slice(0, -1));
   const { given, operands } = place;
   const so = { given, operands };
-  if (place.awaiting !== undefined) return { ...valuesOf(place.awaiting, rules), ...so };
+  if (place.awaiting !== undefined) return { ...valuesOf(place.awaiting, place, rules), ...so };
   if (current.startsWith("-")) return { words: optionWords([program, ...place.path]), ...so };
   const command = place.path.at(-1) ?? program;
   if (command.commands.length > 0) return { words: subcommandWords(command), ...so };
-  const rule = rules.arguments[place.path.map((each) => each.name()).join(" ")];
+  const rule = rules.arguments[nameOf(place)];
   return { ...(rule?.(operands) ?? { words: [] }), ...so };
 }
+
+const nameOf = ({ path }: Place): string => path.map((each) => each.name()).join(" ");
 
 interface Place {
   /** The commands so far, without the program itself. */
@@ -69,9 +71,11 @@ function takeOption(place: Place, word: string, commands: Command[]): void {
   else place.given[option.attributeName()] = word.slice(equals + 1);
 }
 
-function valuesOf(option: Option, rules: CompletionRules): Pick<Candidates, "words" | "names"> {
+function valuesOf(option: Option, place: Place, { optionValues }: CompletionRules): ReturnType<ArgumentRule> {
   if (option.argChoices !== undefined) return { words: option.argChoices };
-  return rules.optionValues[option.long ?? ""] ?? { words: [] };
+  const long = option.long ?? "";
+  const rule = optionValues[`${nameOf(place)} ${long}`] ?? optionValues[long];
+  return rule?.(place.operands) ?? { words: [] };
 }
 
 const optionsOf = (commands: Command[]): Option[] =>

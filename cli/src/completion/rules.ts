@@ -1,6 +1,6 @@
 import { OBSERVER_STATUSES } from "@unacked/contracts";
-import { FILTER_KEYS } from "../input/filters.ts";
-import { findKind, KINDS } from "../input/kinds.ts";
+import { FILTER_KEYS_OF } from "../input/filters.ts";
+import { findKind, KINDS, type Kind } from "../input/kinds.ts";
 import type { ArgumentRule, CompletionRules } from "./candidates.ts";
 import { SHELLS } from "./scripts.ts";
 
@@ -16,6 +16,13 @@ const afterKind = (before: string[]): ReturnType<ArgumentRule> => {
 };
 
 const kindAndNames: ArgumentRule = (before) => (before.length === 0 ? { words: KINDS } : afterKind(before));
+
+const filtersOf = (kind: Kind | undefined): ReturnType<ArgumentRule> => ({
+  words: (FILTER_KEYS_OF[kind ?? "observers"] ?? []).map((key) => `${key}=`),
+});
+const filtersOfKind: ArgumentRule = ([word = ""]) => filtersOf(findKind(word));
+/** Who changes many at once says nothing of single ones. */
+const filtersOfTasks: ArgumentRule = () => ({ words: filtersOf("tasks").words.filter((word) => word !== "q=") });
 
 /** What may stand where. Commands and options themselves are read from the program. */
 export const COMPLETION_RULES: CompletionRules = {
@@ -51,10 +58,15 @@ export const COMPLETION_RULES: CompletionRules = {
     completion: () => ({ words: [...SHELLS] }),
   },
   optionValues: {
-    "--for": { words: [...OBSERVER_STATUSES] },
-    "--filter": { words: FILTER_KEYS.map((key) => `${key}=`) },
-    "--filename": { words: [], names: "files" },
-    "--param": { words: [], names: "params" },
-    "--context": { words: [], names: "contexts" },
+    "--for": () => ({ words: [...OBSERVER_STATUSES] }),
+    "--filter": () => filtersOf("observers"),
+    "get --filter": filtersOfKind,
+    "ls --filter": filtersOfKind,
+    "list --filter": filtersOfKind,
+    "cancel --filter": filtersOfTasks,
+    "rerun --filter": filtersOfTasks,
+    "--filename": () => ({ words: [], names: "files" }),
+    "--param": () => ({ words: [], names: "params" }),
+    "--context": () => ({ words: [], names: "contexts" }),
   },
 };

@@ -7,6 +7,7 @@ import {
   type QueryOf,
 } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
+import type { Kind } from "./kinds.ts";
 
 export const FILTER_KEYS = [
   "status",
@@ -101,16 +102,19 @@ const AUDIT_FILTER_KEYS = [
 /** Of the audit trail: `actor=anna`, `action=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
 export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
 
+/** Of those kinds that are chosen by a filter. */
+export const FILTER_KEYS_OF: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  observers: FILTER_KEYS,
+  errors: ERROR_FILTER_KEYS,
+  tasks: TASK_FILTER_KEYS,
+  flows: FLOW_FILTER_KEYS,
+  timers: TIMER_FILTER_KEYS,
+  schedules: SCHEDULE_FILTER_KEYS,
+  audit: AUDIT_FILTER_KEYS,
+};
+
 /** Of whatever kind. */
-export const ALL_FILTER_KEYS: ReadonlySet<string> = new Set([
-  ...FILTER_KEYS,
-  ...ERROR_FILTER_KEYS,
-  ...TASK_FILTER_KEYS,
-  ...FLOW_FILTER_KEYS,
-  ...TIMER_FILTER_KEYS,
-  ...SCHEDULE_FILTER_KEYS,
-  ...AUDIT_FILTER_KEYS,
-]);
+export const ALL_FILTER_KEYS: ReadonlySet<string> = new Set(Object.values(FILTER_KEYS_OF).flat());
 
 function parsePairs<Key extends string>(
   filters: string[],

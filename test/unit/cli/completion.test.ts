@@ -47,6 +47,15 @@ describe("completion", () => {
     expect(at("get obs --context ").names).toBe("contexts");
   });
 
+  it("offers the filters of what is chosen from", () => {
+    const filters = (line: string) => at(`${line} --filter `).words;
+    expect(filters("get tasks")).toEqual(["status=", "type=", "pool=", "q="]);
+    expect([filters("ls error"), filters("list audit")[0]]).toEqual([["reason=", "group=", "observer="], "actor="]);
+    for (const command of ["cancel", "rerun"]) expect(filters(command)).toEqual(["status=", "type=", "pool="]);
+    for (const line of ["get obs", "ls", "watch", "work begin pause"]) expect(filters(line)).toContain("errorGroup=");
+    expect(filters("get services")).toEqual([]);
+  });
+
   it("asks the manager that the line names", () => {
     expect(at("--url http://x stop --context=live ").given).toMatchObject({ url: "http://x", context: "live" });
   });
