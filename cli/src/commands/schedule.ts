@@ -45,6 +45,8 @@ async function showTimes(session: Session, ids: string[], options: PreviewOption
   const n = Number(options.count);
   if (!Number.isInteger(n) || n < 1 || n > 1_000) throw usageFailure(`"${options.count}" is no count from 1 to 1000`);
   const files = options.filename === undefined ? [] : readAll(io, options).schedules;
+  if (options.filename !== undefined && files.length === 0)
+    throw usageFailure(`There is no schedule in ${options.filename.join(", ")}`, "A document with the key schedule is one.");
   const asked = [
     ...ids.map((id) => ({ id, times: () => api.call("nextTimes", { path: { scheduleId: id }, query: { n } }) })),
     ...files.map((file) => ({ id: file.id, times: () => previewOf(api, file, n) })),

@@ -530,6 +530,13 @@ it("schedule preview shows the times of each that is there, beside one that is m
   expect(code).toBe(EXIT_CODES.failed);
 });
 
+it("schedule preview says of files that they define no schedule", async () => {
+  const file = join(folder, "no-schedule.yaml");
+  writeFileSync(file, "name: a\ntype: ticker\n");
+  const { code, err } = await unacked(`schedule preview -f ${file}`, {});
+  expect([code, err]).toEqual([EXIT_CODES.usage, expect.stringContaining(`error: There is no schedule in ${file}.`)]);
+});
+
 describe("a refusal says what it is about, also where the call's path does not", () => {
   const refused = { status: 409, body: { ...problemExample("id-taken"), title: "T", detail: "T", remedy: "" } };
   const schedule = join(folder, "about.json");
