@@ -46,6 +46,8 @@ export async function dev({ dir, port, fresh, only }) {
   const { stop, unlisten } = stopOnSignals(stopping, {
     onFirst: () => log.say("Stopping everything; once more to hurry."),
   });
+  /** Without which nothing goes on. @type {string[]} */
+  const died = [];
   /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
   const ranks = [];
   try {
@@ -61,6 +63,7 @@ export async function dev({ dir, port, fresh, only }) {
     unlisten();
     lock.release();
   }
+  if (died[0] !== undefined) throw new PlainError(`${died[0]}. Logs are in ${join(dataDir, "logs")} and beside the data.`);
   log.say("Stopped. The next one goes on where this one was.");
 
   async function run() {
@@ -139,9 +142,8 @@ export async function dev({ dir, port, fresh, only }) {
   function endWith(name, exited) {
     void exited.then((outcome) => {
       if (stopping.signal.aborted) return;
-      log.say(
-        `${name} ended (${outcome}), and so does all of this. Logs are in ${join(dataDir, "logs")} and beside the data.`,
-      );
+      died.push(`${name} ended (${outcome})`);
+      log.say(`${died[0]}, and so does all of this.`);
       stopping.abort();
     });
   }

@@ -1,9 +1,10 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXIT_CODES } from "../../cli/src/failure.ts";
 import { holdOnLeash } from "../../scripts/processes/leash.mjs";
 import { eventually } from "../support/eventually.ts";
 import { childrenOf, isAlive } from "../support/processes/process-tree.ts";
@@ -38,9 +39,7 @@ describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
     return eventually(() => expect(lines.slice(from).join("\n")).toContain(part), { timeoutMs: 120_000, what: part });
   };
 
-  beforeAll(async () => {
-    mkdirSync(join(project, "src", "observers"), { recursive: true });
-    save(broken(1));
+  function start(): void {
     const { AMQP_URL: _broker, DATABASE_URL: _database, ...env } = process.env;
     dev = spawn(process.execPath, [CLI_FILE, "dev", "--port", "0"], {
       cwd: project,
@@ -51,6 +50,12 @@ describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
     holdOnLeash(dev);
     exit = new Promise((resolve) => dev.once("exit", resolve));
     for (const output of [dev.stdout, dev.stderr]) createInterface({ input: output }).on("line", (line) => lines.push(line));
+  }
+
+  beforeAll(async () => {
+    mkdirSync(join(project, "src", "observers"), { recursive: true });
+    save(broken(1));
+    start();
     await nextLine("The service starts again when a file is saved.");
     url = /Unacked runs: (\S+)/.exec(lines.join("\n"))?.[1] ?? "";
   }, 240_000);
@@ -96,6 +101,18 @@ describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
     expect(await exit).toBe(0);
     const left = () => started.filter(isAlive);
     await eventually(() => expect(left()).toEqual([]), { timeoutMs: 30_000 });
+  });
+
+  it("fails where its manager dies, once all else has ended, and says so last", async () => {
+    start();
+    await nextLine("The service runs.");
+    const started = descendantsOf(dev.pid ?? 0);
+    const { pid } = JSON.parse(readFileSync(join(project, ".unacked/dev/run/manager.pid.json"), "utf8")) as { pid: number };
+    expect(started).toContain(pid);
+    process.kill(pid, "SIGKILL");
+    expect(await exit).toBe(EXIT_CODES.failed);
+    await eventually(() => expect(lines.join("\n")).toContain("error: The manager ended (SIGKILL)."));
+    await eventually(() => expect(started.filter(isAlive)).toEqual([]), { timeoutMs: 30_000 });
   });
 });
 
