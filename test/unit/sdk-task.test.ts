@@ -290,6 +290,22 @@ describe("a task in memory", () => {
     expect(await runTask(task, { params: { of: 2 } })).toBe(3);
     await expect(runTask(task, { params: { of: -1 } })).rejects.toThrow(NonRetryableError);
     await expect(runTask(task, { params: { of: 0 } })).rejects.toMatchObject({ code: "no-result" });
+    const leaving = (result: object) =>
+      runTask(
+        defineTask({
+          ...sums,
+          runBatch: async ([one]: readonly BatchedTask[]) => [{ taskId: one?.taskId, ...result }] as never,
+        }),
+        { params: { of: 1 } },
+      );
+    await expect(leaving({ error: undefined })).rejects.toMatchObject({
+      name: "NotAnError",
+      message: expect.stringMatching(/undefined$/),
+    });
+    await expect(leaving({ error: null })).rejects.toMatchObject({ name: "NotAnError" });
+    expect(await leaving({ output: 1, error: undefined })).toBe(1);
+    expect(await leaving({ output: undefined, error: null })).toBe(null);
+    expect(await leaving({})).toBe(null);
     const wrong = (part: object) => () => defineTask({ ...sums, ...part } as typeof sums);
     expect(wrong({ batch: { size: 101 } })).toThrow("batch is not { size");
     expect(wrong({ batch: undefined })).toThrow("batch is not { size");

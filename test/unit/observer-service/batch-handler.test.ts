@@ -96,11 +96,11 @@ it("What became of a hundred is told together, but for long results: no frame is
 it("What one task has failed of costs no other, whatever it is: also what has no JSON", async () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
-  const errors: Record<string, unknown> = { circular, bigint: 7n, text: "no such page" };
+  const errors: Record<string, unknown> = { circular, bigint: 7n, text: "no such page", nothing: undefined };
   const definition = defineTask({
     type: "some-fail",
     params: z.strictObject({}),
-    batch: { size: 4 },
+    batch: { size: 5 },
     runBatch: async (tasks) =>
       tasks.map(({ taskId }) => (taskId in errors ? { taskId, error: errors[taskId] } : { taskId, output: 1 })),
   });
@@ -112,6 +112,7 @@ it("What one task has failed of costs no other, whatever it is: also what has no
     ["circular", expect.stringContaining("[Circular *1]")],
     ["bigint", expect.stringContaining("7n")],
     ["text", "no such page"],
+    ["nothing", expect.stringContaining("undefined")],
     ["fine", "1"],
   ]);
 });
