@@ -5,9 +5,11 @@ import {
   isTaskDefinition,
   isTaskPostponed,
   NonRetryableError,
+  ObserverStopped,
   runTask,
   SdkError,
   Spy,
+  type StopCode,
   sleep,
   type TaskCreation,
   unknownFieldsOf,
@@ -195,6 +197,43 @@ describe("a task in memory", () => {
     expect(wrong({ emergency: { ...emergency, fromAttempt: 1 } })).toThrow("fromAttempt");
     expect(wrong({ emergency, retry: { maxAttempts: 1 } })).toThrow("fromAttempt");
     expect(wrong({ emergency: { fromAttempt: 2 } })).toThrow("emergency");
+  });
+
+  it.each<[StopCode, boolean]>([
+    ["draining", true],
+    ["restarted", true],
+    ["stopped", false],
+    ["failed", false],
+    ["lease-lost", false],
+    ["superseded", false],
+  ])("shows what a service makes of one that was postponed as it was told to end: %s", async (code, isPostponed) => {
+    const ending = new AbortController();
+    const reason = new ObserverStopped(code);
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      async run({ postpone }) {
+        ending.abort(reason);
+        postpone(60_000);
+      },
+    });
+    const error = await runTask(task, { signal: ending.signal }).catch((thrown: unknown) => thrown);
+    expect([isTaskPostponed(error), error === reason]).toEqual([isPostponed, !isPostponed]);
+  });
+
+  it("was not postponed where its handler had asked for that, and did not end in time", async () => {
+    const ending = new AbortController();
+    const reason = new ObserverStopped("draining");
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      async run({ postpone }) {
+        await Promise.allSettled([(async () => postpone(60_000))()]);
+        ending.abort(reason);
+        await new Promise(() => undefined);
+      },
+    });
+    await expect(runTask(task, { signal: ending.signal })).rejects.toBe(reason);
   });
 
   const putOffTo = (when: unknown, swallow = false) =>

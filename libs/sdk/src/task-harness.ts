@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Creations, type TaskCreation } from "./creations.ts";
 import { type GivenInput, inputsOf, type KeptOf, type MissingInput } from "./inputs.ts";
 import type { LogLevel, ObserverLog } from "./observer-context.ts";
-import { ObserverStopped } from "./observer-stopped.ts";
+import { isObserverStopped, ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
 import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -39,8 +39,8 @@ const SETTLE_MS = 500;
  * One attempt of a task in memory, with no broker and no service: for tests of a handler. Resolves with the result as it would be kept
  * (after its schema and JSON); rejects as the attempt fails: with what the handler threw, with `invalid-params` or `invalid-output`,
  * or with the signal's reason when `timeoutMs` is over or the signal aborts: when the handler has settled, and half a second later if it
- * does not. A handler that postpones its task rejects with `TaskPostponed`, whatever it does after that. From `emergency.fromAttempt`
- * on the emergency handler runs.
+ * does not. A handler that postpones its task rejects with `TaskPostponed`, whatever it does after that, also
+ * where the signal aborts as `draining` or `restarted`. From `emergency.fromAttempt` on the emergency handler runs.
  *
  * @example
  * ```ts
@@ -75,6 +75,7 @@ export async function runTask<P, R, I, T>(
   const { attempt = 1 } = options;
   const postponing = new Postponing();
   const creations = new Creations();
+  let isGivenUp = false;
   options.spy?.begin();
   try {
     ending.signal.throwIfAborted();
@@ -91,7 +92,7 @@ export async function runTask<P, R, I, T>(
       postpone: postponing.postpone,
       tasks: creations,
     });
-    const value = await settledOf(settled, ending.signal);
+    const value = await settledOf(settled, ending.signal, () => void (isGivenUp = true));
     ending.signal.throwIfAborted();
     if (postponing.asked === undefined) {
       const output = JSON.parse(outputJson(definition, value)) as KeptOf<T>;
@@ -102,22 +103,30 @@ export async function runTask<P, R, I, T>(
       return output;
     }
   } catch (thrown) {
-    if (postponing.asked === undefined) throw thrown;
+    if (postponing.asked === undefined || isGivenUp) throw thrown;
   } finally {
     clearTimeout(timer);
     options.spy?.end("the attempt ended");
     outer?.removeEventListener("abort", abort);
   }
-  ending.signal.throwIfAborted();
+  if (ending.signal.aborted && !isInterruption(ending.signal.reason)) throw ending.signal.reason;
   throw new TaskPostponed(postponing.asked);
 }
 
+/** A task that is told to end by these is to go on, and a service has it go on when its handler has asked for that. */
+const isInterruption = (reason: unknown): boolean =>
+  isObserverStopped(reason) && (reason.code === "draining" || reason.code === "restarted");
+
 /** Time to clean up, and to say what became of it; a handler that ignores its signal is not waited for. */
-function settledOf<R>(settled: Promise<R>, signal: AbortSignal): Promise<R> {
+function settledOf<R>(settled: Promise<R>, signal: AbortSignal, onGivenUp: () => void): Promise<R> {
   let timer: NodeJS.Timeout | undefined;
   const givenUp = new Promise<never>((_, reject) => {
+    const giveUp = () => {
+      onGivenUp();
+      reject(signal.reason);
+    };
     const wait = () => {
-      timer = setTimeout(() => reject(signal.reason), SETTLE_MS);
+      timer = setTimeout(giveUp, SETTLE_MS);
     };
     if (signal.aborted) wait();
     else signal.addEventListener("abort", wait, { once: true });
