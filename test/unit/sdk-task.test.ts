@@ -12,6 +12,7 @@ import {
   type StopCode,
   sleep,
   type TaskCreation,
+  type TaskCreator,
   unknownFieldsOf,
 } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
@@ -301,6 +302,23 @@ describe("a task in memory", () => {
     expect(told).toEqual([{ type: "double", params: { of: 4 }, id, key: "four", startAt: "2026-12-01T00:00:00.000Z" }]);
     await expect(runTask(parent, { params: { fails: true }, onCreate: (task) => told.push(task) })).rejects.toThrow("no");
     expect(told).toHaveLength(1);
+  });
+
+  it.each([false, true])("creates nothing when it has ended: nobody would know of it (failed: %s)", async (fails) => {
+    let tasks: TaskCreator | undefined;
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      async run(ctx) {
+        ({ tasks } = ctx);
+        if (fails) throw new Error("no");
+      },
+    });
+    const told: TaskCreation[] = [];
+    await runTask(task, { onCreate: (creation) => told.push(creation) }).catch(() => undefined);
+    expect(() => tasks?.create("x")).toThrow(expect.objectContaining({ code: "invalid-creation" }));
+    expect(() => tasks?.create("x")).toThrow("the attempt has ended: await what creates");
+    expect(told).toEqual([]);
   });
 
   it("bounds what it creates together", async () => {

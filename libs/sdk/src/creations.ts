@@ -56,7 +56,8 @@ export type TaskCreation = Omit<CreationOptions, "id" | "startAt"> & {
 export type TaskCreator = {
   /**
    * Becomes real in the transaction in which this task completes; if it fails, is cancelled or put off, it never was. A hundred an
-   * attempt at most, of 1 MiB together. Throws `invalid-creation` or `invalid-params`: then it is not created, and others are.
+   * attempt at most, of 1 MiB together, none once the handler has settled. Throws `invalid-creation` or `invalid-params`: then it is not
+   * created, and others are.
    * @param type what `defineTask` gave, or its name; checked here where this service has it, else by the manager
    * @returns its id
    */
@@ -74,6 +75,7 @@ export class Creations implements TaskCreator {
   readonly json: string[] = [];
   readonly #typeOf: (type: string) => TaskType | undefined;
   #bytes = 0;
+  #isClosed = false;
 
   /** @param typeOf a type that is there */
   constructor(typeOf: (type: string) => TaskType | undefined = () => undefined) {
@@ -85,6 +87,7 @@ export class Creations implements TaskCreator {
     params: unknown = {},
     options: CreationOptions = {},
   ) => {
+    if (this.#isClosed) throw wrong("the attempt has ended: await what creates");
     const definition = typeof type === "string" ? this.#typeOf(type) : type;
     const name = typeof type === "string" ? type : definition?.type;
     if (typeof name !== "string" || !typePattern.test(name))
@@ -106,6 +109,11 @@ export class Creations implements TaskCreator {
     this.json.push(json);
     return id.toLowerCase();
   };
+
+  /** The handler has settled: what it creates from now on would never be there, and it would be told an id all the same. */
+  close(): void {
+    this.#isClosed = true;
+  }
 }
 
 function paramsOf(params: unknown): unknown {

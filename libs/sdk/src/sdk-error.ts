@@ -10,7 +10,7 @@
  * - `invalid-output`: what a task returned is no JSON, does not pass its schema, would be another as JSON (a Date), or is too long
  * - `no-result`: a handler of batches returned nothing for this task
  * - `missing-input`: a task of a flow was not given an input that its type cannot do without
- * - `invalid-creation`: what `ctx.tasks.create` was given is not right, or is too much
+ * - `invalid-creation`: what `ctx.tasks.create` was given is not right, is too much, or came when the handler had settled
  * - `invalid-checkpoint`: what was to be saved, or what a run is to start with, does not pass the type's schema, or is no JSON
  * - `checkpoint-too-large`: what was to be saved has more than 65,536 bytes as JSON
  * - `save-after-end`: `saveCheckpoint` was called by a run that had ended

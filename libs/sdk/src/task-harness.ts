@@ -105,6 +105,7 @@ export async function runTask<P, R, I, T>(
   } catch (thrown) {
     if (postponing.asked === undefined || isGivenUp) throw thrown;
   } finally {
+    creations.close();
     clearTimeout(timer);
     options.spy?.end("the attempt ended");
     outer?.removeEventListener("abort", abort);

@@ -44,11 +44,14 @@ export function asHandler(
         };
         const value = await handlerOf(definition, attempt).run(context);
         if (postponing.asked === undefined && !signal.aborted) {
+          const output = outputJson(definition, value);
           const created = creations.json.length === 0 ? {} : { creations: creations.json };
-          keep({ ...emergency, ...created, output: outputJson(definition, value) });
+          keep({ ...emergency, ...created, output });
         }
       } catch (thrown) {
         if (postponing.asked === undefined) throw thrown;
+      } finally {
+        creations.close();
       }
       if (postponing.asked !== undefined) keep({ postponement: toWire(postponing.asked) });
     },
