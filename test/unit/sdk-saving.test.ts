@@ -100,6 +100,22 @@ describe("what the next run could not start with", () => {
     });
   });
 
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  const asks = z.unknown().refine(async () => true);
+  const throws = z.unknown().refine(() => {
+    throw new RangeError("not today");
+  });
+  it.each<[string, z.ZodType, unknown]>([
+    ["a bigint", z.unknown(), 1n],
+    ["a circle", z.unknown(), circular],
+    ["what its schema asks others about", asks, 1],
+    ["what its schema throws at", throws, 1],
+  ])("is not saved, and says why: %s", async (_, schema, value) => {
+    const refusal = { name: "SdkError", code: "invalid-checkpoint", cause: expect.any(Error) };
+    await expect(contextOf(schema).saveCheckpoint(value)).rejects.toMatchObject(refusal);
+  });
+
   it("is told from what it can: a schema that takes both", async () => {
     await contextOf(z.strictObject({ until: z.coerce.date() })).saveCheckpoint({ until: new Date() });
   });

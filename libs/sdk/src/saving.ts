@@ -130,12 +130,12 @@ export async function allConfirmed(all: readonly Promise<void>[]): Promise<void>
  * with a Date that its schema takes as a Date alone, and nobody would know before.
  */
 export function checkpointJson(schema: z.ZodType, value: unknown): string {
-  const checked = schema.safeParse(value);
+  const checked = lookedAt(() => schema.safeParse(value));
   if (!checked.success)
     throw new SdkError("invalid-checkpoint", `the checkpoint does not fit its schema: ${checked.error.message}`);
-  const json = JSON.stringify(value) as string | undefined;
+  const json = lookedAt(() => JSON.stringify(value) as string | undefined);
   if (json === undefined) throw new SdkError("invalid-checkpoint", `a checkpoint of type ${typeof value} has no JSON`);
-  const asGiven = schema.safeParse(JSON.parse(json));
+  const asGiven = lookedAt(() => schema.safeParse(JSON.parse(json)));
   if (!asGiven.success)
     throw new SdkError(
       "invalid-checkpoint",
@@ -148,6 +148,17 @@ export function checkpointJson(schema: z.ZodType, value: unknown): string {
       `a checkpoint has at most ${MAX_CHECKPOINT_BYTES} bytes as JSON, this one has ${bytes}`,
     );
   return json;
+}
+
+/** What JSON cannot say throws, as does a schema that asks others (`async`), or throws itself. */
+function lookedAt<Seen>(look: () => Seen): Seen {
+  try {
+    return look();
+  } catch (cause) {
+    throw new SdkError("invalid-checkpoint", `the checkpoint cannot be checked or written as JSON: ${String(cause)}`, {
+      cause,
+    });
+  }
 }
 
 /** What a run is given of what was stored: parsed, or `undefined` where nothing was. Throws `invalid-checkpoint`. */
