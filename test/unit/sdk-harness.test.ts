@@ -10,6 +10,7 @@ import {
 import { expect, test } from "vitest";
 import { z } from "zod";
 
+const LOST = new ObserverStopped("lease-lost");
 const anyParams = z.object({ n: z.number().default(1) });
 
 function observer(run: (ctx: ObserverContext<{ n: number }>) => Promise<void>) {
@@ -307,6 +308,51 @@ test("an emit loop that swallows what a lost lease rejects with does not keep ot
   };
   setImmediate(count);
   expect(await run.stop("lease-lost")).toEqual({ outcome: "stopped" });
+});
+
+type Refused = ReturnType<typeof createRunContext> & { context: { saveCheckpoint(value: unknown): Promise<void> } };
+
+test.each<[string, (run: Refused) => Promise<void>]>([
+  ["an event of which nothing waits any more", ({ context }) => context.emit(1)],
+  ["an event that is no JSON", ({ context }) => context.emit(undefined)],
+  [
+    "an event after its end",
+    async ({ context, end }) => {
+      void end();
+      await context.emit(1);
+    },
+  ],
+  ["a checkpoint that does not fit", ({ context }) => context.saveCheckpoint("one")],
+  [
+    "a checkpoint after its lease",
+    async ({ context, stop }) => {
+      stop(LOST);
+      await context.saveCheckpoint(1);
+    },
+  ],
+  [
+    "a checkpoint after its end",
+    async ({ context, end }) => {
+      void end();
+      await context.saveCheckpoint(1);
+    },
+  ],
+])("a loop that swallows what is refused at once does not keep others from running: %s", async (_, act) => {
+  const created = createRunContext({
+    params: {},
+    observer: { id: "1", name: "a", type: "tried", labels: {} },
+    runId: "r",
+    epoch: 1,
+    saves: { schema: z.number(), everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() },
+    stopTimeoutMs: 1_000,
+    writeLog: () => undefined,
+    publish: () => Promise.reject(new Error("10000 wait already")),
+  });
+  const run = { context: created.context, end: () => created.end(), stop: (reason: never) => created.stop(reason) };
+  let turns = 0;
+  setImmediate(() => (turns += 1));
+  for (let tries = 0; turns === 0 && tries < 1_000; tries += 1) await act(run as never).catch(() => undefined);
+  expect(turns).toBe(1);
 });
 
 test("in the harness too, a handler that emits after its lease was lost is told so, and has stopped by that", async () => {

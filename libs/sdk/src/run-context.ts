@@ -69,6 +69,9 @@ const OwnAbortController = AbortController;
 /** An emit or a save whose confirm has not come. */
 type Pending = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
 
+/** What all are given whose checkpoints wait together, for as long as they do. */
+type Shared = { readonly stored: Promise<void>; readonly saved: Promise<void> };
+
 /**
  * Of what is left of its stop timeout: a handler that awaits what a blocked broker does not confirm, one thing after another, always has as much again
  * to settle in, before its slot is ended for it.
@@ -92,6 +95,7 @@ class PartsContext<P> implements RunContext<P> {
   #ended = false;
   #warnedOfStop = false;
   readonly #saving: Saving | undefined;
+  #shared: Shared | undefined;
 
   constructor(parts: RunContextParts<P>) {
     this.#parts = parts;
@@ -146,14 +150,36 @@ class PartsContext<P> implements RunContext<P> {
   }
 
   #save(value: unknown): Promise<void> {
-    const saved = this.#untilGivenUp((this.#saving as Saving).save(value));
-    // As with an emit: nobody need await it.
+    try {
+      const stored = (this.#saving as Saving).save(value);
+      if (this.#shared?.stored !== stored) this.#share(stored);
+      return (this.#shared as Shared).saved;
+    } catch (error) {
+      return this.#saved(Promise.reject(error as Error));
+    }
+  }
+
+  /** Until it has settled: who comes after a stop has given it up has a time of its own. */
+  #share(stored: Promise<void>): void {
+    const inTime = this.#untilGivenUp(stored);
+    const shared = { stored, saved: this.#saved(inTime) };
+    const forget = (): void => {
+      if (this.#shared === shared) this.#shared = undefined;
+    };
+    this.#shared = shared;
+    inTime.then(forget, forget);
+  }
+
+  /** As with an emit: nobody need await it. */
+  #saved(sent: Promise<void>): Promise<void> {
+    const saved = sent.catch(aTurnLater);
     saved.catch((error: unknown) => this.#warn(error, "a checkpoint was not saved"));
     return saved;
   }
 
   /** All that waits for its confirm now, but for what this was said of before: a save for each of many emits must not look at all of them. */
-  #emitted(): Promise<void> {
+  #emitted(): Promise<void> | undefined {
+    if (this.#unsaved.size === 0) return undefined;
     const fresh = [...this.#unsaved];
     this.#unsaved.clear();
     return allConfirmed(fresh);
@@ -168,23 +194,27 @@ class PartsContext<P> implements RunContext<P> {
   }
 
   async #publish(event: unknown): Promise<void> {
+    let sent: Promise<void> | undefined;
+    try {
+      sent = this.#send(event);
+      await sent;
+    } catch (error) {
+      await aTurnLater(error);
+    } finally {
+      if (sent !== undefined) this.#emitting -= 1;
+      if (sent !== undefined) this.#unsaved.delete(sent);
+    }
+  }
+
+  #send(event: unknown): Promise<void> {
     if (this.#ended) {
       throw new SdkError("emit-after-end", "emit was called after the run had ended; the event is not sent");
     }
-    if (this.#leaseLost !== undefined) {
-      // A turn later: a handler that emits again whatever comes back would else let nothing else of the process run.
-      await new Promise((resolve) => setImmediate(resolve));
-      throw this.#leaseLost;
-    }
+    if (this.#leaseLost !== undefined) throw this.#leaseLost;
     const sent = this.#untilGivenUp(this.#parts.publish(toJson(event)));
     this.#emitting += 1;
     if (this.#saving !== undefined) this.#unsaved.add(sent);
-    try {
-      await sent;
-    } finally {
-      this.#emitting -= 1;
-      this.#unsaved.delete(sent);
-    }
+    return sent;
   }
 
   /** As `sent` settles, unless a stop settles it first. */
@@ -224,6 +254,12 @@ class PartsContext<P> implements RunContext<P> {
     this.#warnedOfStop ||= afterStop;
     this.#parts.writeLog("warn", what, { error: String(error) });
   }
+}
+
+/** A handler that does the same again whatever it is refused with would else let nothing else of the process run. */
+async function aTurnLater(error: unknown): Promise<never> {
+  await new Promise((resolve) => setImmediate(resolve));
+  throw error;
 }
 
 function toJson(event: unknown): string {

@@ -10,15 +10,22 @@ export interface SavingParts {
   save(json: string): Promise<void>;
   /** Between two of one run; milliseconds. */
   readonly everyMs: number;
-  /** Settles when what was emitted until now, and since this was asked before, has; rejects if some of it was not confirmed. */
-  emitted(): Promise<void>;
+  /** Settles when what was emitted until now, and since this was asked before, has; rejects if some of it was not confirmed. Undefined: nothing waits. */
+  emitted(): Promise<void> | undefined;
 }
 
 /** Waits to be passed on; a later one takes its place, and whoever waited for it waits for that. */
-interface Next {
-  json: string;
-  emitted: Promise<void>;
-  readonly waiters: { resolve(): void; reject(error: unknown): void }[];
+class Next {
+  json = "";
+  emitted: Promise<void> | undefined;
+  /** Of all who wait for it: a broker that takes nothing would else make it as many as there are calls. */
+  readonly stored: Promise<void>;
+  resolve: () => void = () => undefined;
+  reject: (error: unknown) => void = () => undefined;
+
+  constructor() {
+    this.stored = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
+  }
 }
 
 /**
@@ -42,19 +49,21 @@ export class Saving {
     this.#parts = parts;
   }
 
+  /** The same for all who wait together. Throws what is wrong with the value, or why nothing is saved any more. */
   save(value: unknown): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#over !== undefined) throw this.#over;
-      const json = checkpointJson(this.#parts.schema, value);
-      const before = this.#next?.emitted ?? this.#behind;
-      const fresh = this.#parts.emitted();
-      const emitted = before === undefined ? fresh : allConfirmed([before, fresh]);
-      emitted.catch(() => undefined); // told when its turn comes
-      const waiters = this.#next?.waiters ?? [];
-      waiters.push({ resolve, reject });
-      this.#next = { json, emitted, waiters };
-      this.#pump();
-    });
+    if (this.#over !== undefined) throw this.#over;
+    const json = checkpointJson(this.#parts.schema, value);
+    const next = this.#next ?? new Next();
+    next.json = json;
+    next.emitted ??= this.#behind;
+    const fresh = this.#parts.emitted();
+    if (fresh !== undefined) {
+      next.emitted = next.emitted === undefined ? fresh : allConfirmed([next.emitted, fresh]);
+      next.emitted.catch(() => undefined); // told when its turn comes
+    }
+    this.#next = next;
+    this.#pump();
+    return next.stored;
   }
 
   /** Its run is to end: what waits does not wait for its time any more. */
@@ -77,9 +86,8 @@ export class Saving {
   stop(reason: Error): void {
     this.#over = reason;
     clearTimeout(this.#timer);
-    const { waiters = [] } = this.#next ?? {};
+    this.#next?.reject(reason);
     this.#next = undefined;
-    for (const { reject } of waiters) reject(reason);
   }
 
   #pump(): void {
@@ -96,10 +104,10 @@ export class Saving {
   }
 
   /** Resolves when it is on its way, or given up. */
-  async #pass({ json, emitted, waiters }: Next): Promise<void> {
+  async #pass({ json, emitted, resolve, reject }: Next): Promise<void> {
     this.#isUnderWay = true;
-    const settled = (act: (waiter: Next["waiters"][number]) => void): void => {
-      for (const waiter of waiters) act(waiter);
+    const settled = (settle: () => void): void => {
+      settle();
       this.#isUnderWay = false;
       if (this.#over === undefined) this.#pump();
     };
@@ -107,14 +115,14 @@ export class Saving {
     try {
       await emitted;
     } catch (error) {
-      return settled(({ reject }) => reject(error));
+      return settled(() => reject(error));
     } finally {
       this.#behind = undefined;
     }
     this.#lastMs = performance.now();
     this.#parts.save(json).then(
-      () => settled(({ resolve }) => resolve()),
-      (error: unknown) => settled(({ reject }) => reject(error)),
+      () => settled(resolve),
+      (error: unknown) => settled(() => reject(error)),
     );
   }
 }
