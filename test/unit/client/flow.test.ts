@@ -1,4 +1,4 @@
-import { Client, type FlowHandle, flow } from "@unacked/client";
+import { CallError, Client, type FlowHandle, FlowNotOver, flow } from "@unacked/client";
 import { defineTask } from "@unacked/sdk";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
@@ -86,6 +86,56 @@ describe("a flow that is written down with its types", () => {
     // Of any length: looked at by the manager alone.
     const many = Array.from({ length: 3 }, (_, i) => ({ ref: `t${i}`, task: "any" }));
     expect(flow(many).steps).toHaveLength(3);
+  });
+});
+
+describe("the results of a flow", () => {
+  /** A client that is answered in turn; by undefined: by nobody. The last answer again and again. */
+  function clientOf(answers: unknown[]) {
+    const asked: string[] = [];
+    const wire = {
+      url: "http://manager",
+      timeoutMs: 4_000,
+      send: async ({ path, query }: { path: string; query: URLSearchParams }) => {
+        asked.push(`${path.split("/").at(-1)}?${query}`);
+        const answer = answers.length > 1 ? answers.shift() : answers[0];
+        if (answer === undefined) throw new CallError("unreachable", "connect ECONNREFUSED", { request: "GET" });
+        return answer;
+      },
+    };
+    const decoder = { answer: (_: unknown, answer: unknown) => answer };
+    const parts = { wire, decoder, retries: 0 } as unknown as ConstructorParameters<typeof Client>[0];
+    return { flows: new Client(parts).flows, asked };
+  }
+  const over = { id: "f", status: "Completed" };
+  const page = (ref: string, nextCursor: string | null) => ({
+    items: [{ ref, status: "Completed", output: ref.length }],
+    nextCursor,
+  });
+
+  it("are read over a manager's restart, each page of them", async () => {
+    const { flows, asked } = clientOf([over, undefined, page("page", "c1"), undefined, page("count", null)]);
+    expect(await flows.handle("f").result()).toEqual({ page: 4, count: 5 });
+    expect(asked.slice(1)).toEqual([
+      "tasks?outputs=true",
+      "tasks?outputs=true",
+      "tasks?outputs=true&cursor=c1",
+      "tasks?outputs=true&cursor=c1",
+    ]);
+  });
+
+  it("are given up with the time that they and the flow's end may take together", async () => {
+    const { flows } = clientOf([over, undefined]);
+    const failure = await flows
+      .handle("f")
+      .result({ timeoutMs: 400 })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(FlowNotOver);
+    expect(failure).toMatchObject({
+      message: "flow f is Completed, and what its tasks returned was not read after 400 ms",
+      flow: over,
+      cause: { kind: "unreachable" },
+    });
   });
 });
 

@@ -11,13 +11,18 @@ export class FlowNotCompleted extends Error {
   }
 }
 
-/** `timeoutMs` is over, and the flow is not: it goes on. `flow` is how it was seen last, if it was. */
+/**
+ * `timeoutMs` is over, and the flow is not: it goes on. Or it is, and what its tasks returned was not read in time. `flow` is how it was seen last,
+ * if it was.
+ */
 export class FlowNotOver extends Error {
   override readonly name = "FlowNotOver";
   readonly flow: FlowView | undefined;
 
   constructor(id: string, flow: FlowView | undefined, timeoutMs: number, cause: unknown) {
-    super(`flow ${id} is not over after ${timeoutMs} ms`, cause === undefined ? {} : { cause });
+    const isUnread = flow?.status === "Completed";
+    const how = isUnread ? "is Completed, and what its tasks returned was not read" : "is not over";
+    super(`flow ${id} ${how} after ${timeoutMs} ms`, cause === undefined ? {} : { cause });
     this.flow = flow;
   }
 }

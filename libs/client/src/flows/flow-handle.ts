@@ -1,4 +1,4 @@
-import type { CreatedFlow, FlowTaskView, FlowView } from "@unacked/contracts";
+import type { AnswerOf, CreatedFlow, FlowTaskView, FlowView, QueryOf } from "@unacked/contracts";
 import type { Calls } from "../tasks/calls.ts";
 import { untilOver, type WaitOptions } from "../tasks/until-over.ts";
 import type { FlowStep, ResultsOf } from "./flow.ts";
@@ -23,12 +23,7 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
 
   /** How its tasks stand, in the order of the create. */
   async *tasks({ outputs = false, signal }: { outputs?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FlowTaskView> {
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const query = { outputs, ...(cursor !== undefined && { cursor }) };
-      const page = await this.#calls.call("listFlowTasks", { path: { flowId: this.id }, query }, signal);
-      cursor = page.nextCursor;
-      yield* page.items;
-    }
+    yield* tasksOf((place) => this.#page({ outputs, ...place }, signal));
   }
 
   /** What does not run is Cancelled, what runs is told to end. Refused (`flow-over`) when it is over. */
@@ -57,14 +52,37 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
 
   /** The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled. */
   async result(options: WaitOptions = {}): Promise<ResultsOf<Steps>> {
+    const { signal, timeoutMs = Number.POSITIVE_INFINITY } = options;
+    const endMs = performance.now() + timeoutMs;
     const view = await this.wait(options);
     if (view.status !== "Completed") throw new FlowNotCompleted(view);
+    const readPage = (place: Place) => {
+      const awaited = {
+        calls: this.#calls,
+        look: (_: string, inTime: AbortSignal) => this.#page({ outputs: true, ...place }, inTime),
+        isOver: () => true,
+        notOver: (_: unknown, __: number, cause: unknown) => new FlowNotOver(this.id, view, timeoutMs, cause),
+      };
+      return untilOver<TaskPage>(awaited, { signal, timeoutMs: endMs - performance.now() });
+    };
     const results: [string, unknown][] = [];
-    for await (const { ref, status, output } of this.tasks({
-      outputs: true,
-      ...(options.signal && { signal: options.signal }),
-    }))
+    for await (const { ref, status, output } of tasksOf(readPage))
       results.push([ref, status === "Completed" ? output : undefined]);
     return Object.fromEntries(results) as ResultsOf<Steps>;
+  }
+
+  #page(query: QueryOf<"listFlowTasks">, signal: AbortSignal | undefined): Promise<TaskPage> {
+    return this.#calls.call("listFlowTasks", { path: { flowId: this.id }, query }, signal);
+  }
+}
+
+type TaskPage = AnswerOf<"listFlowTasks">;
+type Place = { cursor?: string };
+
+async function* tasksOf(read: (place: Place) => Promise<TaskPage>): AsyncGenerator<FlowTaskView> {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read(cursor === undefined ? {} : { cursor });
+    cursor = page.nextCursor;
+    yield* page.items;
   }
 }
