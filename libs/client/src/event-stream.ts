@@ -24,7 +24,7 @@ export interface Lost {
 export async function* openStream(
   wire: Wire,
   decoder: Pick<Decoder, "problem">,
-  { path, lastEventId }: { path: string; lastEventId?: string | undefined },
+  { path, lastEventId, onOpen }: { path: string; lastEventId?: string | undefined; onOpen?(): void },
   signal: AbortSignal,
 ): AsyncGenerator<EventBlock[]> {
   const ending = new JoinedSignal([signal]);
@@ -36,6 +36,7 @@ export async function* openStream(
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!response.ok || !isStream || response.body === null)
       throw refusalOf(await rawOf(response, `GET ${wire.url}${path}`), decoder);
+    onOpen?.();
     const blocks = new EventBlocks();
     const text = new TextDecoder();
     const pieces = response.body.getReader();
@@ -63,20 +64,20 @@ export async function* followStream(
   signal: AbortSignal,
 ): AsyncGenerator<EventBlock | Lost> {
   let lastEventId: string | undefined;
+  // Also before its first event: a manager that stops may end it by then, or break it.
   let hasBegun = false;
+  const onOpen = () => void (hasBegun = true);
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
-      for await (const blocks of openStream(wire, decoder, { path, lastEventId }, signal)) {
+      for await (const blocks of openStream(wire, decoder, { path, lastEventId, onOpen }, signal)) {
         failures = 0;
         for (const block of blocks) {
           if (signal.aborted) return; // its reader is leaving, with many still to come that came at once
           lastEventId = block.id ?? lastEventId;
-          hasBegun = true;
           yield block;
           if (block.event === last) return;
         }
       }
-      hasBegun = true; // it was opened: a manager that stops may end it before its first event
       if (!signal.aborted) yield { name: "lost", why: "the manager ended it" };
     } catch (error) {
       if (signal.aborted) return;

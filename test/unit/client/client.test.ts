@@ -295,6 +295,28 @@ test("a stream that a stopping manager ended before it said anything is opened a
   expect(told).toEqual(["lost", "lost", "ready"]);
 });
 
+test("a stream that broke before it said anything is opened again until it works; a first one that is refused is not", async () => {
+  let asked = 0;
+  const client = await clientOf((request, response) => {
+    asked += 1;
+    if (asked === 1) return void request.socket.destroy();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (asked === 2) response.write(": here\n\n", () => request.socket.destroy());
+    else response.write(READY_EVENT);
+  });
+  const told: string[] = [];
+  const follow = async () => {
+    for await (const { name } of client.changes(AbortSignal.timeout(10_000))) {
+      told.push(name);
+      if (name === "ready") break;
+    }
+  };
+  await expect(follow()).rejects.toMatchObject({ kind: "unreachable" });
+  expect(told).toEqual([]);
+  await follow();
+  expect(told).toEqual(["lost", "ready"]);
+});
+
 test("a stream goes on over a proxy that finds no manager, and tells it as lost", async () => {
   const from: unknown[] = [];
   const client = await clientOf((request, response) => {
