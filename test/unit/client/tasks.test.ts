@@ -268,6 +268,23 @@ test("Who waits for less than a second is told how the task stands, or gets its 
   expect(await task.result({ timeoutMs: 900 })).toBe(1);
 });
 
+test("Where no answer may take a second, nobody is asked to wait for one, and asked once a second at most", async () => {
+  const { client: patient, asked } = await managerOf(
+    json(READY),
+    json({ ...COMPLETED, output: 1 }),
+    json({ tasks: [] }),
+    json(TAKEN),
+  );
+  const wire = new Wire({ url: patient.url, timeoutMs: 800 });
+  const client = new Client({ wire, decoder: contractDecoder, retries: 0 });
+  const beganMs = performance.now();
+  expect(await client.tasks.handle(TASK_ID).result()).toBe(1);
+  expect(await client.tasks.take(resize, { waitMs: 20_000 })).toHaveLength(1);
+  expect(performance.now() - beganMs).toBeGreaterThan(1_950);
+  const waits = asked.map(({ path, body }) => (body as { wait?: number } | undefined)?.wait ?? path.split("?")[1]);
+  expect(waits).toEqual(["wait=0s", "wait=0s", 600, 600]);
+});
+
 test("Many are created in calls that are small enough, each answered for itself", async () => {
   const answer = (count: number) => json({ results: Array.from({ length: count }, () => ({ status: 201, task: CREATED })) });
   const { client: impatient, asked } = await managerOf(answer(1_000), answer(200), answer(2), answer(1));

@@ -29,7 +29,7 @@ export interface Calls {
 }
 
 /** A manager that is asked to wait is to answer well before the wire gives it up. In ms. */
-export const longestWaitMs = ({ timeoutMs }: Pick<Calls, "timeoutMs">): number => Math.max(1_000, timeoutMs * 0.75);
+export const longestWaitMs = ({ timeoutMs }: Pick<Calls, "timeoutMs">): number => timeoutMs * 0.75;
 
 type CreateName = "createTask" | "createTasks" | "createFlow";
 

@@ -31,6 +31,7 @@ export async function untilOver<View>(
   { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions,
 ): Promise<View> {
   const endMs = performance.now() + timeoutMs;
+  const mostS = Math.min(MAX_WAIT_S, Math.floor(longestWaitMs(calls) / 1_000));
   let seen: View | undefined;
   let failure: unknown;
   for (let failures = 0; ; ) {
@@ -39,16 +40,16 @@ export async function untilOver<View>(
     const leftMs = Math.floor(endMs - beganMs);
     if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
     const inTime = new JoinedSignal([signal], leftMs);
-    const longestS = Math.max(1, Math.floor(Math.min(leftMs, longestWaitMs(calls)) / 1_000));
     // A wait is a second at least, and would be broken off without a word of how it stands.
-    const waitS = leftMs < 1_000 && seen === undefined ? 0 : Math.min(MAX_WAIT_S, longestS);
+    const isShort = leftMs < 1_000 && seen === undefined;
+    const waitS = isShort ? 0 : Math.min(mostS, Math.max(1, Math.floor(leftMs / 1_000)));
     try {
       seen = await look(`${waitS}s`, inTime.signal);
       inTime.release();
       if (isOver(seen)) return seen;
       failure = undefined;
       failures = 0;
-      if (waitS > 0) await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
+      if (!isShort) await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
     } catch (error) {
       inTime.release();
       if (signal?.aborted) throw signal.reason;
