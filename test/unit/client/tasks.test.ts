@@ -356,3 +356,38 @@ test("What is taken is said to be done, failed or kept by its own send", async (
     ["POST /api/v1/tasks/ID/fail", { sendId, error: { name: "TypeError", message: "half \uFFFD" }, retryable: false }],
   ]);
 });
+
+const hostile = {
+  get message(): string {
+    throw new Error("not me");
+  },
+};
+
+test.each<[string, unknown, { name: string; message: string }]>([
+  [
+    "what it was caused by",
+    new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") }),
+    { name: "TypeError", message: "fetch failed: connect ECONNREFUSED" },
+  ],
+  [
+    "what a message says already",
+    new Error("no: full", { cause: new Error("full") }),
+    { name: "Error", message: "no: full" },
+  ],
+  [
+    "the first of many",
+    new AggregateError([new Error("one"), new Error("two")]),
+    { name: "AggregateError", message: "one" },
+  ],
+  ["a text", "no such page", { name: "Error", message: "no such page" }],
+  ["nothing", undefined, { name: "Error", message: "undefined" }],
+  ["what has no text", Object.create(null), { name: "Error", message: "(it could not be read)" }],
+  ["a symbol", Symbol("s"), { name: "Error", message: "Symbol(s)" }],
+  ["what throws when it is read", hostile, { name: "Error", message: "(it could not be read)" }],
+  ["a name that is none", Object.assign(new Error("no"), { name: 7 }), { name: "7", message: "no" }],
+])("Whatever a task has failed of is told: %s", async (_, thrown, error) => {
+  const { client, asked } = await managerOf(json(TAKEN), json(READY));
+  const [task] = await client.tasks.take(loose);
+  await task?.fail(thrown);
+  expect(asked[1]?.body).toMatchObject({ error });
+});

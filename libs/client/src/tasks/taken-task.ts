@@ -1,10 +1,8 @@
 import type { AnswerOf, TaskView } from "@unacked/contracts";
 import type { Calls } from "./calls.ts";
+import { thrownText } from "./thrown-text.ts";
 
 type Given = AnswerOf<"takeTasks">["tasks"][number];
-
-const MAX_NAME = 256;
-const MAX_MESSAGE = 16_384;
 
 /**
  * A task that was taken to be worked on here. It is nobody else's until the lease is over: extend it in time. Each of these is safe to
@@ -40,12 +38,12 @@ export class TakenTask<Params = unknown, Output = unknown> {
     return this.#calls.call("completeTask", { path: { taskId: this.id }, body }, signal);
   }
 
-  /** @param error what the attempt threw. It is tried again while attempts are left, unless `retryable` is false */
-  fail(
+  /** @param error what the attempt threw, told with what caused it. It is tried again while attempts are left, unless `retryable` is false */
+  async fail(
     error: unknown,
     { signal, ...how }: { retryable?: boolean; retryInMs?: number; signal?: AbortSignal } = {},
   ): Promise<TaskView> {
-    const body = { sendId: this.#sendId, error: textOf(error), ...how };
+    const body = { sendId: this.#sendId, error: thrownText(error), ...how };
     return this.#calls.call("failTask", { path: { taskId: this.id }, body }, signal);
   }
 
@@ -57,11 +55,3 @@ export class TakenTask<Params = unknown, Output = unknown> {
     return this.leaseUntil;
   }
 }
-
-function textOf(error: unknown): { name: string; message: string } {
-  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  return { name: cut(name || "Error", MAX_NAME), message: cut(message, MAX_MESSAGE) };
-}
-
-/** What half a character would be left of, or NUL, no manager takes. */
-const cut = (text: string, length: number): string => text.slice(0, length).replaceAll(/\0|\p{Surrogate}/gu, "\uFFFD");
