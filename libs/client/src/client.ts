@@ -84,10 +84,13 @@ export class Client {
       signal,
     };
     const attempts = isRepeatable(name, body) ? this.#retries : 0;
+    let first: unknown;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return read(await this.#wire.send(request));
       } catch (error) {
+        first ??= error;
+        if (attempt > 0 && isDoneMeanwhile(error)) throw first;
         const laterMs = attempt < attempts ? laterOf(error, attempt) : undefined;
         if (laterMs === undefined) throw error;
         await pause(laterMs, signal);
@@ -167,6 +170,9 @@ export function toSearch(query: object = {}): URLSearchParams {
   }
   return search;
 }
+
+/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. */
+const isDoneMeanwhile = (error: unknown): boolean => error instanceof CallError && error.code === "timer-over";
 
 /** When to try again, in ms; undefined: that would be answered the same. */
 function laterOf(error: unknown, attempt: number): number | undefined {

@@ -162,6 +162,22 @@ describe("a call", () => {
     expect(asked).toBe(2);
   });
 
+  test("that sets a timer is as unknown as its first try where another meets that the timer is over: it may have fired by that", async () => {
+    let asked = 0;
+    const client = await clientOf(
+      (request, response) => {
+        asked += 1;
+        if (asked === 1) request.socket.destroy();
+        else problem(response, "timer-over");
+      },
+      { retries: 1 },
+    );
+    const put = () => client.call("putTimer", { path: { timerId: "x" }, body: {} as never });
+    await expect(put()).rejects.toMatchObject({ kind: "unreachable" });
+    await expect(put()).rejects.toMatchObject({ code: "timer-over" });
+    expect(asked).toBe(3);
+  });
+
   test("ends with its signal, by the signal's reason", async () => {
     const client = await clientOf(() => undefined);
     const leaving = new AbortController();
