@@ -40,7 +40,9 @@ export function nextRetryDelayMs(policy: RetryPolicy, failedAttempts: number, ra
   if (policy.maxAttempts !== "unlimited" && failedAttempts >= policy.maxAttempts) return null;
   const delays = policy.delaysMs;
   if (Array.isArray(delays)) return delays[Math.min(failedAttempts, delays.length) - 1] ?? 0;
-  const plain = Math.min(delays.maxMs, delays.initialMs * delays.factor ** Math.min(failedAttempts - 1, 1_000));
+  // Finite: nothing times infinity is no number.
+  const grown = Math.min(delays.factor ** (failedAttempts - 1), Number.MAX_VALUE);
+  const plain = Math.min(delays.maxMs, delays.initialMs * grown);
   const spread = plain * delays.jitter * (2 * random - 1);
   return Math.max(0, Math.round(plain + spread));
 }
