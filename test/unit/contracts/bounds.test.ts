@@ -2,6 +2,7 @@ import {
   CALLS,
   CreateObserver,
   CreateTask,
+  KeptEntry,
   MAX_POSTPONE_MS,
   PutSchedule,
   PutTimer,
@@ -70,6 +71,8 @@ describe("a time that a service tells by its clock", () => {
     const at = Date.parse("9998-12-31T23:59:59.999Z");
     expect(TaskReturned.parse({ ...told, at: 8_640_000_000_000_000 })).toMatchObject({ at });
     expect(TaskReturned.parse({ ...told, at: at - 1 })).toMatchObject({ at: at - 1 });
+    expect(KeptEntry.parse({ seq: 1, at: 8_640_000_000_000_000, cut: false })).toMatchObject({ at });
+    expect(flawsOf(KeptEntry, { seq: 1, at: 8_640_000_000_000_001, cut: false })).toHaveLength(1);
   });
 
   test("puts a task off by no more than a handler may", () => {

@@ -8,6 +8,7 @@ import { RUN_STOPPED_REASONS } from "../states/states.ts";
 import { MAX_STACK, MAX_UPDATE_REASON } from "../text-lengths.ts";
 import { MAX_TYPES } from "./announced-types.ts";
 import { BrokenFile, MAX_BROKEN_FILES } from "./broken-file.ts";
+import { MAX_LISTED } from "./decode-list.ts";
 import { AnnouncedFeatures } from "./features.ts";
 import { InventoryProof, StateMarker } from "./queue-marker.ts";
 import { MAX_SLOT_REPORTS, SlotDeaths, SlotReport } from "./slot-report.ts";
@@ -233,6 +234,15 @@ export const ServiceBorn = z.object({
 });
 export type ServiceBorn = z.infer<typeof ServiceBorn>;
 
+/** Of more types that a service may have had since its boot, by reloads, nothing is counted. */
+const MAX_COUNTED_TYPES = 2_000;
+
+const firstCounted = (told: unknown): unknown => {
+  if (typeof told !== "object" || told === null) return told;
+  const entries = Object.entries(told);
+  return entries.length > MAX_COUNTED_TYPES ? Object.fromEntries(entries.slice(0, MAX_COUNTED_TYPES)) : told;
+};
+
 /** Every 5 s, and whenever it begins or has ended to drain. */
 export const ServiceAlive = z.object({
   kind: z.literal("ServiceAlive"),
@@ -254,7 +264,7 @@ export const ServiceAlive = z.object({
   /** Why it does not, where that is for want of memory. */
   notConsuming: shownText(500).optional(),
   /** By type, how many values its observers have emitted since its boot, as far as the broker has them. */
-  emits: z.record(TypeName, z.int().min(0)).optional(),
+  emits: z.preprocess(firstCounted, z.record(TypeName, z.int().min(0))).optional(),
 });
 export type ServiceAlive = z.infer<typeof ServiceAlive>;
 
@@ -362,7 +372,7 @@ export const EventBatch = z.object({
   /** Counts up by one per batch and boot, over all generations. Starts at 1. */
   seq: z.int().min(1),
   /** None: all that were in it were left out when it was decoded. */
-  events: z.array(ServiceEvent),
+  events: z.array(ServiceEvent).max(MAX_LISTED),
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 

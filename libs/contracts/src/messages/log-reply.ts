@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { wallClockMs } from "../bounds.ts";
 import { RunId, ServiceId } from "../ids.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -13,7 +14,7 @@ export const KeptEntry = z.object({
   /** Counts everything that the run said, from 1. A number that is missing is of something that is not kept any more. */
   seq: z.int().min(1),
   /** Wall clock of the service in ms since the epoch. For display only. */
-  at: z.int().min(0),
+  at: wallClockMs,
   /** Absent: it was emitted. */
   level: LogLevel.optional(),
   message: z.string().optional(),
@@ -23,6 +24,9 @@ export const KeptEntry = z.object({
   cut: z.boolean(),
 });
 export type KeptEntry = z.infer<typeof KeptEntry>;
+
+/** A service keeps 120 of a run. */
+const MAX_ENTRIES = 1_000;
 
 /**
  * The answer to ReadLogs, through `unacked.replies`. It passes by: neither stored nor sent again.
@@ -37,6 +41,6 @@ export const LogReply = z.object({
   /** Of the last thing that the run said; 0: nothing yet. */
   lastSeq: z.int().min(0),
   /** Oldest first. */
-  entries: z.array(KeptEntry),
+  entries: z.array(KeptEntry).max(MAX_ENTRIES),
 });
 export type LogReply = z.infer<typeof LogReply>;

@@ -55,8 +55,11 @@ export type SlotDeath = z.infer<typeof SlotDeath>;
 /** Of the last of them. They are for people: one that cannot be read is left out, rather than the sign of life that it came with. */
 export const SlotDeaths = z.preprocess(readableDeaths, z.array(SlotDeath).max(MAX_SLOT_DEATHS));
 
+/** Each is looked at: a list that nobody honest would send is refused by its length. */
+const MAX_LOOKED_AT = 100;
+
 function readableDeaths(told: unknown): unknown {
-  return Array.isArray(told) ? told.filter((one) => SlotDeath.safeParse(one).success) : told;
+  return Array.isArray(told) && told.length <= MAX_LOOKED_AT ? told.filter((one) => SlotDeath.safeParse(one).success) : told;
 }
 
 const Timestamp = z.iso.datetime().describe("ISO 8601, UTC, by the service's clock");

@@ -3,6 +3,7 @@ import { count, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "../boun
 import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } from "../ids.ts";
 import { COMPLETED_BY, TASK_OUTCOMES } from "../states/task-states.ts";
 import { MAX_TYPES } from "./announced-types.ts";
+import { MAX_LISTED } from "./decode-list.ts";
 import { ErrorText } from "./events.ts";
 import { MAX_BUNDLE } from "./start-task.ts";
 
@@ -140,6 +141,6 @@ export const TaskEventBatch = z.object({
   /** Counts up by one per batch and boot. A batch that comes twice is applied once. */
   seq: z.int().min(1),
   /** None: all that were in it were left out when it was decoded. */
-  events: z.array(TaskEvent),
+  events: z.array(TaskEvent).max(MAX_LISTED),
 });
 export type TaskEventBatch = z.infer<typeof TaskEventBatch>;

@@ -1,0 +1,21 @@
+import type { z } from "zod";
+import { withoutHoles } from "../bounds.ts";
+
+/** A JSON pointer (RFC 6901) for a schema issue's path. */
+export function toPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** So many flaws are told of, with so much of where each is and what: a sender chooses the names in both. */
+export const MAX_DESCRIBED = 10;
+const MAX_POINTER = 300;
+const MAX_MESSAGE = 1_000;
+
+export const describeIssues = (issues: readonly z.core.$ZodIssue[]): string =>
+  issues.slice(0, MAX_DESCRIBED).map(describeIssue).join("; ");
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  return `${cut(toPointer(issue.path), MAX_POINTER) || "/"}: ${cut(issue.message, MAX_MESSAGE)}`;
+}
+
+const cut = (text: string, max: number): string => (text.length > max ? `${withoutHoles(text.slice(0, max))}…` : text);
