@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventBatch, ObserverId, ServiceId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
 import { errorGroupOf } from "../../services/observer-manager/src/domain/errors/error-group.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
 import { runOf } from "../support/messages/told-run.ts";
@@ -10,7 +11,7 @@ import { whereItLies } from "../support/servers/long-values.ts";
 
 /* With its stack an error is long, and stays with its observer for as long as that lives. */
 
-const books = useBooks("observers, runs, services, commands");
+const books = useBooks("observers, runs, services, commands, errors");
 const LONG_AGO = new Date(1_000);
 /** Long, and not to be shortened by compression. */
 const stack = () => Array.from({ length: 200 }, () => randomUUID()).join("\n");
@@ -61,6 +62,14 @@ test("Attempts that are told by their number alone have failed, too: the error's
   const { last_error_at, ...rest } = await errorOf(id);
   expect(rest).toEqual({ status: "Processing", attempts: 3, last_error, error_group: "Error: the first" });
   expect(last_error_at).not.toEqual(LONG_AGO);
+});
+
+test("Of what was wrong so much is kept as is told, in whole characters, however much somebody says", async () => {
+  const error = { reason: "unreadable", queue: "q", messageId: null, reporter: "m", body: "", bodyBytes: 0 } as const;
+  const detail = `${"x".repeat(16_383)}\u{1F600}${"y".repeat(1_000_000)}\0`;
+  await recordErrors(books.dataSource.manager, [{ ...error, detail }]);
+  const [row] = await books.dataSource.query<{ detail: string }[]>("SELECT detail FROM errors");
+  expect(row?.detail).toBe(`${"x".repeat(16_383)}\uFFFD`);
 });
 
 test("What stands there of a type that no service knew is forgotten by its run", async () => {

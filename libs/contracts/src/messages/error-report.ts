@@ -4,6 +4,8 @@ import { ObserverId, RunId } from "../ids.ts";
 
 /** How much of an unreadable body is kept. */
 export const MAX_REPORTED_BODY_BYTES = 16_384;
+/** So much is told of what was wrong, in characters. */
+export const MAX_ERROR_DETAIL = 16_384;
 /** An observer's start is no longer: its params have 256 KiB at most. */
 const MAX_START_BYTES = 1_048_576;
 
@@ -15,7 +17,7 @@ const Report = z.object({
    * `unknown-observer`: a run that the books do not know and that was told to stop; its body is the whole StartObserver. */
   reason: z.enum(REASONS),
   /** What was wrong, and where (a JSON pointer where there is one). */
-  detail: shownText(16_384),
+  detail: shownText(MAX_ERROR_DETAIL),
   /** The queue the message came from. */
   queue: shownText(255),
   observerId: ObserverId.optional(),

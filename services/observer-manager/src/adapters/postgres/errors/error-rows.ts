@@ -2,10 +2,12 @@ import {
   type ErrorEntry,
   type ErrorGroupList,
   type ErrorPage,
+  MAX_ERROR_DETAIL,
   MAX_REPORTED_BODY_BYTES,
   noneOfEachStatus,
   type ObserverErrors,
   type ObserverView,
+  withoutHoles,
 } from "@unacked/contracts";
 import { type DataSource, type EntityManager, type FindOptionsWhere, LessThan, Raw } from "typeorm";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
@@ -129,8 +131,8 @@ function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow): ErrorE
 const GIVEN = new GivenRows<NewError>({
   message_id: ["uuid", (e) => e.messageId],
   reason: ["text", (e) => e.reason],
-  detail: ["text", (e) => withoutNul(e.detail)],
-  error_group: ["text", (e) => errorGroupOf(withoutNul(e.detail))],
+  detail: ["text", (e) => shownDetail(e.detail)],
+  error_group: ["text", (e) => errorGroupOf(shownDetail(e.detail))],
   queue: ["text", (e) => withoutNul(e.queue)],
   observer_id: ["uuid", (e) => e.observerId ?? null],
   run_id: ["uuid", (e) => e.runId ?? null],
@@ -143,6 +145,9 @@ const INSERT = `INSERT INTO errors (${GIVEN.names()}) SELECT * FROM ${GIVEN.from
 export async function recordErrors(database: Pick<EntityManager, "query">, errors: NewError[]): Promise<void> {
   if (errors.length > 0) await database.query(INSERT, GIVEN.of(errors));
 }
+
+/** Who sent a message chose names in it: a page shows a thousand errors, each with its whole detail. */
+const shownDetail = (text: string): string => withoutHoles(text.slice(0, MAX_ERROR_DETAIL));
 
 /** PostgreSQL's text holds no NUL; here is the end of the line, so it is replaced rather than refused. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
