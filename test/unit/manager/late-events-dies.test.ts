@@ -83,6 +83,21 @@ const deaths = await deathsIn((process) => look(new Unapplied(), process));
 vi.useRealTimers();
 
 describe("events that an older manager kept", () => {
+  it("are looked at round and round, however few the books give at a time", async () => {
+    const asked: string[] = [];
+    const positions = ["1", "2", "3"];
+    const readUnapplied = async (after: string) => {
+      asked.push(after);
+      const behind = positions.filter((position) => position > after).slice(0, 2);
+      return behind.map((position) => ({ id: position, position, batch: "{}" }));
+    };
+    const late = new LateEvents({ store: { readUnapplied }, log } as never);
+    late.start();
+    await vi.advanceTimersByTimeAsync(15_001);
+    void late.stop();
+    expect(asked).toEqual(["0", "2", "3", "0", "2"]);
+  });
+
   it("are applied in order, and their errors go; what is not understood yet stays", async () => {
     const unapplied = new Unapplied();
     await look(unapplied);

@@ -15,7 +15,7 @@ export interface UnappliedEvent {
 }
 
 export interface UnappliedStore {
-  /** The first `limit` behind that position. */
+  /** The first `limit` behind that position, or fewer where these are long; none only if there are none. */
   readUnapplied(after: string, limit: number): Promise<UnappliedEvent[]>;
   /** No manager will ever be able to apply it: it stays among the errors alone. */
   giveUp(id: string): Promise<void>;
@@ -55,18 +55,25 @@ export class LateEvents {
   }
 
   async #look(): Promise<number> {
-    const { store, committed, log } = this.#parts;
-    const page = await store.readUnapplied(this.#after, PAGE);
+    const { committed, log } = this.#parts;
+    const page = await this.#nextPage();
     let applied = 0;
     for (const event of page) {
       if (this.#loop.isStopped) break; // each is a transaction, which a slow database may take a second for
       if (await this.#apply(event)) applied += 1;
     }
-    this.#after = page.length < PAGE ? "0" : (page.at(-1)?.position ?? "0");
+    this.#after = page.at(-1)?.position ?? "0";
     if (applied === 0) return EVERY_MS;
     log.info({ event: "late-events", applied }, "events that an older manager did not understand were applied");
     committed();
     return EVERY_MS;
+  }
+
+  /** Behind the last one, and from the first on again once all have been looked at. */
+  async #nextPage(): Promise<UnappliedEvent[]> {
+    const { store } = this.#parts;
+    const page = await store.readUnapplied(this.#after, PAGE);
+    return page.length > 0 || this.#after === "0" ? page : store.readUnapplied("0", PAGE);
   }
 
   #failed(error: unknown): number {

@@ -2,6 +2,8 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { KeptEvent } from "../../../operations/books/books-store.ts";
 import type { UnappliedEvent, UnappliedStore } from "../../../operations/books/late-events.ts";
 import { recordErrors } from "../errors/error-rows.ts";
+import { withBytesBefore } from "../statements/claim-bytes.ts";
+import { bytesOfAll, MAX_PAGE_BYTES } from "../statements/page-bytes.ts";
 
 const INSERT = `
   INSERT INTO unapplied_events (error_message_id, observer_ids, batch)
@@ -13,9 +15,13 @@ const MARK_OBSERVERS = "UPDATE observers SET changed_xid = pg_current_xact_id() 
 /** Index: errors_message_id_key. The event goes with it. */
 const TAKE = "DELETE FROM errors WHERE message_id = $1";
 
-/** Index: unapplied_events_pkey. */
+/** Without its last ones, where it would be longer than MAX_PAGE_BYTES: services choose how long they are. Index: unapplied_events_pkey. */
+const PAGE = `
+  SELECT error_message_id AS id, position, batch, ${bytesOfAll(["batch"])} AS bytes
+  FROM unapplied_events WHERE position > $1 ORDER BY position LIMIT $2`;
 const READ = `
-  SELECT error_message_id AS id, position, batch FROM unapplied_events WHERE position > $1 ORDER BY position LIMIT $2`;
+  SELECT id, position, batch FROM (${withBytesBefore(PAGE, "position")}) sized
+  WHERE bytes_before < ${MAX_PAGE_BYTES} ORDER BY position`;
 
 /** Index: unapplied_events_of_message. */
 const GIVE_UP = "DELETE FROM unapplied_events WHERE error_message_id = $1";
