@@ -128,6 +128,7 @@ describe("a poisoned message", () => {
     for (const [seq, events] of [
       [{ ...ended, taskId: randomUUID(), sendId: randomUUID(), creations: odd }, workers("after-odd", 1)],
       [workers("too-many", 2_147_483_647)],
+      [{ kind: "TaskInventory", markerId: randomUUID(), held: Array.from({ length: 60_000 }, () => 1) }],
     ].entries())
       await publish("unacked.events", "task-state", {
         kind: "TaskEventBatch",
@@ -142,8 +143,9 @@ describe("a poisoned message", () => {
       expect((await system.call("POST", "/api/v1/tasks", { type: "after-odd", params: { a: 1 } })).status).toBe(201);
     });
     await untilAmongErrors(/events\/0\/workers/);
+    await untilAmongErrors(/events\/0\/held\/9: /);
     const counted = async () => (await scrape(system.url)).value("unacked_manager_errors_total", { reason: "unreadable" });
-    await eventually(async () => expect(await counted()).toBe(1));
+    await eventually(async () => expect(await counted()).toBe(2));
     await eventually(async () => expect((await system.management.queue("unacked.task-state")).total).toBe(0));
     for (const path of ["stats", "tasks", "task-types", "task-figures"])
       expect([path, (await system.call("GET", `/api/v1/${path}`)).status]).toEqual([path, 200]);

@@ -26,7 +26,9 @@ export class MemoryQueue {
         };
         const { settle: settleAs } = process?.port({ settle }) ?? { settle };
         const { body, messageId } = message;
-        deliver({ body, properties: { headers: {}, messageId }, queue, settle: settleAs } as never);
+        const delivery = { body, properties: { headers: {}, messageId }, queue, settle: settleAs, shed: () => undefined };
+        delivery.shed = () => void (delivery.body = Buffer.alloc(0));
+        deliver(delivery as never);
       };
       for (const message of [...this.#messages]) this.#give(message);
     };

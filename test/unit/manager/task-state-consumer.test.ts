@@ -1,5 +1,6 @@
 import { newServiceId, type TaskEventBatch } from "@unacked/contracts";
 import { expect, test } from "vitest";
+import { MAX_STATE_MESSAGE_BYTES } from "../../../services/observer-manager/src/adapters/amqp/deliveries/long-messages.ts";
 import { TaskStateConsumer } from "../../../services/observer-manager/src/adapters/amqp/tasks/task-state-consumer.ts";
 import { type NewError, RefusedByDatabase } from "../../../services/observer-manager/src/operations/books/books-store.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -69,6 +70,17 @@ test("What cannot be read is recorded once, however often its neighbours are tri
   await eventually(() => expect(queue.size).toBe(0));
   expect(tries).toBe(3);
   expect(errors).toMatchObject([{ reason: "unreadable", queue: "unacked.task-state" }]);
+});
+
+test("What is longer than any honest message is let go of as it comes, stands among the errors, and what is behind it is applied", async () => {
+  const long = { ...batchOf(7, good(1)), padding: "x".repeat(MAX_STATE_MESSAGE_BYTES) };
+  const { applied, errors } = await consumed(new Error("none"), long, batchOf(8, good(2)));
+  expect(applied).toEqual([{ seq: 8, markers: [good(2)] }]);
+  expect(errors).toMatchObject([
+    { reason: "unreadable", detail: expect.stringContaining("at most 8.0 MiB"), reporter: "a manager" },
+  ]);
+  expect(errors[0]?.bodyBytes).toBeGreaterThan(MAX_STATE_MESSAGE_BYTES);
+  expect(errors[0]?.body).toHaveLength(16_384);
 });
 
 test("For how long it has been tried in vain is told, and that it goes well again", async () => {

@@ -4,6 +4,7 @@ import type { ReceivedMessage } from "../../../domain/books/received-message.ts"
 import type { NewError } from "../../../operations/books/books-store.ts";
 import type { Ledger } from "../../../operations/books/ledger.ts";
 import type { Log } from "../../../operations/log.ts";
+import { LongMessages } from "../deliveries/long-messages.ts";
 import type { MessageTracing } from "../deliveries/message-tracing.ts";
 import { Portions } from "../deliveries/portions.ts";
 import { QueueReader } from "../deliveries/queue-reader.ts";
@@ -36,10 +37,12 @@ export interface StateConsumerParts {
  */
 export class StateConsumer {
   readonly #parts: StateConsumerParts;
+  readonly #long = new LongMessages();
   readonly #reader = new QueueReader({
     queue: STATE_QUEUE,
     prefetch: PREFETCH,
     maxBatch: MAX_BATCH,
+    onDelivery: this.#long.shed,
     handle: (deliveries, lost) => this.#handle(deliveries, lost),
   });
   readonly #deaths = new PendingDeaths((delivery) => this.#reader.again(delivery));
@@ -99,6 +102,8 @@ export class StateConsumer {
   /** Those that are to be applied now. */
   #read(deliveries: Delivery[]): Read[] {
     return deliveries.flatMap((delivery): Read[] => {
+      const tooLong = this.#long.errorOf(delivery);
+      if (tooLong !== undefined) return [{ delivery, events: 1, unreadable: tooLong }];
       const decoded = decodeList(StateMessage, "events", delivery.body);
       if (!decoded.ok) return [{ delivery, events: 1, unreadable: unreadableMessage(delivery, decoded.reason) }];
       const { value } = decoded;

@@ -4,6 +4,7 @@ import { type ErrorBook, isForGood, type NewError, RefusedByDatabase } from "../
 import type { Log } from "../../../operations/log.ts";
 import type { TaskLedger } from "../../../operations/tasks/task-ledger.ts";
 import type { TaskDays } from "../../../operations/tasks/task-retention.ts";
+import { LongMessages } from "../deliveries/long-messages.ts";
 import { Portions } from "../deliveries/portions.ts";
 import { QueueReader } from "../deliveries/queue-reader.ts";
 import { readTogether } from "../deliveries/read-together.ts";
@@ -41,10 +42,12 @@ interface Message extends Partial<Read> {
  */
 export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
+  readonly #long = new LongMessages();
   readonly #reader = new QueueReader({
     queue: TASK_STATE_QUEUE,
     prefetch: PREFETCH,
     maxBatch: MAX_BATCH,
+    onDelivery: this.#long.shed,
     handle: (deliveries, lost) => this.#handle(deliveries, lost),
   });
   readonly retries = new Retries();
@@ -130,6 +133,8 @@ export class TaskStateConsumer {
 
   #read(delivery: Delivery): Message {
     const { reporter } = this.#parts;
+    const tooLong = this.#long.errorOf(delivery);
+    if (tooLong !== undefined) return { delivery, events: 1, errors: [{ ...tooLong, reporter }] };
     const decoded = decodeList(TaskEventBatch, "events", delivery.body);
     const flaws = decoded.ok ? decoded.leftOut.map(({ reason }) => reason) : [decoded.reason];
     const errors = flaws.length === 0 ? [] : [{ ...unreadableMessage(delivery, flaws.slice(0, 5).join("; ")), reporter }];

@@ -1,0 +1,34 @@
+import type { Delivery } from "@unacked/broker";
+import { readableBytes } from "@unacked/contracts";
+import type { NewError } from "../../../operations/books/books-store.ts";
+import { unreadableMessage } from "./unreadable-message.ts";
+
+/**
+ * An honest message of a state queue has 256 KiB (of 0.1.0 a MiB), or one event that is longer. The longest of these: the birth of a service with
+ * schemas of 2 MiB and a thousand descriptions (5 MiB), the inventory of 65,535 tasks (2.5 MiB), an end of a task that creates others (1 MiB, and twice
+ * that where each character in it is escaped). The broker takes 16 MiB, RabbitMQ before 4 takes 128.
+ */
+export const MAX_STATE_MESSAGE_BYTES = 8_388_608;
+
+/** Messages that nobody honest has sent: let go of as they come, so that as many as are taken ahead are not held. They stand among the errors. */
+export class LongMessages {
+  readonly #errors = new WeakMap<Delivery, Omit<NewError, "reporter">>();
+
+  /** For each as it comes. */
+  readonly shed = (delivery: Delivery): void => {
+    const bytes = delivery.body.length;
+    if (bytes <= MAX_STATE_MESSAGE_BYTES) return;
+    const most = readableBytes(MAX_STATE_MESSAGE_BYTES);
+    const error = unreadableMessage(
+      delivery,
+      `longer than a message of this queue may be: ${bytes} bytes, of at most ${most}`,
+    );
+    this.#errors.set(delivery, error);
+    delivery.shed();
+  };
+
+  /** Undefined: it is no such message. */
+  errorOf(delivery: Delivery): Omit<NewError, "reporter"> | undefined {
+    return this.#errors.get(delivery);
+  }
+}
