@@ -11,6 +11,7 @@ export class DeliveryBatches {
   readonly #maxBatch: number;
   readonly #handle: BatchHandler;
   #waiting: Delivery[] = [];
+  #waitingBytes = 0;
   #isBusy = false;
   #inHand = 0;
   #lost: AbortSignal = AbortSignal.abort();
@@ -30,14 +31,20 @@ export class DeliveryBatches {
     return this.#waiting.length + this.#inHand;
   }
 
+  /** Of the bodies of those that wait. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
   /** Begins with a new session; whatever is left of the last one is dropped. */
   begin(lost: AbortSignal): void {
     this.#lost = lost;
-    this.#waiting = [];
+    this.#drop();
   }
 
   add(delivery: Delivery): void {
     this.#waiting.push(delivery);
+    this.#waitingBytes += delivery.body.length;
     if (!this.#isBusy) void this.#drain();
   }
 
@@ -46,14 +53,20 @@ export class DeliveryBatches {
     try {
       while (this.#waiting.length > 0 && !this.#lost.aborted) {
         const batch = this.#waiting.splice(0, this.#maxBatch);
+        for (const { body } of batch) this.#waitingBytes -= body.length;
         this.#inHand = batch.length;
         await this.#handle(batch, this.#lost);
       }
     } finally {
       this.#isBusy = false;
       this.#inHand = 0;
-      if (this.#lost.aborted) this.#waiting = [];
+      if (this.#lost.aborted) this.#drop();
       else if (this.#waiting.length > 0) void this.#drain();
     }
+  }
+
+  #drop(): void {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 }

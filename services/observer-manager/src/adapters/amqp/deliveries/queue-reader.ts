@@ -1,6 +1,13 @@
 import type { Delivery, Session } from "@unacked/broker";
+import { readableBytes } from "@unacked/contracts";
 import { type BatchHandler, DeliveryBatches } from "./delivery-batches.ts";
 import { ForgottenConsumer } from "./forgotten-consumer.ts";
+
+/** All that waits here is in memory. Of honest messages of 256 KiB, four hundred have 100 MiB. */
+const MOST_BYTES = 134_217_728;
+/** So many are taken ahead where they are longer, and for so long: then it may be over. Sixteen of the longest have no more (long-messages.ts). */
+const FEW = 16;
+const FEW_FOR_MS = 300_000;
 
 export interface QueueReaderParts {
   queue: string;
@@ -11,12 +18,16 @@ export interface QueueReaderParts {
   handle: BatchHandler;
 }
 
-/** Reads one queue in batches, session after session; one that the broker forgot is noticed, and begins again. */
+/**
+ * Reads one queue in batches, session after session; one that the broker forgot is noticed, and begins again. Where what waits here is far too long
+ * together, it begins again, too, and takes few ahead: AMQP counts messages alone, and what is given back comes again in its order.
+ */
 export class QueueReader {
   readonly #parts: QueueReaderParts;
   readonly #batches: DeliveryBatches;
   readonly #forgotten: ForgottenConsumer;
   #session: Session | undefined;
+  #takesFew = false;
 
   constructor(parts: QueueReaderParts) {
     this.#parts = parts;
@@ -25,13 +36,15 @@ export class QueueReader {
   }
 
   async begin(session: Session): Promise<void> {
-    const { queue, prefetch, onDelivery } = this.#parts;
+    const { queue, onDelivery } = this.#parts;
+    const prefetch = this.#takesFew ? FEW : this.#parts.prefetch;
     this.#session = session;
     this.#batches.begin(session.lost);
     await session.consume(queue, { prefetch }, (delivery) => {
       this.#forgotten.delivered();
       onDelivery?.(delivery);
       this.#batches.add(delivery);
+      if (this.#batches.waitingBytes > MOST_BYTES) this.#takeFew();
     });
     this.#forgotten.begin(session);
   }
@@ -39,6 +52,17 @@ export class QueueReader {
   /** Ends the session, so that another manager may try; what is not settled comes again. */
   end(why: string): void {
     this.#session?.end(why);
+  }
+
+  #takeFew(): void {
+    if (this.#takesFew) return;
+    this.#takesFew = true;
+    this.end(`what waits of ${this.#parts.queue} has over ${readableBytes(MOST_BYTES)}: fewer are taken ahead for a while`);
+    const many = (): void => {
+      this.#takesFew = false;
+      this.end(`as many of ${this.#parts.queue} are taken ahead as before`);
+    };
+    setTimeout(many, FEW_FOR_MS).unref();
   }
 
   /** One that was put off is to be handled now. */
