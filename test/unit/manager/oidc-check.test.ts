@@ -10,6 +10,8 @@ import { type IdentityProvider, startIdentityProvider, type TokenOptions } from 
 let provider: IdentityProvider;
 let log: ReturnType<typeof keptLog>;
 let check: OidcCheck;
+/** They go on together, and one of them can be put back. */
+const CLOCKS = ["Date", "performance"] as const;
 
 beforeEach(async () => {
   provider = await startIdentityProvider();
@@ -141,11 +143,11 @@ describe("the provider's keys", () => {
   ])(
     "of a provider that is away, and %s, are asked for once in a while by strangers, and told once",
     async (_, level, event) => {
-      vi.useFakeTimers({ toFake: ["Date"] });
+      vi.useFakeTimers({ toFake: [...CLOCKS] });
       check = checkWith({}, { cooldownMs: 60_000 });
       await provider.addKey("secret", { isSecret: true });
       if (level === "warn") expect((await verdictOn({ kid: "first" })).kind).toBe("known");
-      vi.setSystemTime(Date.now() + 60_000);
+      vi.advanceTimersByTime(60_000);
       provider.answerWith(503);
       const before = provider.asked();
       const verdicts = await Promise.all(Array.from({ length: 20 }, () => verdictOn({ kid: "secret" })));
@@ -156,13 +158,14 @@ describe("the provider's keys", () => {
     },
   );
 
-  it("are asked for again at once when the clock was put back since", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
+  it("are asked for again after the cooldown, also when the clock was put back in it", async () => {
+    vi.useFakeTimers({ toFake: [...CLOCKS] });
     check = checkWith({}, { cooldownMs: 60_000 });
     provider.answerWith(503);
     for (let i = 0; i < 2; i += 1) expect((await verdictOn({})).kind).toBe("unavailable");
     expect(provider.asked()).toBe(1);
     vi.setSystemTime(Date.now() - 6 * 3_600_000);
+    vi.advanceTimersByTime(60_000);
     for (let i = 0; i < 2; i += 1) expect((await verdictOn({})).kind).toBe("unavailable");
     expect(provider.asked()).toBe(2);
   });
@@ -195,12 +198,23 @@ describe("keys that have grown old", () => {
     expect((await verdictOn({ kid: "first" })).kind).toBe("refused");
   });
 
+  it("are fetched again in time also after the clock was put back: one that is withdrawn counts no longer", async () => {
+    vi.useFakeTimers({ toFake: [...CLOCKS] });
+    check = checkWith({}, { renewAfterMs: 600_000 });
+    expect((await verdictOn({})).kind).toBe("known");
+    await provider.addKey("second");
+    provider.withdrawKey("first");
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(600_000);
+    expect((await verdictOn({ kid: "first" })).kind).toBe("refused");
+  });
+
   it("hold on while the provider is away, which is asked now and then; until it is back, or they are too old", async () => {
-    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.useFakeTimers({ toFake: [...CLOCKS] });
     check = checkWith({}, { renewAfterMs: 60_000, cooldownMs: 60_000 });
     const old = checkWith({}, { renewAfterMs: 0, keepForMs: 0 });
     for (const each of [check, old]) expect((await each.verify(await provider.sign())).kind).toBe("known");
-    vi.setSystemTime(Date.now() + 60_000);
+    vi.advanceTimersByTime(60_000);
     provider.answerWith(503);
     const before = provider.asked();
     for (let i = 0; i < 5; i += 1) expect((await verdictOn({})).kind).toBe("known");

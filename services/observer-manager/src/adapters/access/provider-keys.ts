@@ -35,6 +35,7 @@ export class ProviderKeys {
   readonly #cooldownMs: number;
   readonly #renewAfterMs: number;
   readonly #keepForMs: number;
+  /** By the clock that nobody can put back: a withdrawn key would be good for as much longer. */
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #askAgainAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> | undefined;
@@ -76,10 +77,7 @@ export class ProviderKeys {
 
   /** Never rejects. Whoever asks meanwhile waits for the same fetch; in the cooldown there is none. */
   #ask(): Promise<void> {
-    const leftMs = this.#askAgainAt - Date.now();
-    // More than a cooldown: the clock has been put back.
-    const isTooEarly = leftMs > 0 && leftMs <= this.#cooldownMs;
-    if (this.#asking === undefined && isTooEarly) return Promise.resolve();
+    if (this.#asking === undefined && performance.now() < this.#askAgainAt) return Promise.resolve();
     this.#asking ??= this.#fetch().finally(() => {
       this.#asking = undefined;
     });
@@ -90,12 +88,12 @@ export class ProviderKeys {
     try {
       await this.#remote.reload();
       this.#failure = undefined;
-      this.#fetchedAt = Date.now();
+      this.#fetchedAt = performance.now();
     } catch (error) {
       this.#failure = new KeysUnavailable(error);
       this.#tell(error);
     }
-    this.#askAgainAt = Date.now() + this.#cooldownMs;
+    this.#askAgainAt = performance.now() + this.#cooldownMs;
   }
 
   #tell(error: unknown): void {
@@ -103,12 +101,16 @@ export class ProviderKeys {
       this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be had");
       return;
     }
-    const fields = { event: "identity-provider-away", err: error, keysOf: new Date(this.#fetchedAt).toISOString() };
+    const fields = {
+      event: "identity-provider-away",
+      err: error,
+      keysOf: new Date(Date.now() - this.#ageMs()).toISOString(),
+    };
     this.#log.warn(fields, "OIDC_JWKS_URL cannot be asked; the keys that are known hold until a day old");
   }
 
   #ageMs(): number {
-    return Date.now() - this.#fetchedAt;
+    return performance.now() - this.#fetchedAt;
   }
 
   #areGood(): boolean {
