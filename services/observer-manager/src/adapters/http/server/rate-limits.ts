@@ -12,6 +12,15 @@ export interface RateLimitSettings {
   failuresPerMinute: number;
 }
 
+/** A window that ends later than one that begins now is of before the clock was put back: whoever is in it would wait until that has caught up. */
+class Windows extends MemoryStore {
+  override async increment(key: string): ReturnType<MemoryStore["increment"]> {
+    const window = await this.get(key);
+    if (window?.resetTime !== undefined && window.resetTime.getTime() > Date.now() + WINDOW_MS) await this.resetKey(key);
+    return super.increment(key);
+  }
+}
+
 /**
  * How much one caller may ask, counted in this manager's memory. Tokens that are right are never held up by wrong ones, even
  * from the same address: behind a proxy one page with an old token would lock out everybody, and guessing 256 random bits needs
@@ -20,7 +29,7 @@ export interface RateLimitSettings {
 export class RateLimits {
   /** For requests whose caller is known. */
   readonly perCaller: RequestHandler[];
-  readonly #failures = new MemoryStore();
+  readonly #failures = new Windows();
   readonly #failuresPerMinute: number;
 
   constructor({ requestsPerMinute, failuresPerMinute }: RateLimitSettings) {
@@ -40,6 +49,7 @@ const limitCallers = (limit: number): RequestHandler =>
   rateLimit({
     windowMs: WINDOW_MS,
     limit,
+    store: new Windows(),
     keyGenerator: keyOfCaller,
     handler: (request: Request & { rateLimit?: { resetTime?: Date } }, _response, next) =>
       next(new HttpProblem({ code: "too-many-requests", retryAfterS: secondsUntil(request.rateLimit?.resetTime) })),
