@@ -20,6 +20,7 @@ import type { ManagerApi } from "./operations/manager-api.ts";
 import { askInTime } from "./operations/pools/ask-in-time.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
+import { ThinnedLog } from "./operations/thinned-log.ts";
 import { RequestSide } from "./request-side.ts";
 import { ScheduleSide } from "./schedule-side.ts";
 import type { ManagerSettings } from "./settings.ts";
@@ -62,8 +63,10 @@ export class ObserverManager {
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
-    const { settings, managerId, version, log, tracing } = parts;
+    const { settings, managerId, version, tracing } = parts;
     this.#parts = parts;
+    /** Of what is tried again and again. Access and metrics use the plain one: they tell once what has changed. */
+    const log = new ThinnedLog(parts.log);
     this.#metrics = new ManagerMetrics({
       version,
       stats: () => this.#api.reads.stats(),
@@ -81,17 +84,17 @@ export class ObserverManager {
       },
       connections: () => this.#observers.connections,
       streams: () => this.#changes.subscriberCount,
-      log,
+      log: parts.log,
     });
     const { tally } = this.#metrics;
-    this.#access = httpAccessOf(settings, log);
+    this.#access = httpAccessOf(settings, parts.log);
     const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
     const database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
     this.#database = database;
     const { stores } = database;
     const wakeups = (channel: Channel) => database.notifications(channel);
     const putAside = new CountedErrors(stores.errors, tally);
-    const amqp = amqpSettingsOf(parts);
+    const amqp = amqpSettingsOf({ ...parts, log });
     const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
     const taskRetentionMs = settings.TASK_RETENTION_DAYS * MS_PER_DAY;
     this.#features = new FeatureGate({
