@@ -19,6 +19,7 @@ interface ComposeService {
   stop_grace_period?: string;
   container_name?: string;
   restart: string;
+  logging?: { driver: string; options: Record<string, string> };
   profiles?: string[];
 }
 
@@ -85,6 +86,14 @@ describe("the compose file", () => {
     }
     expect(Object.keys(service("observer-manager").depends_on ?? {}).sort()).toEqual(["postgres", "rabbitmq"]);
     expect(Object.keys(service("observer-service").depends_on ?? {})).toEqual(["rabbitmq"]);
+  });
+
+  it("keeps the log of each container within bounds, in the template of a project, too: Docker sets none", () => {
+    const template = parse(readFileSync(join(ROOT, "create/template/docker-compose.yml"), "utf8"), {
+      merge: true,
+    }) as Compose;
+    for (const [name, { logging }] of [...Object.entries(services), ...Object.entries(template.services)])
+      expect(logging, name).toEqual({ driver: "json-file", options: { "max-size": "20m", "max-file": "5" } });
   });
 
   it("names volumes that it declares", () => {
