@@ -14,6 +14,8 @@ import { type Session, SessionLostError } from "./session.ts";
 const BUILD_LIMIT_MS = 60_000;
 /** For the orderly close of a connection that still stands. */
 const CLOSE_LIMIT_MS = 2_000;
+/** Of which it is known that they were told: no broker has so many. */
+const MOST_CAUSES = 100;
 
 export interface ConnectionHooks {
   /**
@@ -67,7 +69,8 @@ export class SupervisedConnection {
   #lastLoss: LossReason | undefined;
   readonly #otherwise = new Set<string>();
   #hold: Promise<void> = Promise.resolve();
-  #lastLogged: string | undefined;
+  /** The causes that were told since it was up. Of a cluster each node has one of its own. */
+  readonly #told = new Set<string>();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
@@ -186,7 +189,7 @@ export class SupervisedConnection {
     const { generation, heartbeatMs, peer } = session;
     session.markSetUp();
     this.#up = true;
-    this.#lastLogged = undefined;
+    this.#told.clear();
     log.info(
       { connection: connectionName, generation, url: redactUrl(this.#url), broker: peer, heartbeatMs },
       "connected to the broker",
@@ -254,8 +257,9 @@ export class SupervisedConnection {
   #logLoss(reason: LossReason, fields: object, message: string): void {
     const failures = this.#backoff.failures + 1;
     const isPowerOfTwo = (failures & (failures - 1)) === 0;
-    if (reason.detail === this.#lastLogged && !isPowerOfTwo) return;
-    this.#lastLogged = reason.detail;
+    if (this.#told.has(reason.detail) && !isPowerOfTwo) return;
+    if (this.#told.size >= MOST_CAUSES) this.#told.clear();
+    this.#told.add(reason.detail);
     const { connectionName, log } = this.#settings;
     const level = reason.kind === "ended-by-owner" ? "info" : reason.remedy === undefined ? "warn" : "error";
     log[level]({ connection: connectionName, ...fields, ...reason, failures }, message);
