@@ -150,14 +150,15 @@ test.runIf(isTurnOf(2))("the client library works likewise: calls, changes and l
   leaving.abort();
 });
 
-test("nginx keeps metrics for itself, sends those to the page who leave its last slash out, and passes answers on as they are", async () => {
+test("nginx keeps metrics and readiness for itself, sends those to the page who leave its last slash out, and passes answers on as they are", async () => {
   const plain = `${nginx.plainUrl}${TEST_BASE_PATH}`;
-  for (const path of ["/metrics", "/metrics/"]) expect((await fetch(`${plain}${path}`)).status).toBe(404);
+  for (const path of ["/metrics", "/metrics/", "/readyz", "/readyz/"])
+    expect((await fetch(`${plain}${path}`)).status, path).toBe(404);
   const redirected = await fetch(plain, { redirect: "manual" });
   expect([redirected.status, redirected.headers.get("location")]).toEqual([301, "/unacked/"]);
   const json = { name: "by-rest", type: "stamp" };
   const made = await callHttp(`${plain}/api/v1/observers`, "POST", { json, headers: bearer(tokens.of.operator) });
   const found = new URL(made.headers.get("location") ?? "", plain);
   expect((await callHttp(found.href, "GET", { headers: bearer(tokens.of.operator) })).body.id).toBe(made.body.id);
-  expect((await callHttp(`${plain}/readyz`, "GET")).status).toBe(200);
+  expect((await callHttp(`${plain}/healthz`, "GET")).status).toBe(200);
 });
