@@ -89,6 +89,22 @@ test("Each end of a batch is what it is, whichever statement writes it", async (
   ).toEqual([{ completed: 2, failed: 1, ran: 4 }]);
 });
 
+test("Crashes are counted in a row, which a run that puts its task off ends; one that fails does not", async () => {
+  const [off, newer, failed] = (await running(3)) as [Sent, Sent, Sent];
+  // Two services had gone with each, and so has the one that had it before this.
+  await query("UPDATE tasks SET crashes = 2, run_id = gen_random_uuid(), service_id = gen_random_uuid()");
+  await query(`UPDATE tasks SET next_params = '{"v":2}' WHERE id = $1`, [newer.id]);
+  const postponed = { outcome: "postponed", postponement: { inMs: 60_000, reason: "closed" } } as const;
+  const error = { name: "TypeError", message: "no" };
+  await apply([off, postponed], [newer, postponed], [failed, { outcome: "failed", error, retryInMs: 60_000 }]);
+  const left = await query<object>("SELECT id, status, crashes, interruptions FROM tasks ORDER BY status");
+  expect(left).toEqual([
+    { id: newer.id, status: "Ready", crashes: 0, interruptions: 1 },
+    { id: off.id, status: "Scheduled", crashes: 0, interruptions: 1 },
+  ]);
+  expect(await ended()).toMatchObject([{ id: failed.id, status: "Failed" }]);
+});
+
 test("It says what others may begin now: as many as have ended, or perhaps more, or nobody", async () => {
   const made: string[] = [];
   const ledger = taskLedgerOn(books.dataSource, { committed: (_, told) => made.push(told.made) });

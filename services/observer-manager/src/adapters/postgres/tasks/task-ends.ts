@@ -36,6 +36,8 @@ export const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
+/** A run that puts its task off has ended as it should: crashes of before are over, or what asks again for months would have three of them. */
+const CRASHES = `CASE WHEN e.outcome = 'postponed' THEN 0 ELSE ${WITH_CRASHES} + (e.outcome = 'crashed')::int END`;
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
  * delay or at once. @returns what is over, or has completed and goes on with newer params
  */
@@ -51,7 +53,7 @@ export const ENDS = prepared(`
            ${TOLD_SEND} AS told_send,
            t.last_error, t.parent_id, t.flow_id, t.flow_ref, t.failures + (e.outcome = 'failed')::int AS failures,
            ${INTERRUPTED} + (e.outcome = 'crashed')::int AS interruptions,
-           ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
+           ${CRASHES} AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.send_id, e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
