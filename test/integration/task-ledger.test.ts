@@ -105,6 +105,21 @@ test("Crashes are counted in a row, which a run that puts its task off ends; one
   expect(await ended()).toMatchObject([{ id: failed.id, status: "Failed" }]);
 });
 
+test("That an emergency handler has completed it is said of no later run, with newer params of its key", async () => {
+  const both = await running(2);
+  await query(`UPDATE tasks SET next_params = '{"v":2}'`);
+  await apply(...both.map((one): [Sent, Partial<TaskEnded>] => [one, { completedBy: "emergency" }]));
+  const [again, off] = (await query<Sent>(
+    `UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), run_id = gen_random_uuid(), sent_at = now()
+     RETURNING id, send_id AS send, run_id AS run`,
+  ).then(([rows]) => rows as unknown as Sent[])) as [Sent, Sent];
+  await apply([again, {}], [off, { outcome: "postponed", postponement: { inMs: 60_000, reason: "closed" } }]);
+  expect(await ended()).toEqual([{ id: again.id, status: "Completed", story: null }]);
+  expect(await query("SELECT story - 'until' AS story FROM tasks")).toEqual([
+    { story: { postpones: 1, postponedFor: "closed" } },
+  ]);
+});
+
 test("It says what others may begin now: as many as have ended, or perhaps more, or nobody", async () => {
   const made: string[] = [];
   const ledger = taskLedgerOn(books.dataSource, { committed: (_, told) => made.push(told.made) });

@@ -4,7 +4,17 @@ import { bucketInSql } from "../../../domain/tasks/running-times.ts";
 import type { TaskWord } from "../../../domain/tasks/task-words.ts";
 import { prepared } from "../statements/prepared.ts";
 import { ENDED, noted } from "./ended-task-rows.ts";
-import { type EndedRow, INTERRUPTED, NO_LOOP, noteOf, TOLD, TOLD_SEND, tookMs, WITH_CRASHES } from "./task-ends.ts";
+import {
+  type EndedRow,
+  INTERRUPTED,
+  NO_LOOP,
+  noteOf,
+  OF_BEFORE,
+  TOLD,
+  TOLD_SEND,
+  tookMs,
+  WITH_CRASHES,
+} from "./task-ends.ts";
 import { parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
 /**
@@ -24,7 +34,7 @@ export const COMPLETIONS = prepared(`
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
            now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, (SELECT unacked_now()) AS ended_at, t.key,
-           CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'postponedFor' - 'until', '{}') END AS story, t.taken_by,
+           CASE WHEN t.story IS NOT NULL THEN nullif(t.story ${OF_BEFORE}, '{}') END AS story, t.taken_by,
            ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.send_id, e.took_ms, ${TOLD}
     FROM t ${NO_LOOP}
   ), kept AS (

@@ -11,8 +11,11 @@ import { CRASHED, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from 
 const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 
-/** What its end adds to what is told of it; it waits no longer for what it waited for. `at` is its due time, and stands there. */
-const STORY = `nullif((coalesce(t.story, '{}') - 'postponedFor' - 'until') || (coalesce(e.note::jsonb, '{}') - 'at')
+/** What a run before this end has left in a story `t`: what the task waited for, and who completed it with params of before. */
+export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy'";
+
+/** What its end adds to what is told of it. `at` is its due time, and stands there. */
+const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at')
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
@@ -33,11 +36,11 @@ export const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
 
 export const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
 export const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
+/** A run that puts its task off has ended as it should: crashes of before are over, or what asks again for months would have three of them. */
+const CRASHES = `CASE WHEN e.outcome = 'postponed' THEN 0 ELSE ${WITH_CRASHES} + (e.outcome = 'crashed')::int END`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
-/** A run that puts its task off has ended as it should: crashes of before are over, or what asks again for months would have three of them. */
-const CRASHES = `CASE WHEN e.outcome = 'postponed' THEN 0 ELSE ${WITH_CRASHES} + (e.outcome = 'crashed')::int END`;
  * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
  * delay or at once. @returns what is over, or has completed and goes on with newer params
  */
