@@ -32,3 +32,14 @@ test("A task that is created once more by its id is answered with what it is, wh
   const other = await post({ id: waiting, params: { a: 1 } });
   expect([other.status, other.body.code]).toEqual([409, "id-taken"]);
 });
+
+test("A create that is repeated is compared as JSON has it: -0 is 0, there and within a batch", async () => {
+  const post = (path: string, body: string) =>
+    manager.call("POST", `/api/v1/tasks${path}`, { body, headers: { "content-type": "application/json" } });
+  const [one, twice] = [randomUUID(), randomUUID()];
+  const textOf = (id: string, x: string) => `{"type":"paint","id":"${id}","params":{"x":${x},"all":[${x}]}}`;
+  expect((await post("", textOf(one, "-0"))).body.outcome).toBe("created");
+  for (const x of ["-0", "0"]) expect((await post("", textOf(one, x))).body.outcome).toBe("exists");
+  const { results } = (await post("/batch", `{"tasks":[${["0", "-0"].map((x) => textOf(twice, x)).join()}]}`)).body;
+  expect(results).toMatchObject([{ task: { outcome: "created" } }, { task: { outcome: "exists" } }]);
+});

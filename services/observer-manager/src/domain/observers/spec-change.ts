@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import { type ChangeObserver, type ObserverSpec, SPEC_FIELD_NAMES, SPEC_FIELDS, type SpecField } from "@unacked/contracts";
 import type { ObserverBook, RunBook } from "../books/books.ts";
+import { sameJson } from "../same-json.ts";
 
 /** A field that is to be otherwise than it is. */
 export interface SpecDifference {
@@ -73,8 +73,3 @@ export function observedSpecVersion(observer: ObserverBook, run: RunBook | undef
   if (run === undefined) return null;
   return run.specVersion ?? (run.revision === observer.revision ? observer.sentSpecVersion : null);
 }
-
-const sameJson = (one: unknown, other: unknown): boolean => isDeepStrictEqual(onceMore(one), onceMore(other));
-
-/** As JSON has it: without what is undefined, and with one zero. */
-const onceMore = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

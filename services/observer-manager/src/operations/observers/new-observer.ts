@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   type CreateObserver,
   newObserverId,
@@ -8,6 +7,7 @@ import {
   type SpecField,
   type WhenFull,
 } from "@unacked/contracts";
+import { sameJson } from "../../domain/same-json.ts";
 
 /** An observer about to be: already validated. */
 export interface NewObserver {
@@ -47,13 +47,11 @@ export function newObserver(request: CreateObserver, traceContext?: string): New
 export function isRepeated(request: NewObserver, there: ObserverView): boolean {
   const isSame = msOf(request.startAt) === msOf(there.startAt) && request.name === there.name && request.type === there.type;
   if (!isSame || there.specVersion > 1) return isSame;
-  return isDeepStrictEqual(asJson(contentOf(request)), asJson(contentOf(there)));
+  return sameJson(contentOf(request), contentOf(there));
 }
 
 /** REST answers with milliseconds. */
 const msOf = (time: string | null | undefined): number | null => (typeof time === "string" ? Date.parse(time) : null);
-
-const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** What a client asks for in an observer, and what a service is given of it: the same fields wherever they stand. */
 type Content = Pick<NewObserver, "name" | "type" | SpecField>;

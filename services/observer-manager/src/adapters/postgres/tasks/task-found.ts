@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
+import { sameJson } from "../../../domain/same-json.ts";
 import type { NewTask } from "../../../operations/tasks/task-store.ts";
 import { bytesOfAll, thoseBeyond } from "../statements/page-bytes.ts";
 import { viewsOf } from "./task-standings.ts";
@@ -50,5 +50,5 @@ export async function sameParams(
   const asked = [unseen.map(({ id }) => id), unseen.map(({ params }) => JSON.stringify(params))];
   const rows = unseen.length === 0 ? [] : await tx.query<{ place: number }[]>(SAME_PARAMS, asked);
   const same = new Set(rows.map(({ place }) => unseen[place - 1]));
-  return (task, there) => (short.has(task.id) ? same.has(task) : isDeepStrictEqual(task.params, there.params));
+  return (task, there) => (short.has(task.id) ? same.has(task) : sameJson(task.params, there.params));
 }
