@@ -176,6 +176,22 @@ describe("an id", () => {
     expect(error).toMatchObject({ code: "23505", constraint: "tasks_pkey" });
   });
 
+  test("finds its task also where somebody has changed its params, and another one's type or pool are refused", async () => {
+    const id = randomUUID();
+    const later = `id => '${id}', start_at => '2999-01-01'`;
+    await create(later);
+    const edited = await system.call("POST", `/api/v1/tasks/${id}/retry-with`, {
+      params: JSON.parse(params({ version: 2 })),
+    });
+    expect(edited.status).toBe(202);
+    expect((await create(later)).outcome).toBe("exists");
+    expect((await tasks.get(id, "30s")).status).toBe("Completed");
+    expect((await create(later)).outcome).toBe("exists");
+    expect(readSpans(tasks.dir).map(({ version }) => version)).toEqual([2]);
+    for (const other of [`'other', '{}'`, `'span', '{}', pool => 'another'`])
+      expect(await refused(`SELECT unacked_create_task(${other}, id => '${id}')`)).toMatchObject({ code: "23505" });
+  });
+
   test.each([
     "md5('order-17')::uuid",
     "'01936f60-0b1c-0e5d-9f3a-4b6c8d0e2f41'",

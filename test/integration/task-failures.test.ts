@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AuditEntry, TaskFailureGroups, TaskView } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { useHttpManager } from "../support/rest/http-manager.ts";
@@ -98,6 +99,27 @@ test("A failed task runs again with other params, checked by its type; its story
   expect(over).toMatchObject({ status: "Completed", params: { colour: "red" }, edits: body.edits });
   const listed: TaskView[] = (await manager.call("GET", "/api/v1/tasks", as("viewer"))).body.items;
   expect(listed[0]).not.toHaveProperty("edits");
+});
+
+test("A create that is repeated by its id finds its task with the params that somebody has changed, waiting and over", async () => {
+  const [id, other] = [randomUUID(), randomUUID()];
+  const create = (more: object = {}) => post("/tasks", { type: "paint", id, params: { colour: "rde" }, ...more });
+  await failed("no such colour", { id, params: { colour: "rde" } });
+  await post(`/tasks/${id}/retry-with`, { params: { colour: "red" } });
+  expect(await create()).toMatchObject({ status: 200, body: { outcome: "exists", params: { colour: "red" } } });
+  const many = Array.from({ length: 30 }, () => ({ type: "paint", id: randomUUID() }));
+  await post("/tasks/batch", { tasks: many });
+  // So many are compared without their params being shown.
+  const all = [{ type: "paint", id, params: { colour: "rde" } }, ...many];
+  const { results } = (await post("/tasks/batch", { tasks: all })).body;
+  expect(new Set(results.map(({ status }: { status: number }) => status))).toEqual(new Set([200]));
+  expect((await create({ type: "sand" })).body.code).toBe("id-taken");
+  expect((await create({ pool: "another" })).body.code).toBe("id-taken");
+  await manager.call("POST", "/api/v1/tasks/cancel", { json: { ids: [id] }, ...as("operator") });
+  expect(await create()).toMatchObject({ status: 200, body: { outcome: "exists", status: "Cancelled" } });
+  // Of one that nobody has changed other params are another task's.
+  await create({ id: other });
+  expect((await create({ id: other, params: { colour: "red" } })).body.code).toBe("id-taken");
 });
 
 test("Of one that waits for its next attempt the params change too, and of many changes five are kept", async () => {

@@ -54,6 +54,7 @@ import { PathsWithoutBooks0061 } from "../migrations/0061-paths-without-books.ts
 import { TypeFacts0062 } from "../migrations/0062-type-facts.ts";
 import { DueTimersFrom0063 } from "../migrations/0063-due-timers-from.ts";
 import { WishesRecorded0064 } from "../migrations/0064-wishes-recorded.ts";
+import { EditedTasks0065 } from "../migrations/0065-edited-tasks.ts";
 import { POSTGRES_TYPES } from "../tables/column.ts";
 import { TABLES } from "../tables/tables.ts";
 import { SIZES, TableSizes } from "../upkeep/table-sizes.ts";
@@ -179,6 +180,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
       TypeFacts0062,
       DueTimersFrom0063,
       WishesRecorded0064,
+      EditedTasks0065,
     ],
     entities: TABLES,
     logger: typeormLog(settings.log),

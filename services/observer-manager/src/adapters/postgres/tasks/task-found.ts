@@ -20,6 +20,11 @@ const SAME_PARAMS = `
   WHERE EXISTS (SELECT FROM tasks t WHERE t.id = u.id AND t.params = u.params::jsonb)
      OR EXISTS (SELECT FROM ended_tasks t WHERE t.id = u.id AND t.params = u.params::jsonb)`;
 
+/** Likewise. @returns those whose params somebody has changed since (retry-with) */
+const EDITED = `
+  SELECT id FROM tasks WHERE id = ANY($1) AND story ? 'edits'
+  UNION ALL SELECT id FROM ended_tasks WHERE id = ANY($1) AND story ? 'edits'`;
+
 /** Tasks that are there already, met by a creation; `short`: those that are shown without what is long. */
 interface FoundTasks {
   views: TaskView[];
@@ -40,15 +45,32 @@ export async function findThere(tx: EntityManager, ids: readonly string[]): Prom
   return { views: await viewsOf(tx, rows), short };
 }
 
-/** Whether one asks for the params of that which is there: of what is shown without them PostgreSQL says it. */
+/**
+ * Whether one may have asked for that which is there: for its params, unless somebody has changed them since, as the books do not have what it was created
+ * with then. Of what is shown without them PostgreSQL says it.
+ */
 export async function sameParams(
   tx: EntityManager,
-  { short }: FoundTasks,
+  { views, short }: FoundTasks,
   tasks: readonly NewTask[],
 ): Promise<(task: NewTask, there: TaskView) => boolean> {
   const unseen = tasks.filter(({ id }) => short.has(id));
   const asked = [unseen.map(({ id }) => id), unseen.map(({ params }) => JSON.stringify(params))];
   const rows = unseen.length === 0 ? [] : await tx.query<{ place: number }[]>(SAME_PARAMS, asked);
   const same = new Set(rows.map(({ place }) => unseen[place - 1]));
-  return (task, there) => (short.has(task.id) ? same.has(task) : sameJson(task.params, there.params));
+  const isSame = (task: NewTask, there: TaskView): boolean =>
+    short.has(task.id) ? same.has(task) : sameJson(task.params, there.params);
+  const byId = new Map(views.map((view) => [view.id, view]));
+  const others = tasks.filter((task) => {
+    const there = byId.get(task.id);
+    return task.key === undefined && there !== undefined && !isSame(task, there);
+  });
+  const edited = await editedAmong(tx, others);
+  return (task, there) => edited.has(task.id) || isSame(task, there);
+}
+
+async function editedAmong(tx: EntityManager, tasks: readonly NewTask[]): Promise<ReadonlySet<string>> {
+  if (tasks.length === 0) return NONE;
+  const rows = await tx.query<{ id: string }[]>(EDITED, [tasks.map(({ id }) => id)]);
+  return new Set(rows.map(({ id }) => id));
 }
