@@ -3,12 +3,8 @@ import type { Proof, ProofService, ProofSighting } from "../../../domain/observe
 import type { ProofStore } from "../../../operations/observers/absence-prover.ts";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 import { LIVING_STATES, STANDING } from "../services/service-states.ts";
+import { AGO_MS, IN_THE_FUTURE } from "../statements/time-ago.ts";
 import { IN_DOUBT, MESSAGE_POOL } from "./reconciler-store.ts";
-
-/** What is in the future was written by a clock that has been set back since: it is long ago, or a proof waited until the clock is there again. */
-const IN_THE_FUTURE = "> now() + interval '1 minute'";
-const AGO_MS = (column: string): string =>
-  `CASE WHEN ${column} ${IN_THE_FUTURE} THEN 1e12::float8 ELSE (extract(epoch FROM now() - ${column}) * 1000)::float8 END`;
 
 const PROOF = `
   SELECT marker_id AS "markerId", ${AGO_MS("begun_at")} AS "ageMs", services, queue_seen_at IS NOT NULL AS "queueSeen",

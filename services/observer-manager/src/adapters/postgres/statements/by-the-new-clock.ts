@@ -9,7 +9,7 @@ interface PutOff {
   table: string;
   /** Which of its rows may have been put off, as SQL. */
   which: string;
-  /** When they were wanted first, and when they are tried again. */
+  /** When they were wanted first, and when they are tried again, or looked for. */
   dueAt: string;
   nextAt: string;
 }

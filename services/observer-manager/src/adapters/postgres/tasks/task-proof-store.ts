@@ -1,16 +1,22 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../operations/tasks/task-prover.ts";
+import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { Looks } from "../statements/looks.ts";
+import { AGO_MS, IN_THE_FUTURE } from "../statements/time-ago.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "./ended-task-rows.ts";
-import { TASK_SERVICE_LIVES } from "./task-services.ts";
+import { MAY_HOLD, TASK_SERVICE_LIVES } from "./task-services.ts";
+
+/** Index: tasks_in_flight. By the clock of before it would be in no doubt until that is there again. */
+const SENT_AHEAD = { table: "tasks", which: "status IN ('Sent', 'Running')", dueAt: "now()", nextAt: "sent_at" };
 
 /**
  * Index: tasks_in_flight. A service that is not in the books (any more), or in another generation, has it no longer. One that is
  * should have told the end of what was cancelled a minute ago. What somebody outside has taken is no service's: it has its lease.
  */
 const IN_DOUBT = `
-  SELECT t.pool, bool_or(t.status = 'Sent' OR s.id IS NULL OR t.cancel_requested_at < now() - interval '1 minute') AS "isUrgent"
+  SELECT t.pool, bool_or(t.status = 'Sent' OR s.id IS NULL OR t.cancel_requested_at < now() - interval '1 minute'
+    OR t.cancel_requested_at ${IN_THE_FUTURE}) AS "isUrgent"
   FROM tasks t
   LEFT JOIN services s ON s.id = t.service_id AND s.generation = t.service_generation AND s.state IN ('Alive', 'Suspect')
   WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' AND t.lease_until IS NULL GROUP BY t.pool`;
@@ -19,9 +25,8 @@ const PROVEN = "SELECT pool FROM task_proofs";
 const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
 
 const FIND = `
-  SELECT pool, marker_id AS "markerId", services, answered, extract(epoch FROM now() - seen_at)::float8 * 1000 AS "seenAgoMs",
-         extract(epoch FROM now() - begun_at)::float8 * 1000 AS "beganAgoMs",
-         extract(epoch FROM now() - asked_at)::float8 * 1000 AS "askedAgoMs"
+  SELECT pool, marker_id AS "markerId", services, answered, ${AGO_MS("seen_at")} AS "seenAgoMs", ${AGO_MS("begun_at")} AS "beganAgoMs",
+         ${AGO_MS("asked_at")} AS "askedAgoMs"
   FROM task_proofs WHERE pool = $1`;
 
 /**
@@ -32,7 +37,7 @@ const FIND = `
  */
 const SESSIONS = `
   SELECT t.id || '.' || greatest(t.generation, s.generation) AS name, is_living AS "isLiving",
-         t.workers > 0 AND NOT t.draining AS "isConsuming", coalesce(s.ended_at > begun_at, false) AS "hasEndedSince"
+         t.workers > 0 AND NOT t.draining AS "isConsuming", coalesce(s.ended_at > begun_at AND NOT s.ended_at ${IN_THE_FUTURE}, false) AS "hasEndedSince"
   FROM task_services t LEFT JOIN services s USING (id)
     LEFT JOIN (SELECT begun_at FROM task_proofs WHERE pool = $1) p ON true,
   LATERAL (
@@ -56,7 +61,7 @@ const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
 
 /**
  * What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer: by a hash, as
- * thousands may run for long. Index: tasks_in_flight.
+ * thousands may run for long. One that was begun by a clock that was set back since judges nothing: what was sent behind its marker would be before it. Index: tasks_in_flight.
  */
 const CONCLUDE = `
   WITH proof AS (
@@ -66,7 +71,7 @@ const CONCLUDE = `
       interruptions = t.interruptions + (t.status = 'Running')::int
     FROM proof p
     WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
-      AND t.sent_at < p.begun_at - interval '12 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
+      AND p.begun_at <= now() AND t.sent_at < p.begun_at - interval '12 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 
@@ -80,21 +85,24 @@ const ABANDONED = `
     WHERE id = ANY(ARRAY(
       SELECT c.id FROM tasks c LEFT JOIN services s ON s.id = c.service_id
       WHERE c.cancel_requested_at IS NOT NULL AND c.status = 'Running' AND c.lease_until IS NULL
-        AND CASE WHEN s.id IS NULL THEN NOT EXISTS (SELECT FROM task_services k WHERE k.id = c.service_id AND k.seen_at > now() - interval '90 seconds')
-            ELSE s.generation >= c.service_generation AND s.ended_at < now() - interval '90 seconds' END
+        AND CASE WHEN s.id IS NULL THEN NOT EXISTS (SELECT FROM task_services k WHERE k.id = c.service_id AND k.${MAY_HOLD})
+            ELSE s.generation >= c.service_generation AND (s.ended_at < now() - interval '90 seconds' OR s.ended_at ${IN_THE_FUTURE}) END
       LIMIT $1 FOR UPDATE OF c SKIP LOCKED))
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM abandoned`;
 
 export class PostgresTaskProofStore implements TaskProofStore {
   readonly #dataSource: DataSource;
+  readonly #sentAhead: ByTheNewClock;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#sentAhead = new ByTheNewClock(dataSource, SENT_AHEAD);
   }
 
-  poolsInDoubt(): Promise<PoolInDoubt[]> {
-    return Looks.of(this.#dataSource).askRows(IN_DOUBT);
+  async poolsInDoubt(): Promise<PoolInDoubt[]> {
+    await this.#sentAhead.look();
+    return await Looks.of(this.#dataSource).askRows(IN_DOUBT);
   }
 
   async provenPools(): Promise<string[]> {

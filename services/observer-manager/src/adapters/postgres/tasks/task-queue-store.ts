@@ -7,6 +7,7 @@ import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
 import { intSum } from "../statements/int-sum.ts";
 import { Looks } from "../statements/looks.ts";
 import { prepared } from "../statements/prepared.ts";
+import { IN_THE_FUTURE } from "../statements/time-ago.ts";
 import { Vacuum } from "../upkeep/vacuum.ts";
 import { IS_LIMITED, ORDER } from "./claim-terms.ts";
 import { GIVEN_BACK, type GivenBack, uncount } from "./claims-given-back.ts";
@@ -64,7 +65,7 @@ const UNCLAIM = `
 /** Index: tasks_cancelling. */
 const TO_CANCEL = `
   FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running' AND lease_until IS NULL
-    AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds')
+    AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds' OR cancel_ordered_at ${IN_THE_FUTURE})
   ORDER BY cancel_ordered_at NULLS FIRST`;
 const IS_CANCEL_DUE = `SELECT EXISTS (SELECT ${TO_CANCEL} LIMIT 1)`;
 const CANCELS_DUE = `

@@ -1,7 +1,12 @@
 import { intSum } from "../statements/int-sum.ts";
 
-/** One that was heard of so long ago is taken for dead, or frozen: nothing is sent for it. */
-export const TASK_SERVICE_LIVES = "seen_at > now() - interval '20 seconds'";
+/** Heard of within so long, and by the clock as it is now: else one that died before the clock was set back would live until it is there again. */
+const heardWithin = (ago: string): string => `seen_at BETWEEN now() - interval '${ago}' AND now() + interval '1 minute'`;
+
+/** One that was heard of before that is taken for dead, or frozen: nothing is sent for it. */
+export const TASK_SERVICE_LIVES = heardWithin("20 seconds");
+/** A broker may keep what it held for a minute. */
+export const MAY_HOLD = heardWithin("90 seconds");
 
 /** A service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
 export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (
