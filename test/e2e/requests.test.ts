@@ -61,17 +61,20 @@ test("Who asks for a key that somebody's open transaction has is told so, and no
   await shop.connect();
   await shop.query("BEGIN");
   await shop.query("SELECT unacked_create_task('work', '{}', key => 'open')");
+  const body = { tasks: [amqp.work({}, { key: "open" }), amqp.work()] };
+  const messageId = randomUUID();
   const [held, other] = await Promise.all([
-    requester.ask({ tasks: [amqp.work({}, { key: "open" }), amqp.work()] }),
+    requester.ask(body, { messageId }),
     requester.ask({ tasks: [amqp.work({}, { key: "another" })] }),
   ]);
   expect(problemsOf(held)).toMatchObject([
-    { status: 503, detail: expect.stringContaining('has not ended has the key "open"') },
+    { status: 503, detail: expect.stringMatching(/has not ended has the key "open".*under another message-id/) },
     undefined,
   ]);
   expect(tasksOf(other)).toMatchObject([{ key: "another", outcome: "created" }]);
   await shop.query("ROLLBACK");
   await shop.end();
+  expect((await requester.ask(body, { messageId })).text).toBe(held.text);
   expect(tasksOf(await requester.ask({ tasks: [amqp.work({}, { key: "open" })] }))).toMatchObject([{ outcome: "created" }]);
 });
 

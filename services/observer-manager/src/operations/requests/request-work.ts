@@ -19,6 +19,9 @@ export interface RequestWorkParts {
   wakeTimers(): void;
 }
 
+/** What is said of a message-id is kept, whatever becomes of the key. */
+const ASK_AGAIN = "when it has, ask for this task again under another message-id: to this one the answer stays as it is";
+
 type Of<Kind extends AdmittedRequest["kind"]> = Extract<AdmittedRequest, { kind: Kind }>;
 
 /** Comes in: requests of one kind that nobody has decided. Guarantee: all of them are, in one transaction, or none. */
@@ -53,7 +56,7 @@ export class RequestWork {
         items: accepted(wanted).map((one) => ({ task: { ...one, id: one.id ?? newTaskId(), within }, action })),
         answer(outcomes) {
           isDue ||= outcomes.some(isChange);
-          return shown(batchResults(outcomesOf(wanted, outcomes), request.messageId));
+          return shown(batchResults(outcomesOf(wanted, outcomes, ASK_AGAIN), request.messageId));
         },
       };
     });

@@ -101,17 +101,22 @@ export function refusalOf(
   return { kind: "problem", code: "unknown-type", detail, knownTypes: known.names };
 }
 
-/** Of all that were asked for, in that order; `inserted` are of those that were not refused. */
+/**
+ * Of all that were asked for, in that order; `inserted` are of those that were not refused.
+ *
+ * @param again how one whose key is held up is asked for once more
+ */
 export function outcomesOf(
   checked: readonly (CreateTask | Refusal)[],
   inserted: readonly InsertOutcome[],
+  again?: string,
 ): TaskCreateOutcome[] {
   let next = 0;
   return checked.map((one) => {
     if ("kind" in one) return one;
     const outcome = inserted[next++] as InsertOutcome;
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
-    if (outcome.kind === "held-up") return heldUp(one.key);
+    if (outcome.kind === "held-up") return heldUp(one.key, again);
     if (outcome.kind === "key-elsewhere") return { kind: "problem", code: "forbidden", detail: ofOtherPool(one.key) };
     return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
   });
@@ -127,10 +132,10 @@ export const ofOtherPool = (key = ""): string =>
   `The key "${key}" is that of a task of this type in another pool, in which you may not create`;
 
 /** Whether there will be a task of that key is not known before that transaction ends. */
-export const heldUp = (key: string | null = ""): Refusal => ({
+export const heldUp = (key: string | null = "", again = "try again when it has"): Refusal => ({
   kind: "problem",
   code: "database-unavailable",
-  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was changed; try again when it has`,
+  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was changed; ${again}`,
 });
 
 /** What comes after it is over already. */
