@@ -40,7 +40,7 @@ export const TaskTypeFigures = z
     oldestDueAt: Timestamp.nullable().describe("since when the one that waits longest has been due; null: none waits"),
     workers: z.int().describe("task workers of living services, not draining, that have the type"),
     loadPercent: load().describe(
-      "the work that arrives in per cent of what can be done, as if the type had all its workers for itself: above 100 what waits grows. Null: nobody can say, as none has run lately, no worker has it, or it is paused",
+      "the work that arrives in per cent of what can be done, as if the type had all its workers for itself: above 100 what waits grows. A task arrives as it is created, also where it is due later or waits for others of its flow, and again with each retry; not when it puts itself off. Null: nobody can say, as none has run lately, no worker has it, or it is paused",
     ),
     lately: z.object({ since: Timestamp, ...COUNTS }).describe("of the minute before and this one, or of the last hour"),
     bars: z
