@@ -49,13 +49,17 @@ type NeededParams<Step extends FlowStep> = Step["task"] extends TaskKind
     : { readonly params: ParamsOf<Step["task"]> }
   : object;
 
-/** The steps as they may be. A list whose length is not known when it is compiled is looked at by the manager alone. */
-export type CheckedSteps<Steps extends Before, Seen extends Before = readonly []> = Steps extends readonly [
-  infer Step extends FlowStep,
-  ...infer Rest extends Before,
-]
-  ? readonly [Step & CheckedStep<Step, Seen>, ...CheckedSteps<Rest, readonly [...Seen, Step]>]
-  : Steps;
+/**
+ * The steps as they may be. A list whose length is not known when it is compiled is looked at by the manager alone. What is `Done` goes along: without
+ * it the compiler gives up at 48 steps.
+ */
+export type CheckedSteps<
+  Steps extends Before,
+  Seen extends Before = readonly [],
+  Done extends readonly unknown[] = readonly [],
+> = Steps extends readonly [infer Step extends FlowStep, ...infer Rest extends Before]
+  ? CheckedSteps<Rest, readonly [...Seen, Step], readonly [...Done, Step & CheckedStep<Step, Seen>]>
+  : readonly [...Done, ...Steps];
 
 /** What `flow` gives, and `client.flows.create` takes. */
 export interface FlowPlan<Steps extends Before = Before> {
