@@ -64,6 +64,12 @@ describe("what a task of a flow is given", () => {
     }
   });
 
+  it("is needed where a file in JavaScript says that it is not optional", () => {
+    const inputs = { left: { task: page, optional: false } };
+    expect(() => inputsOf({ inputs }, [])).toThrow('the input "left" is not there');
+    expect(inputsOf({ inputs: { left: { task: page, optional: true } } }, []).inputs).toEqual({});
+  });
+
   it("may have any ref, and is nobody's prototype", () => {
     const { inputs } = inputsOf({}, [{ ref: "constructor", status: "Completed", output: "1" }]);
     expect(inputs["constructor"]).toBe(1);

@@ -75,12 +75,15 @@ export function inputsOf(definition: { readonly inputs?: unknown }, given: reado
     if (status === "Completed") inputs[ref] = output === undefined ? null : JSON.parse(output);
     else missing[ref] = { status, ...(error !== undefined && { error }) };
   for (const [ref, kind] of Object.entries((definition.inputs ?? {}) as InputKinds)) {
-    if (ref in inputs || "optional" in kind) continue;
+    if (ref in inputs || isOptional(kind)) continue;
     const why = missing[ref] === undefined ? "its task comes after no such task" : `that is ${missing[ref].status}`;
     throw new SdkError("missing-input", `the input "${ref}" is not there: ${why}`);
   }
   return { inputs: Object.freeze(inputs), missing: Object.freeze(missing) };
 }
+
+/** A file in JavaScript may say `optional: false`. */
+const isOptional = (kind: InputKind): boolean => "optional" in kind && (kind.optional as boolean);
 
 /** Refs are whatever somebody wrote. */
 const bare = <Value>(): Record<string, Value> => Object.create(null) as Record<string, Value>;
