@@ -30,6 +30,13 @@ describe("a flow that is asked for", () => {
     expect(planFlaws(twice, "stages")).toEqual([{ pointer: "/stages/1/ref", message: '"x" is that of /stages/0 already' }]);
   });
 
+  it("has no ref twice that nobody gave: not that of another stage, before or behind it, nor of another type", () => {
+    const refsOf = (stages: unknown[]) => tasksOf(CreateFlow.parse({ stages })).map(({ ref }) => ref);
+    expect(refsOf(["fetch-2", "fetch", "fetch"])).toEqual(["fetch-2", "fetch", "fetch-3"]);
+    expect(refsOf(["fetch", "fetch", { type: "store", ref: "fetch-2" }])).toEqual(["fetch", "fetch-3", "fetch-2"]);
+    expect(refsOf([{ type: "store", ref: "fetch" }, "fetch"])).toEqual(["fetch", "fetch-2"]);
+  });
+
   it("is refused where a stage's type cannot be its ref: no service would take it among its inputs", () => {
     const type = "t".repeat(64);
     const stages = tasksOf(CreateFlow.parse({ stages: [type, type, "__proto__", { type, ref: "other" }] }));

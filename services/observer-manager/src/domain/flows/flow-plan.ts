@@ -8,19 +8,22 @@ import {
 } from "@unacked/contracts";
 import { circleIn } from "./circle.ts";
 
-/** Stages as tasks, each after the one before. A type that stands twice is `fetch`, `fetch-2`. */
+/** Stages as tasks, each after the one before. A type that stands twice is `fetch`, `fetch-2`, or the next that no other stage has. */
 export function tasksOf({ tasks, stages = [] }: CreateFlow): FlowTask[] {
   if (tasks !== undefined) return tasks;
-  const refs = new Map<string, number>();
+  const given: Stage[] = stages.map((stage) => (typeof stage === "string" ? { ...DEFAULTS, type: stage } : stage));
+  const taken = new Set(given.flatMap(({ ref }) => ref ?? []));
+  const counts = new Map<string, number>();
   let before: string[] = [];
-  return stages.map((stage) => {
-    const given = typeof stage === "string" ? { ...DEFAULTS, type: stage } : stage;
-    const { ref = nextRef(given.type, refs), ...rest } = given as typeof given & { ref?: string };
-    const task = { ...rest, ref, after: before };
+  return given.map((stage) => {
+    const { ref = nextRef(stage.type, taken, counts) } = stage;
+    const task = { ...stage, ref, after: before };
     before = [ref];
     return task;
   });
 }
+
+type Stage = Exclude<NonNullable<CreateFlow["stages"]>[number], string>;
 
 const DEFAULTS = {
   params: {},
@@ -30,10 +33,17 @@ const DEFAULTS = {
   maxOutputBytes: 65_536,
 } as const satisfies Partial<FlowTask>;
 
-function nextRef(type: string, refs: Map<string, number>): string {
-  const count = (refs.get(type) ?? 0) + 1;
-  refs.set(type, count);
-  return count === 1 ? type : `${type}-${count}`;
+/** @param counts how far each type has come: thousands may be of one */
+function nextRef(type: string, taken: Set<string>, counts: Map<string, number>): string {
+  let count = counts.get(type) ?? 0;
+  let ref: string;
+  do {
+    count += 1;
+    ref = count === 1 ? type : `${type}-${count}`;
+  } while (taken.has(ref));
+  counts.set(type, count);
+  taken.add(ref);
+  return ref;
 }
 
 /** What is wrong with them, with its place; at most some of each kind. */
