@@ -16,6 +16,10 @@ export const canCancelFlow = ({ status, cancelling }: FlowView): boolean => stat
 /** Only one that is over runs again. */
 export const canRerunFlow = ({ status }: FlowView): boolean => status !== "Running";
 
+/** For how long it has been under way, or was; null: it was run again, and its times are of more than that. */
+export const flowMs = ({ run, createdAt, endedAt }: FlowView, nowMs: number): number | null =>
+  run > 1 ? null : Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt));
+
 /** How much of it is over, in parts of all its tasks. */
 export function partsOf({ tasks: { total, completed, failed, cancelled } }: FlowView): { tone: Tone; part: number }[] {
   const part = (count: number): number => (total === 0 ? 0 : count / total);

@@ -11,7 +11,7 @@ import { FlowMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link } from "../../shell/navigation.tsx";
-import { FLOW_LOOKS, partsOf, sayProgress } from "../../store/flow-looks.ts";
+import { FLOW_LOOKS, flowMs, partsOf, sayProgress } from "../../store/flow-looks.ts";
 import { shortId } from "../../store/task-looks.ts";
 import css from "./flow.module.css";
 import { FlowActions } from "./flow-actions.tsx";
@@ -61,7 +61,7 @@ export default function Flow({ id }: { id: string }) {
 
 function factsOf(flow: FlowView, nowMs: number): Fact[] {
   const { id, status, cancelling, reason, run, createdAt, endedAt } = flow;
-  const tookMs = Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt));
+  const tookMs = flowMs(flow, nowMs);
   return [
     ["Status", `${status}: ${FLOW_LOOKS[status].meaning}${cancelling ? "; it is being cancelled" : ""}`],
     ...(reason === null ? [] : [["Why", reason] satisfies Fact]),
@@ -75,7 +75,7 @@ function factsOf(flow: FlowView, nowMs: number): Fact[] {
     ["Run", run === 1 ? "the first" : `number ${sayCount(run)}: it was run again`],
     ["Created", <Time key="created" at={createdAt} isExact />],
     ...(endedAt === null ? [] : [["Ended", <Time key="ended" at={endedAt} isExact />] satisfies Fact]),
-    [endedAt === null ? "Has taken" : "Took", sayDuration(tookMs)],
+    ...(tookMs === null ? [] : [[endedAt === null ? "Has taken" : "Took", sayDuration(tookMs)] satisfies Fact]),
     ["Id", <code key="id">{id}</code>],
   ];
 }

@@ -6,7 +6,7 @@ import { FlowMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfFlow } from "../../shell/route.ts";
-import { partsOf, sayProgress } from "../../store/flow-looks.ts";
+import { flowMs, partsOf, sayProgress } from "../../store/flow-looks.ts";
 import { shortId } from "../../store/task-looks.ts";
 import css from "./flows.module.css";
 
@@ -39,8 +39,8 @@ export function FlowTable({ flows, nowMs }: { flows: readonly FlowView[]; nowMs:
 }
 
 function FlowRow({ flow, nowMs }: { flow: FlowView; nowMs: number }) {
-  const { id, name, createdAt, endedAt, run, reason } = flow;
-  const tookMs = Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt));
+  const { id, name, createdAt, run, reason } = flow;
+  const tookMs = flowMs(flow, nowMs);
   return (
     <tr>
       <th scope="row">
@@ -58,7 +58,7 @@ function FlowRow({ flow, nowMs }: { flow: FlowView; nowMs: number }) {
       <td>
         <Time at={createdAt} />
       </td>
-      <td>{sayDuration(tookMs)}</td>
+      <td>{tookMs === null ? "–" : sayDuration(tookMs)}</td>
       <td>{sayCount(run)}</td>
       <td className={css.why}>{reason ?? ""}</td>
     </tr>
