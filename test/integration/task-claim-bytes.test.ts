@@ -1,9 +1,12 @@
 import { MAX_AUDITED_TARGETS, type StartTask } from "@unacked/contracts";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
@@ -78,6 +81,32 @@ test("Those who go to a call with others are no more than 16 MiB, and no others 
   const [ready] = await books.dataSource.query("SELECT count(*)::int AS count FROM tasks WHERE status = 'Ready'");
   expect(ready.count).toBe(COUNT - 1 - companions.length);
   expect(await countedStarts()).toBe(1 + companions.length);
+});
+
+test("Who finds no place in the message of his lane was not sent: he counts for no rate, and goes in a lane the next time", async () => {
+  await changeLimits(books.dataSource, "work", { maxRunning: 1, ratePerSecond: COUNT });
+  await putTaskService(books.dataSource, { meanMs: 2 });
+  const sent: number[] = [];
+  const sender = {
+    isReady: true,
+    ready: () => Promise.resolve(),
+    async send({ tasks }: Bundle) {
+      sent.push(tasks.length);
+      return "sent" as const;
+    },
+    cancel: () => Promise.resolve(),
+  };
+  const store = new PostgresTaskQueueStore(books.dataSource);
+  const quiet = { promoted: () => undefined, isWaitedFor: () => false, log: keptLog() };
+  const dispatcher = new TaskDispatcher({ store, sender, ...quiet });
+  onTestFinished(() => dispatcher.stop());
+  dispatcher.start();
+  await eventually(() => expect(sent).toEqual([8])); // of 2 MiB
+  expect(await countedStarts()).toBe(8);
+  expect(await books.dataSource.query("SELECT DISTINCT sends FROM tasks WHERE status = 'Ready'")).toEqual([{ sends: 0 }]);
+  await books.dataSource.query("DELETE FROM tasks WHERE status = 'Sent'");
+  dispatcher.wake();
+  await eventually(() => expect(sent).toEqual([8, 8]));
 });
 
 test.each([

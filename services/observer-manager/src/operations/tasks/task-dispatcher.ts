@@ -183,7 +183,7 @@ export class TaskDispatcher implements SenderAtOnce {
       areAmple &&= isAll || next.isAmple;
       if (!hasRoom) leftIn.add(pool.pool);
       nextRoomAtMs = Math.min(nextRoomAtMs, next.nextRoomAtMs);
-      if (left.length > 0) await this.#giveBack(left);
+      if (left.length > 0) await this.#returned(left, store.unclaim(left));
       this.#sendAll(bundles);
     }
     this.#leftIn = leftIn;
@@ -208,7 +208,7 @@ export class TaskDispatcher implements SenderAtOnce {
     if (wasFull && !this.#isFull(pool)) this.wake();
     if (outcome !== "not-taken") return void this.#refusedMs.delete(pool);
     this.#refusedMs.set(pool, performance.now());
-    await this.#giveBack(bundle.tasks);
+    await this.#returned(bundle.tasks, this.#parts.store.giveBack(bundle.tasks));
   }
 
   /** What its queue does not take comes back, and would be claimed again at once. */
@@ -224,12 +224,15 @@ export class TaskDispatcher implements SenderAtOnce {
     return (this.#chars.get(pool) ?? 0) > MAX_CHARS;
   }
 
-  async #giveBack(tasks: readonly StartTask[]): Promise<void> {
-    const { store, log } = this.#parts;
+  /** They are Ready again with that. */
+  async #returned(tasks: readonly StartTask[], back: Promise<void>): Promise<void> {
     try {
-      await store.giveBack(tasks);
+      await back;
     } catch (error) {
-      log.warn({ err: error, tasks: tasks.length }, "tasks that were not sent stay Sent until they are proven absent");
+      this.#parts.log.warn(
+        { err: error, tasks: tasks.length },
+        "tasks that were not sent stay Sent until they are proven absent",
+      );
     } finally {
       this.#maySomeWait = true;
     }

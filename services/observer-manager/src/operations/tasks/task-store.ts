@@ -123,6 +123,8 @@ export interface TaskQueueStore {
   countReady(pool: string, type: string, atMost: number): Promise<number>;
   /** Ready again, with all that was before: their messages were certainly not taken. */
   giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
+  /** Ready again, as if they had not been claimed: nobody has tried to send them. No sends, and no starts of their types. */
+  unclaim(claimed: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
   /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */
   takeCancelsDue(limit: number): Promise<UnwantedAttempt[]>;
 }

@@ -205,15 +205,15 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
       const fitting = claimed.filter(({ isBeyond }) => isBeyond !== true);
       const { inputs, within, beyond } = await readInputs(this.#dataSource, fitting, MAX_CLAIM_BYTES);
       const left = [...beyond, ...claimed.filter(({ isBeyond }) => isBeyond === true)];
-      if (left.length > 0) await this.#unclaim(left);
+      if (left.length > 0) await this.unclaim(left);
       return claimedOf(pool, within, inputs);
     } catch (error) {
-      await this.#unclaim(claimed);
+      await this.unclaim(claimed);
       throw error;
     }
   }
 
-  async #unclaim(claimed: ClaimedRow[]): Promise<void> {
+  async unclaim(claimed: Parameters<TaskQueueStore["unclaim"]>[0]): Promise<void> {
     const parameters = [claimed.map(({ taskId }) => taskId), claimed.map(({ sendId }) => sendId)];
     await uncount(this.#dataSource, await this.#query<GivenBack>(UNCLAIM, parameters));
   }
