@@ -1,5 +1,14 @@
-import { randomUUID } from "node:crypto";
-import type { CreatedFlow, FlowId, FlowTaskPage, FlowTaskView, FlowView, TakenTask, TaskView } from "@unacked/contracts";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type CreatedFlow,
+  type FlowId,
+  FlowTask,
+  type FlowTaskPage,
+  type FlowTaskView,
+  type FlowView,
+  type TakenTask,
+  type TaskView,
+} from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
@@ -287,6 +296,26 @@ test("The same document under the same id is answered with the flow, another one
   expect(await sql("SELECT count(*)::int AS count FROM tasks")).toEqual([{ count: 2 }]);
   const deeds = await sql("SELECT deed, sum(count)::int AS count FROM audit WHERE deed LIKE 'flow%' GROUP BY 1");
   expect(deeds).toEqual([{ deed: "flow.create", count: 1 }]);
+});
+
+test("The same content is the same document with its keys in another order, or a stage by its type alone", async () => {
+  const [id, at] = [randomUUID(), "2026-01-01T00:00:00Z"];
+  const step = { ref: "a", type: "paint", startAt: at, params: { coat: 1, of: { red: 2, blue: [{ x: 1, y: 2 }] } } };
+  expect((await post({ id, name: "n", tasks: [step] })).status).toBe(201);
+  const turned = { params: { of: { blue: [{ y: 2, x: 1 }], red: 2 }, coat: 1 }, startAt: at, type: "paint", ref: "a" };
+  const outcomeOf = async (flow: object) => (await post(flow)).body.outcome;
+  expect(await outcomeOf({ tasks: [turned], name: "n", id })).toBe("exists");
+  const other = { ...step, params: { ...step.params, of: { red: 2, blue: [{ x: 2, y: 1 }] } } };
+  expect((await post({ id, name: "n", tasks: [other] })).status).toBe(409);
+  const inStages = randomUUID();
+  expect((await post({ id: inStages, stages: ["paint", "paint"] })).status).toBe(201);
+  expect(await outcomeOf({ id: inStages, stages: [{ type: "paint" }, "paint"] })).toBe("exists");
+  // As it was written down before.
+  const before = createHash("sha256")
+    .update(JSON.stringify(["n", FlowTask.array().parse([step])]))
+    .digest("hex");
+  await sql("UPDATE flows SET digest = $2 WHERE id = $1", [id, before]);
+  expect(await outcomeOf({ id, name: "n", tasks: [step] })).toBe("exists");
 });
 
 test("One that is repeated is answered with the flow, whatever types services have by then, and whoever knows flows", async () => {

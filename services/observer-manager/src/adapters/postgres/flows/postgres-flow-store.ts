@@ -9,7 +9,7 @@ import { SqlConditions } from "../statements/sql-conditions.ts";
 import { TaskStandings } from "../tasks/task-standings.ts";
 import { Statistics } from "../upkeep/statistics.ts";
 import { rerunFlow } from "./flow-rerun.ts";
-import { digestOf, insertFlow } from "./flow-rows.ts";
+import { insertFlow, isDigestOf } from "./flow-rows.ts";
 import {
   FLOW_COLUMNS,
   FLOW_TASKS,
@@ -127,7 +127,7 @@ export class PostgresFlowStore implements FlowStore {
 async function repeated(db: DataSource | EntityManager, flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
   const [there] = await db.query<{ digest: string }[]>(DIGEST, [flow.id]);
   if (there === undefined) return undefined;
-  return there.digest === digestOf(flow)
+  return isDigestOf(there.digest, flow)
     ? { kind: "exists", flow: (await findFlow(db, flow.id)) as FlowView }
     : { kind: "taken" };
 }
