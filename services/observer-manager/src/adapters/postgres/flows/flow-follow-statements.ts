@@ -114,7 +114,8 @@ export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id =
 /**
  * What an older manager has ended without noting it; what is in no table any more has failed. Of the running flows behind $1, so many that
  * they have 5,000 tasks together, but one at least: each of their tasks is looked for, so all of a million at once would take 10 s. `last`: the
- * last of them; null: there was none. Indexes: flows_running, flow_tasks_in_order, tasks_pkey.
+ * last of them; null: there was none. What is noted is looked up in an object: joined, thousands were compared with thousands. Indexes:
+ * flows_running, flow_tasks_in_order, tasks_pkey, flow_ends_of_flow.
  */
 export const NOTE_LOST = `
   WITH next AS MATERIALIZED (
@@ -122,10 +123,12 @@ export const NOTE_LOST = `
       SELECT id, total FROM flows WHERE status = 'Running' AND id > $1 ORDER BY id LIMIT 1000) found
   ), looked AS MATERIALIZED (
     SELECT id FROM next WHERE before < 5000
+  ), ends AS MATERIALIZED (
+    SELECT jsonb_object_agg(task_id, true) AS of_tasks FROM flow_ends WHERE flow_id = ANY(ARRAY(SELECT id FROM looked))
   ), lost AS (
     SELECT t.flow_id, t.ref, t.task_id FROM flow_tasks t
     WHERE t.flow_id = ANY(ARRAY(SELECT id FROM looked)) AND t.status IS NULL AND NOT EXISTS (SELECT FROM tasks k WHERE k.id = t.task_id)
-      AND NOT EXISTS (SELECT FROM flow_ends n WHERE n.flow_id = t.flow_id AND n.task_id = t.task_id)
+      AND ((SELECT of_tasks FROM ends) ? t.task_id::text) IS NOT TRUE
   ), noted AS (
     INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
     SELECT l.flow_id, l.ref, l.task_id, coalesce(e.status, 'Failed'), e.output,

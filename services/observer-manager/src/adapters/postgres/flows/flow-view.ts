@@ -79,9 +79,11 @@ export interface FlowTaskRow {
 
 /**
  * Of what is not over its task says how it stands, or its end that nobody has followed up. When it ended is the same in all tables, so that one
- * day of the ended is looked at. Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, ended_tasks_by_id.
+ * day of the ended is looked at. Which end is whose is looked up in an object, or each of a thousand tasks would be compared with thousands of ends;
+ * of one task the first counts. Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, flow_ends_pkey, ended_tasks_by_id.
  */
 export const FLOW_TASKS = `
+  WITH ends AS MATERIALIZED (SELECT jsonb_object_agg(task_id, id ORDER BY id DESC) AS of_tasks FROM flow_ends WHERE flow_id = $1)
   SELECT f.place, f.ref, f.task_id, f.type, f.pool, f.on_failure, f.max_output_bytes, f.run, greatest(f.waiting, 0) AS waiting,
     t.lane, t.due_at, t.story ->> 'until' AS until,
     ARRAY(SELECT e.after FROM flow_edges e WHERE e.flow_id = f.flow_id AND e.ref = f.ref ORDER BY e.after) AS after,
@@ -91,7 +93,7 @@ export const FLOW_TASKS = `
     CASE WHEN $4 THEN coalesce(f.output, n.output) END AS output
   FROM flow_tasks f
   LEFT JOIN tasks t ON t.id = f.task_id AND f.status IS NULL
-  LEFT JOIN LATERAL (SELECT * FROM flow_ends n WHERE n.flow_id = f.flow_id AND n.task_id = f.task_id AND f.status IS NULL LIMIT 1) n ON true
+  LEFT JOIN flow_ends n ON n.id = ((SELECT of_tasks FROM ends) ->> f.task_id::text)::bigint AND f.status IS NULL
   LEFT JOIN ended_tasks e ON e.id = f.task_id AND e.ended_at = coalesce(f.ended_at, n.ended_at)
   WHERE f.flow_id = $1 AND f.place >= $2 ORDER BY f.place LIMIT $3`;
 
