@@ -214,3 +214,34 @@ test.runIf(isTurnOf(0))("a token that is taken back ends the session before one'
   await signIn(page, tokens.of.operator);
   await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
 });
+
+test.runIf(isTurnOf(1))(
+  "a proxy in front that wants one to sign in is told from a session that is over at the manager",
+  async () => {
+    const manager = await system.startManager({ speakTo: false, env: { AUTH_TOKENS_FILE: "" } });
+    const { url } = await manager.waitForEvent("listening");
+    const context = await browser.newContext(); // not watched: a proxy answers as no document says
+    const page = await context.newPage();
+    await page.goto(`${String(url)}/observers/one-0`);
+    await page.getByRole("button", { name: "Restart" }).waitFor();
+    const asks = { status: 401, contentType: "text/html", body: "<h1>Sign in</h1>" };
+    const sendsElsewhere = { status: 302, headers: { location: "https://login.example.org/" } };
+    for (const answer of [asks, sendsElsewhere]) {
+      await untilLive(page);
+      await page.route(/\/api\/v1\//, (route) => route.fulfill(answer));
+      const said = "A proxy in front of the manager wants you to sign in";
+      await page.getByRole("main").getByRole("status").getByText(said).waitFor();
+      await page.getByRole("button", { name: "Restart" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
+      await page.getByRole("log", { name: "What was done" }).getByText(said).waitFor();
+      expect(await field(page).count()).toBe(0);
+      await page.locator("[data-banner]").getByRole("button", { name: "Reload" }).click();
+      await page.getByText("The manager cannot say who you are").waitFor();
+      await page.getByText(said).waitFor();
+      await page.unrouteAll({ behavior: "ignoreErrors" }); // somebody has signed in by another tab
+    }
+    await untilLive(page);
+    expect(await page.getByRole("button", { name: "Reload" }).count()).toBe(0);
+    await context.close();
+  },
+);

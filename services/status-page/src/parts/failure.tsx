@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import type { CallError } from "../wire/call.ts";
 import { Blank } from "./blank.tsx";
+import { ReloadButton } from "./reload-button.tsx";
 
 /** Instead of what could not be read. */
 export function Failure({ what, failure, onRetry }: { what: string; failure: CallError; onRetry: () => void }) {
@@ -10,9 +11,13 @@ export function Failure({ what, failure, onRetry }: { what: string; failure: Cal
         <p>
           {failure.message}. {failure.remedy}
         </p>
-        <Button variant="default" size="compact-sm" onClick={onRetry}>
-          Try again
-        </Button>
+        {failure.isOfProxy ? (
+          <ReloadButton />
+        ) : (
+          <Button variant="default" size="compact-sm" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
       </Blank>
     </div>
   );

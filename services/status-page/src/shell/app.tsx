@@ -6,6 +6,7 @@ import type { Session } from "../live/session.ts";
 import { LiveContext, useSignal } from "../live/use-live.ts";
 import { SessionContext } from "../live/use-session.ts";
 import { Blank, Pending } from "../parts/blank.tsx";
+import { ReloadButton } from "../parts/reload-button.tsx";
 import type { CallError } from "../wire/call.ts";
 import css from "./app.module.css";
 import { Crash } from "./crash.tsx";
@@ -84,6 +85,7 @@ function Asking({ failure }: { failure: CallError | null }) {
         <p>
           {failure.message}. {failure.remedy} It is asked again every 2 seconds.
         </p>
+        {failure.isOfProxy && <ReloadButton />}
       </Blank>
     </div>
   );

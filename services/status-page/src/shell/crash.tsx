@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core";
 import { Component, type ReactNode } from "react";
 import { Blank } from "../parts/blank.tsx";
+import { ReloadButton } from "../parts/reload-button.tsx";
 
 /** Keeps a page that fails from taking the whole with it: the masthead and the other pages stay. */
 export class Crash extends Component<{ children: ReactNode }, { error: Error | null }> {
@@ -18,9 +18,7 @@ export class Crash extends Component<{ children: ReactNode }, { error: Error | n
         <Blank title="This page failed">
           <p>{error.message}</p>
           <p>If the manager was updated meanwhile, reloading it helps.</p>
-          <Button variant="default" size="compact-sm" onClick={() => location.reload()}>
-            Reload
-          </Button>
+          <ReloadButton />
         </Blank>
       </div>
     );

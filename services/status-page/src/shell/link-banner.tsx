@@ -1,5 +1,6 @@
 import { useLive, useSignal } from "../live/use-live.ts";
 import { useNow } from "../live/use-now.ts";
+import { ReloadButton } from "../parts/reload-button.tsx";
 import { sayAgo } from "../parts/say.ts";
 import { Time } from "../parts/time.tsx";
 import type { CallError } from "../wire/call.ts";
@@ -17,6 +18,9 @@ export function LinkBanner() {
   const { link, observers } = live;
   const { failure, readAtMs } = live.stats;
   const { oldest } = live.unread;
+  if (failure?.isOfProxy)
+    return <SignInElsewhere failure={failure} sinceMs={link.phase === "lost" ? link.sinceMs : readAtMs} />;
+  if (oldest?.failure.isOfProxy) return <SignInElsewhere failure={oldest.failure} sinceMs={oldest.readAtMs} />;
   if (link.phase === "lost") return <Lost sinceMs={link.sinceMs} failure={failure} />;
   if (failure === null) return oldest === undefined ? null : <Old {...oldest} />;
   // A stream that is open brings nothing while the manager cannot read what changed.
@@ -31,6 +35,23 @@ export function LinkBanner() {
           {isLive && "; the list of observers is live"}.
         </>
       )}
+    </div>
+  );
+}
+
+/** It may go on by itself, where somebody signs in by another tab. */
+function SignInElsewhere({ failure, sinceMs }: { failure: CallError; sinceMs: number }) {
+  return (
+    <div className={css.banner} data-banner>
+      <span role="status">
+        <strong>{failure.message}.</strong> {failure.remedy}{" "}
+        {sinceMs > 0 && (
+          <>
+            What is shown may be as it was at <Time at={sinceMs} isBare />.
+          </>
+        )}
+      </span>{" "}
+      <ReloadButton />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { remedyInWords } from "./remedy-in-words.ts";
 
 /** What the manager answered instead of what was asked for, or that nobody answered. `code` is stable. */
 export class CallError extends Error {
-  readonly code: ProblemDetails["code"] | "unreachable" | "no-problem-document";
+  readonly code: ProblemDetails["code"] | "unreachable" | "sign-in-elsewhere" | "no-problem-document";
   /** What every problem of this code is called; `message` says more of this one, or the same. */
   readonly title: string;
   readonly remedy: string;
@@ -30,7 +30,12 @@ export class CallError extends Error {
 
   /** The manager itself said it. */
   get isAnswer(): boolean {
-    return this.code !== "unreachable" && this.code !== "no-problem-document";
+    return this.code !== "unreachable" && this.code !== "no-problem-document" && !this.isOfProxy;
+  }
+
+  /** A proxy in front of the manager wants to know who asks: a page that is loaded again is led to where one signs in. */
+  get isOfProxy(): boolean {
+    return this.code === "sign-in-elsewhere";
   }
 }
 
@@ -58,8 +63,8 @@ export const call = <Name extends CallName>(
 function toldToThePage(error: unknown): unknown {
   if (!(error instanceof WireError)) return error;
   const { kind, problem, status } = error;
-  if (status === 401) tellUnauthorized();
   if (kind === "refused" && problem !== undefined) {
+    if (problem.code === "unauthorized") tellUnauthorized();
     const { code, title, detail, errors, retryAfterS } = problem as ProblemDetails;
     const remedy = remedyInWords(problem.remedy, retryAfterS);
     return new CallError({ code, title, message: detail, remedy, retryAfterS, ...(errors && { fieldErrors: errors }) });
@@ -73,6 +78,15 @@ function toldToThePage(error: unknown): unknown {
       },
       { cause: error },
     );
+  if (isOfSignIn(error))
+    return new CallError(
+      {
+        code: "sign-in-elsewhere",
+        message: `A proxy in front of the manager ${status === 403 ? "refuses this: it may want" : "wants"} you to sign in`,
+        remedy: "Reload this page.",
+      },
+      { cause: error },
+    );
   return new CallError(
     {
       code: "no-problem-document",
@@ -82,3 +96,6 @@ function toldToThePage(error: unknown): unknown {
     { cause: error },
   );
 }
+
+/** A manager sends nobody elsewhere, and refuses with a problem document: what else does is a proxy whose session is over. */
+const isOfSignIn = ({ kind, status }: WireError): boolean => kind === "redirected" || status === 401 || status === 403;

@@ -5,7 +5,7 @@ import { BASE_PATH } from "./base-path.ts";
 export interface ChangeStreamSink {
   /** Events that came together, in order. */
   events(blocks: EventBlock[]): void;
-  /** It broke off, and is opened again and again. `unauthorized`: the manager does not know any more who asks. */
+  /** It broke off, and is opened again and again. `unauthorized`: the manager itself does not know any more who asks. */
   broken(reason: "lost" | "unauthorized"): void;
 }
 
@@ -56,7 +56,7 @@ export class ChangeStream {
       return "lost";
     } catch (error) {
       // Why else is no news: it is tried again.
-      return error instanceof CallError && error.status === 401 ? "unauthorized" : "lost";
+      return error instanceof CallError && error.code === "unauthorized" ? "unauthorized" : "lost";
     }
   }
 
