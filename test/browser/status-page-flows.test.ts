@@ -2,7 +2,7 @@ import type { CreatedFlow, FlowTask } from "@unacked/contracts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
-import { launchBrowser, openPage, untilLive } from "../support/browser/browser.ts";
+import { launchBrowser, openPage, POLL, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -128,11 +128,17 @@ test("it runs again from a stage, with the results of those before", async () =>
 test("it is cancelled whole", async () => {
   await open(`/flows/${flows.running}`);
   await picture().getByRole("link", { name: "endless, work: Running" }).waitFor();
+  const narrowedTo = page.getByLabel("Status");
+  await narrowedTo.selectOption("Running");
+  await page.getByRole("rowheader", { name: "endless" }).waitFor();
   await page.getByRole("button", { name: "Cancel it whole" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel it whole" }).click();
   await picture().getByRole("link", { name: "endless, work: Cancelled" }).waitFor();
   await picture().getByRole("link", { name: "last, work: Cancelled" }).waitFor();
   await page.getByText("Cancelled: somebody has cancelled it whole").waitFor();
+  // No task has it any more, and the empty table is still said to be of it.
+  await expect.poll(() => page.getByRole("rowheader").count(), POLL).toBe(0);
+  expect(await narrowedTo.inputValue()).toBe("Running");
 });
 
 test.runIf(isTurnOf(1))(

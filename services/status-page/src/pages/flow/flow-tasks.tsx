@@ -21,7 +21,8 @@ export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: read
   const [shown, setShown] = useState(FIRST);
   const [from, setFrom] = useState<string | null>(null);
   const such = status === "" ? tasks : tasks.filter((task) => task.status === status);
-  const there = TASK_SHOWN.filter((one) => tasks.some((task) => task.status === one));
+  // The chosen one stays among them when no task has it any more: the choice would say "any" over an empty table.
+  const there = TASK_SHOWN.filter((one) => one === status || tasks.some((task) => task.status === one));
   return (
     <section aria-labelledby="tasks" className={css.section}>
       <div className={css.tasksHead}>
