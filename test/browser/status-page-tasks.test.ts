@@ -186,3 +186,15 @@ test.runIf(isTurnOf(1))("the card of a service says which tasks it takes, and le
     .waitFor();
   expect(await violationsOf(page)).toEqual([]);
 });
+
+test.runIf(isTurnOf(2))("of a list whose answer is cut, as its rows are long, the others are on the next page", async () => {
+  const startAt = new Date(Date.now() + 3_600_000).toISOString();
+  for (let i = 0; i < 6; i += 1) await tasks.createMany(20, { text: "x".repeat(100_000) }, { startAt, pool: "far" });
+  await page.goto(`${system.url}/tasks?pool=far`);
+  await page.getByText(/^8\d of 120$/).waitFor();
+  expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Older ones" }).click();
+  await page.getByText("120 of 120", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Newer ones" }).click();
+  await page.getByText(/^8\d of 120$/).waitFor();
+});

@@ -38,7 +38,7 @@ export default function Audit() {
       {data === null && <Unanswered what="The audit trail" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <Blank title={isNarrowed(filter) ? "Nothing is like that" : "Nobody has changed anything yet"}>
               <p>What is older than the retention is forgotten.</p>
@@ -46,7 +46,7 @@ export default function Audit() {
           ) : (
             <AuditTable entries={data.items} />
           )}
-          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
+          <Pager pages={pages} page={data} isTurning={answer.isTurning} />
         </>
       )}
     </>

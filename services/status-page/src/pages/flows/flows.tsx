@@ -4,7 +4,7 @@ import { useAnswer } from "../../live/use-answer.ts";
 import { useShownNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Pager, usePages } from "../../parts/pager.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfFlows, type FlowFilter, flowFilterOf, queryOf } from "../../store/flow-filter.ts";
@@ -19,11 +19,16 @@ const MOST = 1_000;
 
 /** Tasks that wait for each other: how far each of them is. The newest first. */
 export default function Flows() {
-  const filter = flowFilterOf(useSearch());
+  const search = useSearch();
+  const filter = flowFilterOf(search);
   const [limit, setLimit] = useState(PAGE);
+  const pages = usePages(search);
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const answer = useAnswer("listFlows", { query: queryOf(filter, limit) }, nowMs);
+  const query = { ...queryOf(filter, limit), ...pages.query };
+  const answer = useAnswer("listFlows", { query }, nowMs);
   const { data, failure, reload } = answer;
+  // An answer that was cut before it was as long as asked for would be no longer with more: what is beyond is on the next page.
+  const canGrow = data !== null && limit < MOST && data.items.length >= limit;
   const narrow = (change: Partial<FlowFilter>) => {
     setLimit(PAGE);
     navigate(addressOfFlows({ ...filter, ...change }), { replace: true });
@@ -35,20 +40,18 @@ export default function Flows() {
       {data === null && <Unanswered what="The flows" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None isNarrowed={filter.status !== "" || filter.name !== ""} />
           ) : (
             <FlowTable flows={data.items} nowMs={nowMs} />
           )}
-          <MoreButton
-            mt="xs"
-            hasMore={data.nextCursor !== null && (limit < MOST || answer.isTurning)}
-            isLoading={answer.isTurning}
-            onClick={() => setLimit(Math.min(MOST, limit * 3))}
-          >
-            Show more
-          </MoreButton>
+          <Pager
+            pages={pages}
+            page={data}
+            onMore={canGrow ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
+            isTurning={answer.isTurning}
+          />
         </>
       )}
     </>

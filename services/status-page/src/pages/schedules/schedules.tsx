@@ -6,7 +6,7 @@ import { useShownNow } from "../../live/use-now.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank } from "../../parts/blank.tsx";
 import { FoundCount } from "../../parts/found-count.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Pager, usePages } from "../../parts/pager.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
@@ -31,14 +31,18 @@ function filterOf(search: string): Filter {
 
 /** What happens by the calendar: when next, and what became of the last time. */
 export default function Schedules() {
-  const filter = filterOf(useSearch());
+  const search = useSearch();
+  const filter = filterOf(search);
   const { status, q } = filter;
   const [limit, setLimit] = useState(PAGE);
+  const pages = usePages(search);
   const [isNew, setNew] = useState(false);
   const nowMs = useShownNow(LOOK_EVERY_MS);
-  const query = { limit, ...(status !== "" && { status: [status] }), ...(q !== "" && { q }) };
+  const query = { limit, ...(status !== "" && { status: [status] }), ...(q !== "" && { q }), ...pages.query };
   const answer = useAnswer("listSchedules", { query }, nowMs);
   const { data, failure, reload } = answer;
+  // An answer that was cut before it was as long as asked for would be no longer with more: what is beyond is on the next page.
+  const canGrow = data !== null && limit < MOST && data.items.length >= limit;
   const narrow = (change: Partial<Filter>) => {
     setLimit(PAGE);
     const given = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== "");
@@ -75,20 +79,19 @@ export default function Schedules() {
       {data === null && <Unanswered what="The schedules" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None isNarrowed={status !== "" || q !== ""} />
           ) : (
             <ScheduleTable schedules={data.items} nowMs={nowMs} />
           )}
-          <MoreButton
-            mt="xs"
-            hasMore={data.nextCursor !== null && (limit < MOST || answer.isTurning)}
-            isLoading={answer.isTurning}
-            onClick={() => setLimit(Math.min(MOST, limit * 3))}
-          >
-            Show more
-          </MoreButton>
+          <Pager
+            pages={pages}
+            page={data}
+            order="id"
+            onMore={canGrow ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
+            isTurning={answer.isTurning}
+          />
         </>
       )}
     </>

@@ -28,6 +28,8 @@ export default function Tasks() {
   const query = { ...queryOf(filter, limit), ...pages.query };
   const answer = useAnswer("listTasks", { query }, nowMs);
   const { data, failure, reload } = answer;
+  // An answer that was cut before it was as long as asked for would be no longer with more: what is beyond is on the next page.
+  const canGrow = data !== null && limit < MOST && data.items.length >= limit;
   const narrow = (change: Partial<TaskFilter>) => {
     setLimit(PAGE);
     navigate(addressOfTasks({ ...filter, ...change }), { replace: true });
@@ -42,12 +44,12 @@ export default function Tasks() {
       {data === null && <Unanswered what="The tasks" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * limit + data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? <None filter={filter} /> : <TaskTable tasks={data.items} nowMs={nowMs} />}
           <Pager
             pages={pages}
-            nextCursor={data.nextCursor}
-            onMore={limit < MOST ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
+            page={data}
+            onMore={canGrow ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
             isTurning={answer.isTurning}
           />
         </>

@@ -47,13 +47,13 @@ export default function Timers() {
       {data === null && <Unanswered what="The timers" height="20rem" failure={failure} onRetry={reload} />}
       {data !== null && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {data.items.length === 0 ? (
             <None filter={filter} />
           ) : (
             <TimerTable timers={data.items} nowMs={nowMs} onCancel={setAsked} />
           )}
-          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
+          <Pager pages={pages} page={data} isTurning={answer.isTurning} />
         </>
       )}
       {isCreating && (

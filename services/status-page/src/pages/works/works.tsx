@@ -38,7 +38,7 @@ export default function Works() {
       )}
       {data !== null && data.items.length > 0 && (
         <>
-          <FoundCount shown={pages.before * PAGE + data.items.length} of={data} answer={answer} />
+          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
           {/* Focusable, as a wide one scrolls. */}
           <section className={`panel ${table.panel}`} tabIndex={0} aria-label="Bulk work">
             <table className={`${table.table} ${table.lined} ${css.table} figures`}>
@@ -68,7 +68,7 @@ export default function Works() {
               </tbody>
             </table>
           </section>
-          <Pager pages={pages} nextCursor={data.nextCursor} isTurning={answer.isTurning} />
+          <Pager pages={pages} page={data} isTurning={answer.isTurning} />
         </>
       )}
     </>
