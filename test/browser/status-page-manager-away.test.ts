@@ -88,6 +88,18 @@ describe("while the manager is away", () => {
     await page.getByRole("heading", { level: 1, name: "steady-1" }).waitFor();
   });
 
+  test("figures that could not be read again are those of last sight, and are read at once when somebody looks again", async () => {
+    const { page } = await openPage(browser, `${system.url}/`);
+    await untilLive(page);
+    const headline = page.getByRole("region", { name: "How it stands" }).getByRole("status");
+    await headline.waitFor();
+    await page.route(/\/api\/v1\/stats/, (route) => route.abort());
+    await headline.filter({ hasText: /^At last sight: / }).waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await headline.filter({ hasNotText: "At last sight" }).waitFor();
+  });
+
   test.runIf(isTurnOf(1))(
     "a page that was opened at an address of its own shows that; an unknown one is refused as before",
     async () => {

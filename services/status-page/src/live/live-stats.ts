@@ -1,5 +1,6 @@
 import type { Stats } from "@unacked/contracts";
 import { CallError, call } from "../wire/call.ts";
+import { EndableWait } from "./endable-wait.ts";
 import { Signal } from "./signal.ts";
 
 const EVERY_MS = 2_000;
@@ -14,22 +15,32 @@ export class LiveStats {
   /** Why the last read failed; null when it did not. */
   failure: CallError | null = null;
   #failures = 0;
-  #isStopped = false;
+  readonly #wait = new EndableWait();
+  readonly #stopping = new AbortController();
 
   start(): void {
-    void this.#run();
+    const { signal } = this.#stopping;
+    document.addEventListener("visibilitychange", () => void (!document.hidden && this.#wait.end()), { signal });
+    void this.#run(signal);
   }
 
   stop(): void {
-    this.#isStopped = true;
+    this.#stopping.abort();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
+  /** The manager can be reached again: what has failed is not left to stand until its next turn. */
+  retry(): void {
+    if (this.failure === null) return;
+    this.#failures = 0;
+    this.#wait.end();
+  }
+
+  async #run(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
       if (!document.hidden || this.stats === null) await this.#read();
       const soonestMs = (this.failure?.retryAfterS ?? 0) * 1_000;
-      const waitMs = Math.max(soonestMs, Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS));
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const latestMs = Math.min(EVERY_MS * (1 + this.#failures), LIMIT_MS);
+      await this.#wait.wait({ soonestMs, latestMs });
     }
   }
 

@@ -66,7 +66,10 @@ export class Live {
     const link = nextLink(this.link, event);
     if (link === this.link) return;
     if (link.phase === "live" && this.#hasBeenLive) this.returns += 1;
-    if (link.phase === "live") this.#hasBeenLive = true;
+    if (link.phase === "live") {
+      this.#hasBeenLive = true;
+      this.stats.retry();
+    }
     this.link = link;
     this.linkChanged.tell();
   }

@@ -7,6 +7,7 @@ import css from "./verdict.module.css";
 export function Verdict({ stats }: { stats: Stats }) {
   const live = useLive();
   useSignal(live.linkChanged);
+  useSignal(live.stats.changed);
   const { warnings } = stats;
   const { Processing: running, Failed: failed, Retrying: retrying } = stats.observers.byStatus;
   const isWell = warnings.length === 0 && failed === 0 && retrying === 0;
@@ -15,6 +16,7 @@ export function Verdict({ stats }: { stats: Stats }) {
     failed > 0 && `${sayMany(failed, "observer")} failed`,
     retrying > 0 && `${sayMany(retrying, "observer")} retrying`,
   ].filter((each) => each !== false);
+  const isOfBefore = live.link.phase === "lost" || live.stats.failure !== null;
   const headline = isWell ? "All is well" : troubles.join(", ");
   return (
     <section aria-label="How it stands" className={css.verdict}>
@@ -22,7 +24,7 @@ export function Verdict({ stats }: { stats: Stats }) {
         {/* Read out when it changes; what is beside it does so every two seconds. */}
         <span role="status">
           <span aria-hidden="true" className={css.lamp} />
-          {live.link.phase === "lost" ? `At last sight: ${headline}` : headline}
+          {isOfBefore ? `At last sight: ${headline}` : headline}
         </span>
         <span className={css.more}>
           {sayMany(running, "observer")} {running === 1 ? "runs" : "run"}, {stats.workers.free} of{" "}
