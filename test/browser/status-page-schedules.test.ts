@@ -110,6 +110,41 @@ test.runIf(isTurnOf(1))("it is paused, run by hand, and goes on", async () => {
   await page.getByText("Active: goes on by the calendar").waitFor();
 });
 
+test.runIf(isTurnOf(2))(
+  "who asks again for a run whose answer was lost has one; a good while later they mean another",
+  async () => {
+    await put("by-hand", { everyMs: 3_600_000, task: work() });
+    await open("/schedules/by-hand");
+    const run = page.getByRole("button", { name: "Run now" });
+    const byHand = occurrences().getByText(/^by hand/);
+    const loseAnswer = async () => {
+      await page.route(
+        /\/by-hand\/run$/,
+        async (route) => {
+          await route.fetch();
+          await route.abort();
+        },
+        { times: 1 },
+      );
+      await run.click();
+      await page.getByText("The manager cannot be reached").waitFor();
+      await page.getByRole("button", { name: "Dismiss" }).click();
+    };
+    await loseAnswer();
+    await byHand.waitFor();
+    await run.click();
+    await page.getByText("It has started.").waitFor();
+    expect(await byHand.count()).toBe(1);
+    await page.getByText("It has started.").waitFor({ state: "detached" });
+
+    await loseAnswer();
+    await byHand.nth(1).waitFor();
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() + 61_000; }");
+    await run.click();
+    await byHand.nth(2).waitFor();
+  },
+);
+
 test.runIf(isTurnOf(1))("the calendar shows two weeks by the schedule's clock, and the table both clocks", async () => {
   await open("/schedules/market");
   await page.getByRole("img", { name: /^The next 14 days: .*running 09:30–16:00/ }).waitFor();

@@ -1,5 +1,5 @@
 import { newUuid, type ScheduleView } from "@unacked/contracts";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { PageActions } from "../../parts/page-head.tsx";
@@ -9,19 +9,28 @@ import { useNotices } from "../../shell/notices.tsx";
 import { call } from "../../wire/call.ts";
 import { BackfillDialog } from "./backfill-dialog.tsx";
 
+/** Who asks again so soon after an answer was lost means the same run, which may have started; later, another one. */
+const SAME_RUN_MS = 60_000;
+const NOTHING_LOST = { id: "", atMs: Number.NEGATIVE_INFINITY };
+
 export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; onDone: () => void }) {
   const [asked, setAsked] = useState<"delete" | "backfill" | null>(null);
-  // Until it is answered: whoever asks again means the same.
-  const [runId, setRunId] = useState(newUuid);
+  const lost = useRef(NOTHING_LOST);
   const { say } = useNotices();
   const path = { scheduleId: schedule.id };
   const close = () => setAsked(null);
   const { isBusy, run: act } = useAction(onDone);
   const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
-    const { status } = await call("runSchedule", { path, body: { id: runId } });
-    setRunId(newUuid());
-    return status === "started" ? "It has started." : `It is ${status}.`;
+    const id = Date.now() - lost.current.atMs < SAME_RUN_MS ? lost.current.id : newUuid();
+    try {
+      const { status } = await call("runSchedule", { path, body: { id } });
+      lost.current = NOTHING_LOST;
+      return status === "started" ? "It has started." : `It is ${status}.`;
+    } catch (error) {
+      lost.current = { id, atMs: Date.now() };
+      throw error;
+    }
   });
   const pause = now(async () => {
     await call("pauseSchedule", { path });
