@@ -297,6 +297,8 @@ describe("the list of observers", () => {
     await page.keyboard.press("Enter");
     const dialog = page.getByRole("dialog", { name: "Stop 2 observers?" });
     await dialog.waitFor();
+    await page.keyboard.press("/");
+    expect(await page.evaluate("document.activeElement.closest('[aria-modal]') !== null"), "the focus in it").toBe(true);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByText("1 shown").waitFor();

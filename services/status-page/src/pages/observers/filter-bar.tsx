@@ -76,6 +76,7 @@ function Search({ filter, onChange }: Props) {
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+      if (document.querySelector('[aria-modal="true"]') !== null) return; // it keeps the focus until it is left
       event.preventDefault();
       field.current?.select();
     };
