@@ -282,6 +282,25 @@ describe("the list of observers", () => {
     await untilLive(page);
   });
 
+  test("after a click on a box the keys of the list go on from there", async () => {
+    await system.createMany("boxes", 3);
+    await page.getByRole("searchbox", { name: "Name" }).fill("boxes");
+    await page.getByText("3 shown").waitFor();
+    await row("boxes-1").getByRole("checkbox").click();
+    await page.getByText("1 observer chosen").waitFor();
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.getByText("2 observers chosen").waitFor();
+    const chosen = () => page.getByRole("row", { selected: true }).getByRole("link").allTextContents();
+    expect(await chosen()).toEqual(["boxes-1", "boxes-0"]);
+    await page.getByRole("checkbox", { name: "Choose all that are shown" }).click();
+    await page.getByText("3 observers chosen").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByText("None chosen", { exact: true }).waitFor();
+    for (const name of ["boxes-0", "boxes-1", "boxes-2"]) await system.remove(name);
+    await page.goto(`${system.url}/observers`);
+    await untilLive(page);
+  });
+
   test("by the keyboard alone: search, choose a range, stop it, open one", async () => {
     const keys = (await system.createMany("keys", 3)).map((one) => one.id);
     await page.getByRole("heading", { name: "Observers" }).click();

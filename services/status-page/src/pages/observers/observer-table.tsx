@@ -75,7 +75,10 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
     if (action.kind === "none") onSelect(NOTHING_CHOSEN);
   };
 
+  // After a click on a box the keys of the list act, too: the box would keep the focus. Before its row becomes the active one.
+  const takeKeys = () => scroller.current?.focus({ preventScroll: true });
   const choose = useEvent((id: string, withRange: boolean) => {
+    takeKeys();
     activate(id);
     onSelect(withRange ? extendedTo(selection, id, rows.ids()) : toggled(selection, id));
   });
@@ -100,6 +103,7 @@ export function ObserverTable({ view, filter, onFilter, selection, onSelect, onC
           chosen={selection.ids.size}
           count={rows.length}
           isAll={areAllChosen(selection, rows)}
+          onPointed={takeKeys}
           onChooseAll={(all) => onSelect(all ? allOf(rows.ids()) : NOTHING_CHOSEN)}
         />
         <div role="rowgroup" className={css.body} style={{ height: virtualizer.getTotalSize() }}>

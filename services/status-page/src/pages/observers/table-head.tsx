@@ -9,6 +9,8 @@ interface Props {
   count: number;
   isAll: boolean;
   onChooseAll: (all: boolean) => void;
+  /** Its box was clicked, and not by a key. */
+  onPointed: () => void;
 }
 
 const COLUMNS: { of: Sort; text: string; title?: string }[] = [
@@ -26,7 +28,7 @@ const COLUMNS: { of: Sort; text: string; title?: string }[] = [
 ];
 
 /** A column's button sorts by it, then the other way round, then as if nobody had asked: the newest first. */
-export function TableHead({ filter, onFilter, chosen, count, isAll, onChooseAll }: Props) {
+export function TableHead({ filter, onFilter, chosen, count, isAll, onChooseAll, onPointed }: Props) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (box.current !== null) box.current.indeterminate = chosen > 0 && !isAll;
@@ -46,6 +48,7 @@ export function TableHead({ filter, onFilter, chosen, count, isAll, onChooseAll 
             aria-label="Choose all that are shown"
             checked={isAll}
             disabled={count === 0}
+            onClick={({ detail: clicks }) => clicks > 0 && onPointed()}
             onChange={(event) => onChooseAll(event.currentTarget.checked)}
           />
         </div>
