@@ -159,6 +159,13 @@ test.runIf(isTurnOf(1))(
     await picture().getByText("1000 of 1000 over", { exact: true }).waitFor();
     await picture().getByRole("link", { name: "end, work: Completed" }).waitFor();
     await looksFine(page, "flow-large");
+    const more = page.getByRole("button", { name: "Show more of 1,002" });
+    await more.focus();
+    for (const rows of [300, 900, 1_002]) {
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.getByRole("rowheader").count(), POLL).toBe(rows);
+    }
+    expect(await more.evaluate((one) => one === one.ownerDocument.activeElement), "it keeps the focus").toBe(true);
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByRole("rowheader", { name: "part-7" }).waitFor();
     expect(await page.getByRole("rowheader").count()).toBe(1);

@@ -143,6 +143,8 @@ describe("while the manager is away", () => {
     await system.untilStatus(["given-up-one", "given-up-two", "given-up-three"], "Processing");
     await page.getByRole("button", { name: "Remove" }).first().click();
     await page.getByText("The message was removed").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.tagName"), POLL).not.toBe("BUTTON");
+    expect(await page.evaluate("document.activeElement.tagName"), "what has the focus").toBe("LI");
     await system.check();
   });
 });

@@ -243,6 +243,7 @@ describe("the list of observers", () => {
     await page.keyboard.press("Control+a");
     await page.getByRole("button", { name: "Choose all 2 that match" }).click();
     await page.getByText("All 2 that match chosen").waitFor();
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Chosen observers");
     // Whoever joins them is among them, also under an open dialog.
     await page.getByRole("button", { name: "Restart", exact: true }).click();
     await page.getByRole("dialog", { name: "Restart all that match, 2 observers now?" }).waitFor();

@@ -47,7 +47,7 @@ export default function Errors() {
           </div>
         )}
       </section>
-      <section aria-labelledby="of-messages" className={css.section}>
+      <section aria-labelledby="of-messages" className={css.section} tabIndex={-1}>
         <h2 id="of-messages">Messages put aside</h2>
         {messages.data === null && (
           <Unanswered what="The messages" height="10rem" failure={messages.failure} onRetry={messages.reload} />

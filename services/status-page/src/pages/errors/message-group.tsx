@@ -23,7 +23,7 @@ const REASONS: Record<string, string> = {
 export function MessageGroup({ group, onDone }: { group: ErrorGroup; onDone: () => void }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <article className={css.group} aria-label={group.group}>
+    <article className={css.group} aria-label={group.group} tabIndex={-1}>
       <p className={css.what}>
         <span className={css.reason}>{REASONS[group.reason] ?? group.reason}</span> {group.group}
       </p>

@@ -1,4 +1,5 @@
 import type { ErrorEntry } from "@unacked/contracts";
+import { useRef } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { sayBytes } from "../../parts/say.ts";
@@ -8,12 +9,15 @@ import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
+import { useFocusOnward } from "./use-focus-onward.ts";
 
 /** One message: what was wrong with it, what it was, and what can be done. */
 export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => void }) {
   const { observers } = useLive();
   useSignal(observers.changed);
   const { isBusy, run } = useAction(onDone);
+  const item = useRef<HTMLLIElement>(null);
+  useFocusOnward(item);
   const row = observers.index.get(entry.observerId ?? "");
   const retry = () =>
     run(async () => {
@@ -26,7 +30,7 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
       return "The message was removed.";
     });
   return (
-    <li className={css.message}>
+    <li ref={item} className={css.message} tabIndex={-1}>
       <p className={css.facts}>
         <Time at={entry.at} />
         {entry.observerId !== null && (

@@ -1,7 +1,8 @@
-import { Button, NativeSelect } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import type { FlowTaskView, FlowView, TaskStatus } from "@unacked/contracts";
 import { useState } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount, sayDuration } from "../../parts/say.ts";
 import { PlainTaskMark } from "../../parts/status-mark.tsx";
@@ -64,11 +65,9 @@ export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: read
           </tbody>
         </table>
       </div>
-      {such.length > shown && (
-        <Button mt="xs" variant="default" size="compact-md" onClick={() => setShown(shown * 3)}>
-          Show more of {sayCount(such.length)}
-        </Button>
-      )}
+      <MoreButton mt="xs" hasMore={such.length > shown} isLoading={false} onClick={() => setShown(shown * 3)}>
+        Show more of {sayCount(such.length)}
+      </MoreButton>
       {from !== null && (
         <RerunDialog
           flow={flow}

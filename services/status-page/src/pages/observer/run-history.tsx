@@ -1,9 +1,9 @@
-import { Button } from "@mantine/core";
 import type { ObserverView, RunView } from "@unacked/contracts";
 import { useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useNow } from "../../live/use-now.ts";
 import { Blank } from "../../parts/blank.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import plain from "../../parts/plain-table.module.css";
 import { sayAge, sayCount, sayMany } from "../../parts/say.ts";
 import { Stack } from "../../parts/stack.tsx";
@@ -88,11 +88,16 @@ export function RunHistory({ observer, runs, total, version }: Props) {
           ))}
         </tbody>
       </table>
-      {runs.length > shown && (
+      {runs.length > SHOWN_AT_FIRST && (
         <p className={css.more}>
-          <Button size="compact-sm" variant="default" onClick={() => setShown(runs.length)}>
+          <MoreButton
+            size="compact-sm"
+            hasMore={runs.length > shown}
+            isLoading={false}
+            onClick={() => setShown(runs.length)}
+          >
             Show all {sayMany(runs.length, "run")}
-          </Button>
+          </MoreButton>
         </p>
       )}
       {marks.size > 0 && (

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useLive, useSignal } from "../../live/use-live.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -69,6 +69,7 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
   // Also once others have come, of whom nobody has chosen any.
   const isWhole = wish !== undefined && whole?.selection === selection && whole.filter === filter;
   const canBeWhole = wish !== undefined && !isWhole && areAllChosen(selection, rows);
+  const bar = useRef<HTMLDivElement>(null);
   const { say } = useNotices();
   const chosen = (isWhole ? rows.ids() : [...selection.ids]).flatMap((id) => observers.index.get(id) ?? []);
   const fitFor = (action: Action) => chosen.filter((one) => allows(one, action)).map(({ id }) => id);
@@ -84,10 +85,22 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
     setAsked(null);
   };
 
+  const chooseWhole = () => {
+    setWhole({ selection, filter });
+    bar.current?.focus({ preventScroll: true }); // the button goes; what can be done with them is next
+  };
+
   const ids = asked === null ? [] : fitFor(asked);
   const work = asked !== null && isWhole ? wishFor(asked, filter) : undefined;
   return (
-    <div className={css.bar} role="group" aria-label="Chosen observers" data-empty={chosen.length === 0}>
+    <div
+      ref={bar}
+      className={css.bar}
+      role="group"
+      aria-label="Chosen observers"
+      data-empty={chosen.length === 0}
+      tabIndex={-1}
+    >
       <span className="figures" role="status">
         {isWhole
           ? `All ${sayCount(shown)} that match chosen`
@@ -96,7 +109,7 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
             : `${sayMany(chosen.length, "observer")} chosen`}
       </span>
       {canBeWhole && (
-        <Button size="compact-sm" variant="light" onClick={() => setWhole({ selection, filter })}>
+        <Button size="compact-sm" variant="light" onClick={chooseWhole}>
           Choose all {sayCount(shown)} that match
         </Button>
       )}

@@ -1,0 +1,27 @@
+import { type RefObject, useLayoutEffect } from "react";
+
+/**
+ * Of a message: when it goes with the focus in it, the focus is on the next one, or, where it was the last of its group, on the group beside that, or
+ * on what holds them. Else who goes by the keyboard begins at the top of the page again.
+ */
+export function useFocusOnward(message: RefObject<HTMLElement | null>): void {
+  // At its end it is still in the document.
+  useLayoutEffect(() => {
+    const element = message.current;
+    return () => {
+      if (element?.contains(document.activeElement)) giveOnward(element);
+    };
+  }, [message]);
+}
+
+function giveOnward(message: HTMLElement): void {
+  const group = message.closest("article");
+  for (const one of [...beside(message), ...beside(group), message.closest("section")]) {
+    if (one instanceof HTMLElement && one.hasAttribute("tabindex")) return one.focus();
+  }
+}
+
+const beside = (element: Element | null): (Element | null | undefined)[] => [
+  element?.nextElementSibling,
+  element?.previousElementSibling,
+];
