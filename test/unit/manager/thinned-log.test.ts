@@ -1,3 +1,5 @@
+import { PublishError } from "@unacked/broker";
+import { newMessageId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Loop } from "../../../services/observer-manager/src/operations/loop.ts";
 import { ThinnedLog } from "../../../services/observer-manager/src/operations/thinned-log.ts";
@@ -69,6 +71,14 @@ describe("what fails again and again", () => {
       log.warn({ err: AWAY, pool: "slow", messages: i }, "failed, too");
     }
     expect(countsTold()).toEqual([1, 1, 1, 2, 2, 2]);
+  });
+
+  test("is the same, whichever message it was that could not be sent", () => {
+    for (let i = 0; i < 100; i += 1) {
+      const err = new PublishError("nacked", newMessageId(), "The broker could not take the message");
+      log.warn({ kind: "start", count: 1, err }, "a command could not be sent yet");
+    }
+    expect(countsTold()).toEqual([1, 2, 4, 8, 16, 32, 64]);
   });
 
   test("takes no memory without end where each error has a text of its own", () => {

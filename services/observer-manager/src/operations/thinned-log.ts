@@ -1,3 +1,4 @@
+import { UUID } from "../domain/errors/error-group.ts";
 import type { Log } from "./log.ts";
 
 /** So often at least what goes on failing is told. What has not failed for so long fails anew. */
@@ -17,7 +18,8 @@ interface Repeated {
 /**
  * A log for what is tried again and again: a failure that repeats is told the 1st, 2nd, 4th, 8th … time, and each minute, with how
  * often it was since when. A database that is away for a day is asked by a dozen loops each second, which must not fill the disk.
- * It is the same while the sentence, what it is about (all words beside it) and the error are, whatever is told in between.
+ * It is the same while the sentence, what it is about (all words beside it) and the error are, whatever is told in between; an id in
+ * the error's text makes no difference: each publish that fails names its message.
  */
 export class ThinnedLog implements Log {
   readonly #log: Log;
@@ -76,5 +78,5 @@ const keyOf = (fields: object & { err?: unknown }, message: string): string => {
 
 function errorWords(error: unknown): unknown[] {
   if (!(error instanceof Error)) return [String(error)];
-  return [error.name, error.message, "code" in error ? String(error.code) : ""];
+  return [error.name, error.message.replaceAll(UUID, ""), "code" in error ? String(error.code) : ""];
 }

@@ -2,7 +2,7 @@
 const MAX_READ = 2_000;
 const MAX_GROUP = 200;
 
-const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+export const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 /** `0x…`, or a word of 8 or more hex digits, among them a figure and a letter: a hash, not a word or a number. */
 const HEX = /\b0x[0-9a-f]+\b|\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,}\b/gi;
 /** Also 1.5, 127.0.0.1:5432 and 12:30:05. */
