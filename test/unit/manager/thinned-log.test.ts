@@ -1,6 +1,7 @@
 import { PublishError } from "@unacked/broker";
 import { newMessageId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { logIdleConnectionLost } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { Loop } from "../../../services/observer-manager/src/operations/loop.ts";
 import { ThinnedLog } from "../../../services/observer-manager/src/operations/thinned-log.ts";
 import { keptLog } from "../../support/servers/books.ts";
@@ -79,6 +80,13 @@ describe("what fails again and again", () => {
       log.warn({ kind: "start", count: 1, err }, "a command could not be sent yet");
     }
     expect(countsTold()).toEqual([1, 2, 4, 8, 16, 32, 64]);
+  });
+
+  test("is the same where an error is told by its fields, as it comes from the database", () => {
+    const lost = logIdleConnectionLost(log);
+    for (let i = 0; i < 100; i += 1) lost(AWAY);
+    expect(countsTold()).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    expect(kept.lines[0]?.fields).toEqual({ error: "Error", code: "ECONNREFUSED", message: AWAY.message });
   });
 
   test("takes no memory without end where each error has a text of its own", () => {

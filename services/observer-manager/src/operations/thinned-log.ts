@@ -47,7 +47,7 @@ export class ThinnedLog implements Log {
   }
 
   #thin(fields: object, message: string, tell: Tell): void {
-    if (!("err" in fields)) return tell(fields, message);
+    if (!("err" in fields || "error" in fields)) return tell(fields, message);
     const nowMs = performance.now();
     const repeated = this.#count(keyOf(fields, message), nowMs);
     const { failures, since, toldAtMs } = repeated;
@@ -71,6 +71,7 @@ export class ThinnedLog implements Log {
   }
 }
 
+/** An error of the database may also be told by its fields, without the values in it (`error` names it): these are words. */
 const keyOf = (fields: object & { err?: unknown }, message: string): string => {
   const words = Object.entries(fields).filter(([, value]) => typeof value === "string");
   return JSON.stringify([message, words, errorWords(fields.err)]);
