@@ -14,8 +14,10 @@ import { type Session, SessionLostError } from "./session.ts";
 const BUILD_LIMIT_MS = 60_000;
 /** For the orderly close of a connection that still stands. */
 const CLOSE_LIMIT_MS = 2_000;
-/** Of which it is known that they were told: no broker has so many. */
+/** Of which it is known when they were told: no broker has so many. */
 const MOST_CAUSES = 100;
+/** So often at least a cause is told that goes on. */
+const MINUTE_MS = 60_000;
 
 export interface ConnectionHooks {
   /**
@@ -69,8 +71,8 @@ export class SupervisedConnection {
   #lastLoss: LossReason | undefined;
   readonly #otherwise = new Set<string>();
   #hold: Promise<void> = Promise.resolve();
-  /** The causes that were told since it was up. Of a cluster each node has one of its own. */
-  readonly #told = new Set<string>();
+  /** The causes that were told since it was up, and when last. Of a cluster each node has one of its own. */
+  readonly #told = new Map<string, number>();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
@@ -253,13 +255,18 @@ export class SupervisedConnection {
     await session.close(CLOSE_LIMIT_MS);
   }
 
-  /** A cause that repeats is told the 1st, 2nd, 4th, 8th … time: a broker that is away for a day must not fill the disk. */
+  /**
+   * A cause that repeats is told the 1st, 2nd, 4th, 8th … time, and each minute: a broker that is away for a day must not fill the disk,
+   * and the last word about it must not be of a cause that is over.
+   */
   #logLoss(reason: LossReason, fields: object, message: string): void {
     const failures = this.#backoff.failures + 1;
     const isPowerOfTwo = (failures & (failures - 1)) === 0;
-    if (this.#told.has(reason.detail) && !isPowerOfTwo) return;
+    const nowMs = performance.now();
+    const toldAtMs = this.#told.get(reason.detail) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - toldAtMs < MINUTE_MS && !isPowerOfTwo) return;
     if (this.#told.size >= MOST_CAUSES) this.#told.clear();
-    this.#told.add(reason.detail);
+    this.#told.set(reason.detail, nowMs);
     const { connectionName, log } = this.#settings;
     const level = reason.kind === "ended-by-owner" ? "info" : reason.remedy === undefined ? "warn" : "error";
     log[level]({ connection: connectionName, ...fields, ...reason, failures }, message);
