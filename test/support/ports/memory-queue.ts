@@ -3,6 +3,8 @@ import type { Dying } from "./dying.ts";
 
 /** A queue as a broker holds it: what is not acked is given to the next consumer, in the order in which it came. */
 export class MemoryQueue {
+  /** Each as it was given to a consumer. */
+  readonly given: Delivery[] = [];
   #messages: { body: Buffer; messageId: string | undefined }[] = [];
   #give: (message: { body: Buffer; messageId: string | undefined }) => void = () => undefined;
 
@@ -28,6 +30,7 @@ export class MemoryQueue {
         const { body, messageId } = message;
         const delivery = { body, properties: { headers: {}, messageId }, queue, settle: settleAs, shed: () => undefined };
         delivery.shed = () => void (delivery.body = Buffer.alloc(0));
+        this.given.push(delivery as never);
         deliver(delivery as never);
       };
       for (const message of [...this.#messages]) this.#give(message);

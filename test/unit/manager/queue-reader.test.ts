@@ -22,7 +22,11 @@ function newSession() {
   return { seen, session: { lost: lost.signal, consume, end, inspect } as unknown as Session };
 }
 
-const longOf = (length: number) => ({ body: { length } }) as unknown as Delivery;
+/** Let go of, it holds nothing. */
+function longOf(length: number): Delivery {
+  const delivery = { body: { length }, shed: () => void (delivery.body = { length: 0 }) };
+  return delivery as unknown as Delivery;
+}
 
 test("Where what waits is far too long together, it begins again and takes few ahead, and after a while as many as before", async () => {
   vi.useFakeTimers();
@@ -44,4 +48,35 @@ test("Where what waits is far too long together, it begins again and takes few a
   await reader.begin(third.session);
   expect(third.seen.prefetch).toBe(400);
   vi.useRealTimers();
+});
+
+/** A reader with so many in hand, of that length each. */
+async function readerWith({ inHand, length }: { inHand: number; length: number }) {
+  const batches: { deliveries: Delivery[]; handled(): void }[] = [];
+  const handle = (deliveries: Delivery[]) =>
+    new Promise<void>((resolve) => void batches.push({ deliveries, handled: resolve }));
+  const reader = new QueueReader({ queue: "q", prefetch: 400, maxBatch: 200, handle });
+  const { seen, session } = newSession();
+  await reader.begin(session);
+  seen.give(longOf(length));
+  batches[0]?.deliveries[0]?.shed();
+  for (let i = 0; i < inHand; i += 1) seen.give(longOf(length));
+  batches[0]?.handled();
+  const held = await vi.waitFor(() => batches[1]?.deliveries ?? Promise.reject(new Error("it has not come")));
+  expect(held).toHaveLength(inHand);
+  return { seen, held };
+}
+
+test("What is in hand is in memory, too", async () => {
+  const { seen } = await readerWith({ inHand: 16, length: 8_388_608 });
+  expect(seen.ended).toEqual([]);
+  for (let i = 0; i < 16; i += 1) seen.give(longOf(8_388_608));
+  expect(seen.ended).toEqual([expect.stringContaining("128 MiB")]);
+});
+
+test("What is in hand, and was let go of as it was settled, is none of it: honest messages that come for it are taken", async () => {
+  const { seen, held } = await readerWith({ inHand: 200, length: 262_144 });
+  for (const delivery of held.slice(0, 190)) delivery.shed();
+  for (let i = 0; i < 390; i += 1) seen.give(longOf(262_144));
+  expect(seen.ended).toEqual([]);
 });

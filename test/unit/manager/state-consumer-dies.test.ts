@@ -68,6 +68,12 @@ describe("a consumer of the state queue", () => {
     expect(services.get(serviceId)?.state).toBe("Gone");
   });
 
+  it("lets go of what it has acked, as others of its batch are still to be applied", async () => {
+    const world = new World();
+    await world.consume();
+    expect(world.queue.given.map(({ body }) => body.length)).toEqual([0, 0, 0, 0]);
+  });
+
   it.each(deaths)(
     "that dies $when $step ($at) leaves what it has not acked, and its successor makes the same of it",
     async ({ at, when }) => {

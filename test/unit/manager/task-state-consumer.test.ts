@@ -69,6 +69,7 @@ test("What cannot be read is recorded once, however often its neighbours are tri
   await consumer.begin(queue.session(new Dying(Number.POSITIVE_INFINITY, "after")));
   await eventually(() => expect(queue.size).toBe(0));
   expect(tries).toBe(3);
+  expect(queue.given.map(({ body }) => body.length)).toEqual([0]); // let go of, once it is acked
   expect(errors).toMatchObject([{ reason: "unreadable", queue: "unacked.task-state" }]);
 });
 

@@ -13,7 +13,7 @@ export class DeliveryBatches {
   #waiting: Delivery[] = [];
   #waitingBytes = 0;
   #isBusy = false;
-  #inHand = 0;
+  #inHand: readonly Delivery[] = [];
   #lost: AbortSignal = AbortSignal.abort();
 
   constructor(maxBatch: number, handle: BatchHandler) {
@@ -28,12 +28,12 @@ export class DeliveryBatches {
 
   /** How many wait or are being handled. */
   get size(): number {
-    return this.#waiting.length + this.#inHand;
+    return this.#waiting.length + this.#inHand.length;
   }
 
-  /** Of the bodies of those that wait. */
-  get waitingBytes(): number {
-    return this.#waitingBytes;
+  /** Of the bodies of those that wait or are being handled. The handler lets go of what it has settled. */
+  get bytes(): number {
+    return this.#inHand.reduce((sum, { body }) => sum + body.length, this.#waitingBytes);
   }
 
   /** Begins with a new session; whatever is left of the last one is dropped. */
@@ -54,12 +54,12 @@ export class DeliveryBatches {
       while (this.#waiting.length > 0 && !this.#lost.aborted) {
         const batch = this.#waiting.splice(0, this.#maxBatch);
         for (const { body } of batch) this.#waitingBytes -= body.length;
-        this.#inHand = batch.length;
+        this.#inHand = batch;
         await this.#handle(batch, this.#lost);
       }
     } finally {
       this.#isBusy = false;
-      this.#inHand = 0;
+      this.#inHand = [];
       if (this.#lost.aborted) this.#drop();
       else if (this.#waiting.length > 0) void this.#drain();
     }

@@ -3,7 +3,7 @@ import { readableBytes } from "@unacked/contracts";
 import { type BatchHandler, DeliveryBatches } from "./delivery-batches.ts";
 import { ForgottenConsumer } from "./forgotten-consumer.ts";
 
-/** All that waits here is in memory. Of honest messages of 256 KiB, four hundred have 100 MiB. */
+/** All that waits here or is in hand is in memory. Of honest messages of 256 KiB, four hundred have 100 MiB. */
 const MOST_BYTES = 134_217_728;
 /** So many are taken ahead where they are longer, and for so long: then it may be over. Sixteen of the longest have no more (long-messages.ts). */
 const FEW = 16;
@@ -19,7 +19,7 @@ export interface QueueReaderParts {
 }
 
 /**
- * Reads one queue in batches, session after session; one that the broker forgot is noticed, and begins again. Where what waits here is far too long
+ * Reads one queue in batches, session after session; one that the broker forgot is noticed, and begins again. Where what is here is far too long
  * together, it begins again, too, and takes few ahead: AMQP counts messages alone, and what is given back comes again in its order.
  */
 export class QueueReader {
@@ -44,7 +44,7 @@ export class QueueReader {
       this.#forgotten.delivered();
       onDelivery?.(delivery);
       this.#batches.add(delivery);
-      if (this.#batches.waitingBytes > MOST_BYTES) this.#takeFew();
+      if (this.#batches.bytes > MOST_BYTES) this.#takeFew();
     });
     this.#forgotten.begin(session);
   }
@@ -57,7 +57,9 @@ export class QueueReader {
   #takeFew(): void {
     if (this.#takesFew) return;
     this.#takesFew = true;
-    this.end(`what waits of ${this.#parts.queue} has over ${readableBytes(MOST_BYTES)}: fewer are taken ahead for a while`);
+    this.end(
+      `what is here of ${this.#parts.queue} has over ${readableBytes(MOST_BYTES)}: fewer are taken ahead for a while`,
+    );
     const many = (): void => {
       this.#takesFew = false;
       this.end(`as many of ${this.#parts.queue} are taken ahead as before`);

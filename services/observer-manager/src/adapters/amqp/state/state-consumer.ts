@@ -92,7 +92,10 @@ export class StateConsumer {
     // Behind what stood before them in the queue.
     const markers = portion.flatMap(({ markerId }) => markerId ?? []);
     if (markers.length > 0) await markerRead(markers);
-    for (const { delivery } of portion) delivery.settle("ack");
+    for (const { delivery } of portion) {
+      delivery.settle("ack");
+      delivery.shed(); // its batch is held until all of it is applied
+    }
     for (const message of messages) if (message.kind === "DeathCertificate") this.#deaths.applied(message);
     tracing?.inBooks(messages, beganAtMs);
     for (const pool of bornIn(messages)) born(pool);

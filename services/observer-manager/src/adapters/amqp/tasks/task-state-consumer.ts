@@ -66,7 +66,10 @@ export class TaskStateConsumer {
       await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
       // Last: what is tried again has not been recorded, and counted, before.
       await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
-      for (const { delivery } of portion) delivery.settle("ack");
+      for (const { delivery } of portion) {
+        delivery.settle("ack");
+        delivery.shed(); // its batch is held until all of it is applied
+      }
       this.retries.succeeded();
     };
     const failed = (error: unknown, { length: messages }: readonly Message[]): void => {
