@@ -19,6 +19,25 @@ test("Types whose schemas are too much together, or alone, are announced as type
   expect(unannounced.map(({ type }) => type)).toEqual(["t10", "t11", "long"]);
 });
 
+test("So it is with the schemas of what they save, and it is bytes that count", () => {
+  const saving = (type: string, text: string) =>
+    defineObserver({
+      type,
+      params: z.object({}),
+      checkpoint: z.object({ text: z.string().describe(text) }),
+      run: async () => undefined,
+    });
+  const many = (text: string) => Array.from({ length: 40 }, (_, place) => describeType(saving(`t${place}`, text)));
+  for (const text of ["x".repeat(250_000), "\u3042".repeat(83_000)]) {
+    const { types, unannounced } = catalogueOf(many(text));
+    expect(Buffer.byteLength(JSON.stringify(types))).toBeLessThan(3 * 1_048_576);
+    // Absent, it would say that they save nothing.
+    expect(types.every(({ checkpointSchema }) => checkpointSchema !== undefined)).toBe(true);
+    expect([types[7]?.checkpointSchema?.["type"], types[8]?.checkpointSchema]).toEqual(["object", {}]);
+    expect(unannounced).toHaveLength(32);
+  }
+});
+
 test("What a type asks for is checked as its file is loaded, too: it may have been defined by an older SDK", () => {
   const made = typeWith("t", 1);
   const older = Object.create(made, { silence: { value: { warnAfterMs: 2 ** 40 } } }) as typeof made;

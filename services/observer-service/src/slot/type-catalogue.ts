@@ -12,9 +12,9 @@ import {
 import { sendableText } from "../error-text.ts";
 import type { LoadedFolder, TaskTypeEntry } from "../wire/messages.ts";
 
-/** What params may have. */
+/** What params, or a checkpoint, may have, in characters. */
 const MAX_SCHEMA = 262_144;
-/** Of all types together, in characters: what they are told in has no more than 4 MiB, with all else. */
+/** Of all types together, in bytes: what they are told in has no more than 4 MiB, with all else. */
 const MAX_SCHEMAS = 2_097_152;
 
 /** A type as it is announced, and what else is told of it. */
@@ -52,15 +52,14 @@ export function catalogueOf(
   const types: ObserverTypeInfo[] = [];
   const tasks: TaskTypeEntry[] = [];
   const unannounced: { type: string; reason: string }[] = [];
-  let chars = 0;
+  let bytes = 0;
   for (const { type, told, reason } of described) {
     const info = "task" in told ? told.task : told.observer;
-    chars += JSON.stringify(info).length;
-    const isTooMuch = chars > MAX_SCHEMAS;
+    bytes += Buffer.byteLength(JSON.stringify(info));
+    const isTooMuch = bytes > MAX_SCHEMAS;
     if (reason !== undefined || isTooMuch) unannounced.push({ type, reason: reason ?? TOO_MUCH });
-    const kept = isTooMuch ? { paramsSchema: {} } : {};
-    if ("task" in told) tasks.push({ ...told.task, ...kept });
-    else types.push({ ...told.observer, ...kept });
+    if ("task" in told) tasks.push(isTooMuch ? acceptingAll(told.task) : told.task);
+    else types.push(isTooMuch ? acceptingAll(told.observer) : told.observer);
   }
   const unknownFields = described.flatMap(({ type, unknownFields: fields }) =>
     fields.length === 0 ? [] : [{ type, fields: [...fields] }],
@@ -68,6 +67,13 @@ export function catalogueOf(
   const isolation = described.flatMap(({ type, isolation: wish }) => (wish ? [{ type, ...wish }] : []));
   return { types, tasks, unannounced, unknownFields, isolation };
 }
+
+/** An observer that saves something goes on to. */
+const acceptingAll = <Info extends ObserverTypeInfo | TaskTypeEntry>(info: Info): Info => ({
+  ...info,
+  paramsSchema: {},
+  ...("checkpointSchema" in info && { checkpointSchema: {} }),
+});
 
 const TOO_MUCH = "with those of the types before it, it is more than a service announces";
 

@@ -5,8 +5,8 @@ import { unreadableMessage } from "./unreadable-message.ts";
 
 /**
  * An honest message of a state queue has 256 KiB (of 0.1.0 a MiB), or one event that is longer. The longest of these: the birth of a service with
- * schemas of 2 MiB and a thousand descriptions (5 MiB), the inventory of 65,535 tasks (2.5 MiB), an end of a task that creates others (1 MiB, and twice
- * that where each character in it is escaped). The broker takes 16 MiB, RabbitMQ before 4 takes 128.
+ * schemas of 2 MiB, of params and checkpoints together, and a thousand descriptions (5 MiB), the inventory of 65,535 tasks (2.5 MiB), an end of a task
+ * that creates others (1 MiB, and twice that where each character in it is escaped). The broker takes 16 MiB, RabbitMQ before 4 takes 128.
  */
 export const MAX_STATE_MESSAGE_BYTES = 8_388_608;
 
