@@ -2,7 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { EventBatch, ObserverId, ServiceId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
-import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
+import {
+  findError,
+  listErrors,
+  recordErrors,
+} from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
 import { errorGroupOf } from "../../services/observer-manager/src/domain/errors/error-group.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
 import { runOf } from "../support/messages/told-run.ts";
@@ -70,6 +74,21 @@ test("Of what was wrong so much is kept as is told, in whole characters, however
   await recordErrors(books.dataSource.manager, [{ ...error, detail }]);
   const [row] = await books.dataSource.query<{ detail: string }[]>("SELECT detail FROM errors");
   expect(row?.detail).toBe(`${"x".repeat(16_383)}\uFFFD`);
+});
+
+test("Of what an older manager wrote whole so much is read, in a list and alone; an observer that nobody knew is shown alone with its whole start", async () => {
+  const [row] = await books.dataSource.query<{ id: string }[]>(
+    `INSERT INTO errors (reason, detail, error_group, queue, reporter, body, body_bytes)
+     VALUES ('unknown-observer', repeat('x', 1000000), 'x', 'q', 'm', repeat('y', 20000), 20000) RETURNING id`,
+  );
+  const { items } = await listErrors(books.dataSource, { limit: 10 });
+  const alone = await findError(books.dataSource, row?.id ?? "");
+  expect([...items, alone].map((error) => [error?.detail.length, error?.body.length])).toEqual([
+    [16_384, 16_384],
+    [16_384, 20_000],
+  ]);
+  expect({ ...alone, body: "" }).toEqual({ ...items[0], body: "" });
+  expect(await findError(books.dataSource, "0")).toBeUndefined();
 });
 
 test("What stands there of a type that no service knew is forgotten by its run", async () => {

@@ -57,11 +57,17 @@ type ObserverGroupRow = GroupRow &
     last_error_at: Date | null;
   };
 
-/** An unknown observer's body is its whole start, which is shown with that error alone. Index: errors_pkey. */
-const SHOWN_BODIES = `SELECT id, left(body, ${MAX_REPORTED_BODY_BYTES}) AS body FROM errors WHERE id = ANY($1)`;
-const ALL_BUT_BODY = Object.fromEntries(
-  Object.keys(ErrorsTable.options.columns).flatMap((column) => (column === "body" ? [] : [[column, true]])),
+/** The long ones, by ids: an older manager wrote details whole. Index: errors_pkey. */
+const textsWith = (body: string): string =>
+  `SELECT id, left(detail, ${MAX_ERROR_DETAIL}) AS detail, ${body} AS body FROM errors WHERE id = ANY($1)`;
+const WHOLE = textsWith("body");
+/** An unknown observer's body is its whole start, which is shown with that error alone. */
+const SHOWN = textsWith(`left(body, ${MAX_REPORTED_BODY_BYTES})`);
+const ALL_BUT_TEXTS = Object.fromEntries(
+  Object.keys(ErrorsTable.options.columns).flatMap((name) => (name === "detail" || name === "body" ? [] : [[name, true]])),
 );
+
+type Texts = Pick<ErrorRow, "id" | "detail" | "body">;
 
 /** Ids count up, so the newest is the highest. Indexes: errors_pkey, errors_by_group, errors_of_observer. */
 export async function listErrors(dataSource: DataSource, { after, limit, ...query }: ErrorQuery): Promise<ErrorPage> {
@@ -69,7 +75,7 @@ export async function listErrors(dataSource: DataSource, { after, limit, ...quer
   const all = conditionsOf(query);
   const [rows, total] = await Promise.all([
     errors.find({
-      select: ALL_BUT_BODY,
+      select: ALL_BUT_TEXTS,
       where: { ...all, ...(after && { id: LessThan(after.id) }) },
       order: { id: "DESC" },
       take: limit + 1,
@@ -77,9 +83,9 @@ export async function listErrors(dataSource: DataSource, { after, limit, ...quer
     errors.countBy(all),
   ]);
   const shown = rows.slice(0, limit);
-  const bodies = await dataSource.query<{ id: string; body: string }[]>(SHOWN_BODIES, [shown.map(({ id }) => id)]);
-  const bodyOf = new Map(bodies.map(({ id, body }) => [id, body]));
-  const items = shown.map((row) => toErrorEntry({ ...row, body: bodyOf.get(row.id) ?? "" }));
+  const texts = await dataSource.query<Texts[]>(SHOWN, [shown.map(({ id }) => id)]);
+  const textsOf = new Map(texts.map((each) => [each.id, each]));
+  const items = shown.map((row) => toErrorEntry({ ...row, detail: "", body: "", ...textsOf.get(row.id) }));
   const last = rows.length > limit ? items.at(-1) : undefined;
   return { items, total, nextCursor: last === undefined ? null : encodeErrorCursor({ id: last.id }) };
 }
@@ -99,8 +105,9 @@ const ofObserversNamed = (observerId: string): string =>
                      UNION ALL SELECT id FROM observers WHERE name = :name AND status = 'Deleted')`;
 
 export async function findError(dataSource: DataSource, id: string): Promise<ErrorEntry | undefined> {
-  const row = await dataSource.getRepository(ErrorsTable).findOneBy({ id });
-  return row === null ? undefined : toErrorEntry(row);
+  const row = await dataSource.getRepository(ErrorsTable).findOne({ select: ALL_BUT_TEXTS, where: { id } });
+  const [texts] = await dataSource.query<Texts[]>(WHOLE, [[id]]);
+  return row === null || texts === undefined ? undefined : toErrorEntry({ ...row, ...texts });
 }
 
 export async function groupErrors(dataSource: DataSource): Promise<ErrorGroupList> {
