@@ -24,8 +24,14 @@ export const trustingDecoder: Decoder = {
   answer: (name, raw) => answerIn(name, raw, trustingDecoder),
   receipts: (name, raw) => trustingDecoder.answer(name, raw),
   event: (_stream, { event, data }) => ({ name: event, data: JSON.parse(data) }),
-  problem: (body) => (typeof (body as AnyProblem | null)?.code === "string" ? (body as AnyProblem) : undefined),
+  problem: (body) => (isProblem(body) ? body : undefined),
 };
+
+/** A proxy before the manager may refuse with JSON that has a `code` of its own. */
+function isProblem(body: unknown): body is AnyProblem {
+  const { code, detail, remedy } = (body ?? {}) as Partial<AnyProblem>;
+  return [code, detail, remedy].every((text) => typeof text === "string");
+}
 
 /** What a call was answered, undefined without a body. Throws what it was refused with. */
 export function answerIn(name: CallName, raw: RawAnswer, decoder: Pick<Decoder, "problem">): unknown {

@@ -16,15 +16,20 @@ const page = (status: number): [string, ResponseInit] => [
   "<h1>Sign in</h1>",
   { status, headers: { "content-type": "text/html" } },
 ];
+const json = (status: number, body: object): [string, ResponseInit] => [
+  JSON.stringify(body),
+  { status, headers: { "content-type": "application/json" } },
+];
 const sentTo: [string, ResponseInit] = ["", { status: 302, headers: { location: "https://login.example.org/" } }];
 
 test.each([
   ["a page that asks", page(401), "A proxy in front of the manager wants you to sign in"],
   ["a page that refuses", page(403), "A proxy in front of the manager refuses this: it may want you to sign in"],
   ["another address", sentTo, "A proxy in front of the manager wants you to sign in"],
+  ["JSON of its own", json(401, {}), "A proxy in front of the manager wants you to sign in"],
   [
-    "JSON of its own",
-    ["{}", { status: 401, headers: { "content-type": "application/json" } }],
+    "JSON that has a code of its own",
+    json(401, { code: "UNAUTHENTICATED", message: "the session is over" }),
     "A proxy in front of the manager wants you to sign in",
   ],
 ] as const)("A proxy that answers with %s has not ended the session at the manager", async (_, [body, init], message) => {
@@ -45,6 +50,8 @@ test("The manager's own refusals are what they say, and only one of them ends th
 });
 
 test("What else is no answer of a manager is not taken for a sign-in", async () => {
-  answered(...page(502));
-  await expect(call("getStats", {})).rejects.toMatchObject({ code: "no-problem-document" });
+  for (const [body, init] of [page(502), json(502, { code: "BAD_GATEWAY", message: "nobody is there" })]) {
+    answered(body, init);
+    await expect(call("getStats", {})).rejects.toMatchObject({ code: "no-problem-document" });
+  }
 });
