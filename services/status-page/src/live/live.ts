@@ -11,7 +11,7 @@ import { Unread } from "./unread.ts";
 export class Live {
   readonly observers = new LiveObservers();
   readonly services = new LiveServices();
-  readonly stats = new LiveStats();
+  readonly stats = new LiveStats(document);
   readonly unread = new Unread();
   readonly linkChanged = new Signal();
   link: Link = { phase: "connecting" };
@@ -65,10 +65,11 @@ export class Live {
   #link(event: LinkEvent): void {
     const link = nextLink(this.link, event);
     if (link === this.link) return;
-    if (link.phase === "live" && this.#hasBeenLive) this.returns += 1;
     if (link.phase === "live") {
+      if (this.#hasBeenLive) this.returns += 1;
+      // Where nothing was lost yet, what is being read is on its way.
+      if (this.#hasBeenLive || this.link.phase === "lost") this.stats.retry();
       this.#hasBeenLive = true;
-      this.stats.retry();
     }
     this.link = link;
     this.linkChanged.tell();
