@@ -22,13 +22,13 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
   const { isBusy, run: act } = useAction(onDone);
   const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
-    const id = Date.now() - lost.current.atMs < SAME_RUN_MS ? lost.current.id : newUuid();
+    const id = performance.now() - lost.current.atMs < SAME_RUN_MS ? lost.current.id : newUuid();
     try {
       const { status } = await call("runSchedule", { path, body: { id } });
       lost.current = NOTHING_LOST;
       return status === "started" ? "It has started." : `It is ${status}.`;
     } catch (error) {
-      lost.current = { id, atMs: Date.now() };
+      lost.current = { id, atMs: performance.now() };
       throw error;
     }
   });
