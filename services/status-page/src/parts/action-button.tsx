@@ -1,10 +1,10 @@
 import { Button, type ButtonProps } from "@mantine/core";
-import { type MouseEvent, type ReactNode, useId } from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, useId } from "react";
 import { useWhyNot } from "../live/use-session.ts";
 import { useNotices } from "../shell/notices.tsx";
 import { BusyButton } from "./busy-button.tsx";
 
-interface Props extends Omit<ButtonProps, "loading"> {
+interface Props extends Omit<ButtonProps, "loading">, Pick<ComponentProps<"button">, "onFocus" | "onBlur"> {
   /** The call that it leads to, by its operationId. */
   call: string;
   /** That call is under way. */

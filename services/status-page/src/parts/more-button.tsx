@@ -1,6 +1,7 @@
 import type { ButtonProps } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { BusyButton } from "./busy-button.tsx";
+import { useStay } from "./use-stay.ts";
 
 interface Props extends Omit<ButtonProps, "loading"> {
   /** Where there is no more it is not seen, once it does not have the focus: that would be nowhere. */
@@ -13,19 +14,6 @@ interface Props extends Omit<ButtonProps, "loading"> {
 
 /** Reads more of a list. */
 export function MoreButton({ hasMore, isLoading, ...rest }: Props) {
-  const [focus, setFocus] = useState<"never" | "has" | "had">("never");
-  if (!hasMore && focus === "never") return null;
-  // Its place stays: what is pressed beside it, which takes the focus from it, would move away from under the pointer.
-  const isSeen = hasMore || focus === "has";
-  return (
-    <BusyButton
-      variant="default"
-      size="compact-md"
-      {...rest}
-      style={{ visibility: isSeen ? "visible" : "hidden" }}
-      isBusy={isLoading || !hasMore}
-      onFocus={() => setFocus("has")}
-      onBlur={() => setFocus("had")}
-    />
-  );
+  const { isDrawn, stay } = useStay(hasMore);
+  return isDrawn && <BusyButton variant="default" size="compact-md" {...rest} {...stay} isBusy={isLoading || !hasMore} />;
 }

@@ -24,7 +24,7 @@ export default function Errors() {
   return (
     <>
       <h1>Errors</h1>
-      <section aria-labelledby="of-observers" className={css.section}>
+      <section aria-labelledby="of-observers" className={css.section} tabIndex={-1}>
         <h2 id="of-observers">What observers failed of last</h2>
         {observers.data === null && observers.failure === null && <Pending label="Reading the errors" height="10rem" />}
         {observers.data === null && observers.failure !== null && (

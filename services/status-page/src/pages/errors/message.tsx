@@ -5,6 +5,7 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import { sayBytes } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../parts/use-action.ts";
+import { useStay } from "../../parts/use-stay.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { call } from "../../wire/call.ts";
@@ -19,6 +20,8 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
   const item = useRef<HTMLLIElement>(null);
   useFocusOnward(item);
   const row = observers.index.get(entry.observerId ?? "");
+  const hasFailed = row?.status === "Failed";
+  const { isDrawn, stay } = useStay(hasFailed);
   const retry = () =>
     run(async () => {
       const { name } = await call("retryError", { path: { errorId: entry.id } });
@@ -48,8 +51,15 @@ export function Message({ entry, onDone }: { entry: ErrorEntry; onDone: () => vo
         </pre>
       </details>
       <div className={css.actions}>
-        {row?.status === "Failed" && (
-          <ActionButton call="retryError" size="compact-sm" variant="default" isBusy={isBusy} onClick={retry}>
+        {isDrawn && (
+          <ActionButton
+            call="retryError"
+            size="compact-sm"
+            variant="default"
+            {...stay}
+            isBusy={isBusy || !hasFailed}
+            onClick={retry}
+          >
             Retry
           </ActionButton>
         )}

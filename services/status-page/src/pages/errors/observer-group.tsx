@@ -1,18 +1,24 @@
 import type { ObserverErrorGroup } from "@unacked/contracts";
+import { useRef } from "react";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { sayCount, sayMany } from "../../parts/say.ts";
 import { useAction } from "../../parts/use-action.ts";
+import { useStay } from "../../parts/use-stay.ts";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { STATUSES } from "../../store/statuses.ts";
 import { call } from "../../wire/call.ts";
 import css from "./group.module.css";
 import { Seen } from "./seen.tsx";
+import { useFocusOnward } from "./use-focus-onward.ts";
 
 /** Observers whose last error says the same. Those that were given up can be restarted together. */
 export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; onDone: () => void }) {
   const { isBusy, run } = useAction(onDone);
   const failed = group.byStatus.Failed;
+  const { isDrawn, stay } = useStay(failed > 0);
+  const article = useRef<HTMLElement>(null);
+  useFocusOnward(article);
   const restart = () =>
     run(async () => {
       const body = { filter: { errorGroup: group.group, status: "Failed" as const } };
@@ -26,7 +32,7 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
     (status) => `${sayCount(group.byStatus[status])} ${status}`,
   );
   return (
-    <article className={css.group} aria-label={group.group}>
+    <article ref={article} className={css.group} aria-label={group.group} tabIndex={-1}>
       <p className={css.what}>{group.group}</p>
       <p className={css.facts}>
         <span>
@@ -38,9 +44,16 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
           newest: <Link href={addressOfObserver(group.example.id)}>{group.example.name}</Link>
         </span>
       </p>
-      {failed > 0 && (
+      {isDrawn && (
         <div className={css.actions}>
-          <ActionButton call="restartObservers" size="compact-sm" variant="default" isBusy={isBusy} onClick={restart}>
+          <ActionButton
+            call="restartObservers"
+            size="compact-sm"
+            variant="default"
+            {...stay}
+            isBusy={isBusy || failed === 0}
+            onClick={restart}
+          >
             Restart the {sayCount(failed)} that failed
           </ActionButton>
         </div>

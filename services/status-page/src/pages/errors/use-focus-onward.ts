@@ -1,22 +1,22 @@
 import { type RefObject, useLayoutEffect } from "react";
 
 /**
- * Of a message: when it goes with the focus in it, the focus is on the next one, or, where it was the last of its group, on the group beside that, or
- * on what holds them. Else who goes by the keyboard begins at the top of the page again.
+ * Of a message, or a group: when it goes with the focus in it, the focus is on the next one, or, where it was the last of its group, on the group
+ * beside that, or on what holds them. Else who goes by the keyboard begins at the top of the page again.
  */
-export function useFocusOnward(message: RefObject<HTMLElement | null>): void {
+export function useFocusOnward(leaving: RefObject<HTMLElement | null>): void {
   // At its end it is still in the document.
   useLayoutEffect(() => {
-    const element = message.current;
+    const element = leaving.current;
     return () => {
       if (element?.contains(document.activeElement)) giveOnward(element);
     };
-  }, [message]);
+  }, [leaving]);
 }
 
-function giveOnward(message: HTMLElement): void {
-  const group = message.closest("article");
-  for (const one of [...beside(message), ...beside(group), message.closest("section")]) {
+function giveOnward(leaving: HTMLElement): void {
+  const group = leaving.closest("article");
+  for (const one of [...beside(leaving), ...beside(group), leaving.closest("section")]) {
     if (one instanceof HTMLElement && one.hasAttribute("tabindex")) return one.focus();
   }
 }
