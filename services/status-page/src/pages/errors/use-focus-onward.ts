@@ -17,7 +17,10 @@ export function useFocusOnward(leaving: RefObject<HTMLElement | null>): void {
 function giveOnward(leaving: HTMLElement): void {
   const group = leaving.closest("article");
   for (const one of [...beside(leaving), ...beside(group), leaving.closest("section")]) {
-    if (one instanceof HTMLElement && one.hasAttribute("tabindex")) return one.focus();
+    if (!(one instanceof HTMLElement && one.hasAttribute("tabindex"))) continue;
+    // Scrolled to only once the other is gone, when all is in its place.
+    one.focus({ preventScroll: true });
+    return queueMicrotask(() => one.scrollIntoView({ block: "nearest" }));
   }
 }
 
