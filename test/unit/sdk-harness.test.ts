@@ -246,6 +246,22 @@ test("an emit that fails and that nobody awaits is a warning, not an unhandled r
   expect(warnings).toHaveLength(2); // one before the end, one for all after it
 });
 
+test("what nobody awaits and is refused as the handler returns is a warning all the same: it stands there when the run has ended", async () => {
+  const saving = defineObserver({
+    type: "saving",
+    params: z.object({}),
+    checkpoint: z.number(),
+    run: async ({ emit, saveCheckpoint }) => {
+      void emit({ big: 1n });
+      void saveCheckpoint("one" as never);
+    },
+  });
+  const run = runObserver(saving);
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  const messages = ["an emitted event was not published", "a checkpoint was not saved"];
+  expect(run.logs).toEqual(messages.map((message) => expect.objectContaining({ level: "warn", message })));
+});
+
 /** A run whose events are never confirmed, as on a service that is cut off from its broker. */
 function unconfirmedRun(stopTimeoutMs: number) {
   const warnings: string[] = [];

@@ -170,10 +170,11 @@ class PartsContext<P> implements RunContext<P> {
     inTime.then(forget, forget);
   }
 
-  /** As with an emit: nobody need await it. */
+  /** As with an emit: nobody need await it, and it is warned of at once. */
   #saved(sent: Promise<void>): Promise<void> {
+    sent.catch((error: unknown) => this.#warn(error, "a checkpoint was not saved"));
     const saved = sent.catch(aTurnLater);
-    saved.catch((error: unknown) => this.#warn(error, "a checkpoint was not saved"));
+    saved.catch(() => undefined);
     return saved;
   }
 
@@ -189,7 +190,7 @@ class PartsContext<P> implements RunContext<P> {
     this.#parts.beat?.();
     const published = this.#publish(event);
     // This handler makes an emit that nobody awaits safe; one who awaits it still gets the rejection.
-    published.catch((error: unknown) => this.#warn(error));
+    published.catch(() => undefined);
     return published;
   }
 
@@ -199,6 +200,7 @@ class PartsContext<P> implements RunContext<P> {
       sent = this.#send(event);
       await sent;
     } catch (error) {
+      this.#warn(error); // at once: the handler may return in this turn, and lines of one that has settled are dropped
       await aTurnLater(error);
     } finally {
       if (sent !== undefined) this.#emitting -= 1;

@@ -188,3 +188,29 @@ it("what was dropped of one that logs too much is told before its end, after whi
   const [told, end] = frames.slice(-2).map((line) => JSON.parse(line) as FromSlot);
   expect([told, end]).toMatchObject([{ kind: "lines-dropped", lines: 3_000 }, { kind: "settled" }]);
 });
+
+it("what was refused of one that did not await it is told before its end, after which its keeper would not listen", async () => {
+  const type = defineObserver({
+    type: "hasty",
+    params: z.object({}),
+    checkpoint: z.number(),
+    run: async ({ emit, saveCheckpoint }) => {
+      void emit({ big: 1n });
+      void saveCheckpoint("one" as never);
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map([["hasty", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "info", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "hasty", labels: {}, params: {}, epoch: 1 };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  await eventually(() => expect(written.match(/"kind":"log"/g)).toHaveLength(2));
+  const kinds = written
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as FromSlot).kind);
+  expect(kinds).toEqual(["log", "log", "settled"]);
+});
