@@ -6,7 +6,7 @@ import { z } from "zod";
 type Saver = { emit(event: unknown): Promise<void>; saveCheckpoint(value: number): Promise<void> };
 
 /** A run whose emits are confirmed by hand. */
-function run(save?: () => Promise<void>) {
+function run(save?: () => Promise<void>, stopTimeoutMs = 40) {
   const saved: string[] = [];
   const confirms: { resolve(): void; reject(error: Error): void }[] = [];
   const parts = {
@@ -23,7 +23,7 @@ function run(save?: () => Promise<void>) {
         return save?.() ?? Promise.resolve();
       },
     },
-    stopTimeoutMs: 40,
+    stopTimeoutMs,
     writeLog: () => undefined,
     publish: () => new Promise<void>((resolve, reject) => void confirms.push({ resolve, reject })),
   } as unknown as RunContextParts<object>;
@@ -211,6 +211,27 @@ describe("goodbyes one after another", () => {
     await vi.advanceTimersByTimeAsync(1);
     await last;
     expect(told).toEqual(["given up"]);
+  });
+
+  it("are given their own time, also those that wait with what was asked for before the stop, and take none from that", async () => {
+    vi.useFakeTimers();
+    const confirms: (() => void)[] = [];
+    const { context, stop, saved } = run(() => new Promise((resolve) => void confirms.push(resolve)), 1_000);
+    const before = [context.saveCheckpoint(1), context.saveCheckpoint(2)];
+    for (const each of before) each.catch(() => undefined);
+    stop(new ObserverStopped("stopped"));
+    await vi.advanceTimersByTimeAsync(480);
+    const [last, ...others] = new Set(Array.from({ length: 1_000 }, () => context.saveCheckpoint(3)));
+    expect(others).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    await new Promise((resolve) => setImmediateForReal(resolve));
+    // Theirs was half of the whole, whatever came later.
+    for (const each of before) await expect(each).rejects.toMatchObject({ code: "stopped" });
+    confirms[0]?.();
+    await vi.advanceTimersByTimeAsync(100);
+    confirms[1]?.();
+    await last;
+    expect(saved).toEqual(["1", "3"]);
   });
 
   it("never take as long as the handler has: each is given half of what is left", async () => {

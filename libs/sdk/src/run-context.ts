@@ -70,7 +70,10 @@ const OwnAbortController = AbortController;
 type Pending = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
 
 /** What all are given whose checkpoints wait together, for as long as they do. */
-type Shared = { readonly stored: Promise<void>; readonly saved: Promise<void> };
+type Shared = { readonly stored: Promise<void>; readonly saved: Promise<void>; readonly sinceMs: number };
+
+/** Those of one moment have one time: each of its own would cost memory for each. */
+const ONE_MOMENT_MS = 10;
 
 /**
  * Of what is left of its stop timeout: a handler that awaits what a blocked broker does not confirm, one thing after another, always has as much again
@@ -152,17 +155,23 @@ class PartsContext<P> implements RunContext<P> {
   #save(value: unknown): Promise<void> {
     try {
       const stored = (this.#saving as Saving).save(value);
-      if (this.#shared?.stored !== stored) this.#share(stored);
+      if (!this.#isShared(stored)) this.#share(stored);
       return (this.#shared as Shared).saved;
     } catch (error) {
       return this.#saved(Promise.reject(error as Error));
     }
   }
 
-  /** Until it has settled: who comes after a stop has given it up has a time of its own. */
+  /** Who comes after a stop has a time of his own: that of those before him is nearly over, or would never be if it began again for each. */
+  #isShared(stored: Promise<void>): boolean {
+    if (this.#shared?.stored !== stored) return false;
+    return !this.context.signal.aborted || performance.now() - this.#shared.sinceMs < ONE_MOMENT_MS;
+  }
+
+  /** Until it has settled, or another one is. */
   #share(stored: Promise<void>): void {
     const inTime = this.#untilGivenUp(stored);
-    const shared = { stored, saved: this.#saved(inTime) };
+    const shared = { stored, saved: this.#saved(inTime), sinceMs: performance.now() };
     const forget = (): void => {
       if (this.#shared === shared) this.#shared = undefined;
     };
