@@ -84,13 +84,13 @@ export class Client {
       signal,
     };
     const attempts = isRepeatable(name, body) ? this.#retries : 0;
-    let first: unknown;
+    let open: unknown;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return read(await this.#wire.send(request));
       } catch (error) {
-        first ??= error;
-        if (attempt > 0 && isDoneMeanwhile(error)) throw first;
+        if (open !== undefined && isDoneMeanwhile(error)) throw open;
+        if (isLeftOpen(error)) open ??= error;
         const laterMs = attempt < attempts ? laterOf(error, attempt) : undefined;
         if (laterMs === undefined) throw error;
         await pause(laterMs, signal);
@@ -173,6 +173,12 @@ export function toSearch(query: object = {}): URLSearchParams {
 
 /** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. */
 const isDoneMeanwhile = (error: unknown): boolean => error instanceof CallError && error.code === "timer-over";
+
+/** It may have been done: nobody answered, or a proxy for whoever was asked, or the database was lost, which may be as it committed. */
+function isLeftOpen(error: unknown): boolean {
+  if (!(error instanceof CallError && error.isPassing)) return false;
+  return error.problem === undefined ? error.status !== 429 : error.code === "database-unavailable";
+}
 
 /** When to try again, in ms; undefined: that would be answered the same. */
 function laterOf(error: unknown, attempt: number): number | undefined {

@@ -162,21 +162,33 @@ describe("a call", () => {
     expect(asked).toBe(2);
   });
 
-  test("that sets a timer is as unknown as its first try where another meets that the timer is over: it may have fired by that", async () => {
-    let asked = 0;
-    const client = await clientOf(
-      (request, response) => {
-        asked += 1;
-        if (asked === 1) request.socket.destroy();
-        else problem(response, "timer-over");
-      },
-      { retries: 1 },
-    );
-    const put = () => client.call("putTimer", { path: { timerId: "x" }, body: {} as never });
-    await expect(put()).rejects.toMatchObject({ kind: "unreachable" });
-    await expect(put()).rejects.toMatchObject({ code: "timer-over" });
-    expect(asked).toBe(3);
-  });
+  const destroyed: RequestListener = (request) => void request.socket.destroy();
+  const refusing =
+    (code: ProblemCode): RequestListener =>
+    (_request, response) =>
+      problem(response, code, { retryAfterS: 0 });
+  const paged =
+    (status: number): RequestListener =>
+    (_request, response) =>
+      void response.writeHead(status, { "content-type": "text/html" }).end("<p>");
+
+  test.each<[string, RequestListener[], object]>([
+    ["nobody answered", [destroyed], { kind: "unreachable" }],
+    ["nobody answered, after a refusal", [refusing("too-many-requests"), destroyed], { kind: "unreachable" }],
+    ["a proxy answered", [paged(504)], { kind: "not-unacked", status: 504 }],
+    ["the database was lost, maybe as it committed", [refusing("database-unavailable")], { code: "database-unavailable" }],
+    ["it was refused", [refusing("too-many-requests")], { code: "timer-over" }],
+    ["nothing was before", [], { code: "timer-over" }],
+  ])(
+    "that sets a timer, and meets that it is over, fails as a try before that may have set it: %s",
+    async (_, before, how) => {
+      const answers = [...before, refusing("timer-over")];
+      const client = await clientOf((request, response) => answers.shift()?.(request, response));
+      const put = client.call("putTimer", { path: { timerId: "x" }, body: {} as never });
+      await expect(put).rejects.toMatchObject(how);
+      expect(answers).toEqual([]);
+    },
+  );
 
   test("ends with its signal, by the signal's reason", async () => {
     const client = await clientOf(() => undefined);
