@@ -1,6 +1,6 @@
 import { CallError, Client, type FlowHandle, FlowNotOver, flow } from "@unacked/client";
 import { defineTask } from "@unacked/sdk";
-import { describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 
 const fetchPage = defineTask({
@@ -90,6 +90,7 @@ describe("a flow that is written down with its types", () => {
 });
 
 describe("the results of a flow", () => {
+  const timedOut = new CallError("timed-out", "no answer within 4000 ms", { request: "GET" });
   /** A client that is answered in turn; by undefined: by nobody. The last answer again and again. */
   function clientOf(answers: unknown[]) {
     const asked: string[] = [];
@@ -100,6 +101,7 @@ describe("the results of a flow", () => {
         asked.push(`${path.split("/").at(-1)}?${query}`);
         const answer = answers.length > 1 ? answers.shift() : answers[0];
         if (answer === undefined) throw new CallError("unreachable", "connect ECONNREFUSED", { request: "GET" });
+        if (answer instanceof Error) throw answer;
         return answer;
       },
     };
@@ -122,6 +124,22 @@ describe("the results of a flow", () => {
       "tasks?outputs=true&cursor=c1",
       "tasks?outputs=true&cursor=c1",
     ]);
+  });
+
+  it("are given up where a page takes longer than the client waits, five times in a row: it would be asked for in vain for ever", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const four = [timedOut, timedOut, timedOut, timedOut];
+    const { flows, asked } = clientOf([over, ...four, undefined, ...four, page("page", "c1"), timedOut]);
+    let failure: unknown;
+    void flows
+      .handle("f")
+      .result()
+      .catch((error: unknown) => (failure = error));
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(failure).toBe(timedOut);
+    const pages = asked.slice(1);
+    expect([pages.filter((query) => !query.includes("cursor")).length, pages.length]).toEqual([10, 15]);
   });
 
   it("are given up with the time that they and the flow's end may take together", async () => {

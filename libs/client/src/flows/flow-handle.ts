@@ -4,6 +4,9 @@ import { untilOver, type WaitOptions } from "../tasks/until-over.ts";
 import type { FlowStep, ResultsOf } from "./flow.ts";
 import { FlowNotCompleted, FlowNotOver } from "./flow-errors.ts";
 
+/** A page of large outputs may take longer than the client waits: asked for on and on, it would load the manager for nothing. */
+const MOST_TIMED_OUT = 5;
+
 /** One flow. */
 export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]> {
   readonly id: string;
@@ -50,7 +53,10 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
     return untilOver(awaited, options);
   }
 
-  /** The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled. */
+  /**
+   * The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled, and with the
+   * CallError where a page of that could not be read in the client's own `timeoutMs`, five times in a row.
+   */
   async result(options: WaitOptions = {}): Promise<ResultsOf<Steps>> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = options;
     const endMs = performance.now() + timeoutMs;
@@ -62,6 +68,7 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
         look: (_: string, inTime: AbortSignal) => this.#page({ outputs: true, ...place }, inTime),
         isOver: () => true,
         notOver: (_: unknown, __: number, cause: unknown) => new FlowNotOver(this.id, view, timeoutMs, cause),
+        mostTimedOut: MOST_TIMED_OUT,
       };
       return untilOver<TaskPage>(awaited, { signal, timeoutMs: endMs - performance.now() });
     };

@@ -23,17 +23,20 @@ export interface Awaited<View> {
   isOver(view: View): boolean;
   /** `timeoutMs` is over, and it is not. */
   notOver(seen: View | undefined, timeoutMs: number, cause: unknown): Error;
+  /** A look that so often in a row is not answered in time would be so for ever: each does the same again. Default: it is looked on. */
+  mostTimedOut?: number;
 }
 
 /** Waits for an end, also over a manager's restart. Rejects where waiting is no use, with `notOver`, or with the reason of `signal`. */
 export async function untilOver<View>(
-  { calls, look, isOver, notOver }: Awaited<View>,
+  { calls, look, isOver, notOver, mostTimedOut = Number.POSITIVE_INFINITY }: Awaited<View>,
   { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions,
 ): Promise<View> {
   const endMs = performance.now() + timeoutMs;
   const mostS = Math.min(MAX_WAIT_S, Math.floor(longestWaitMs(calls) / 1_000));
   let seen: View | undefined;
   let failure: unknown;
+  let timedOut = 0;
   for (let failures = 0; ; ) {
     signal?.throwIfAborted();
     const beganMs = performance.now();
@@ -49,12 +52,15 @@ export async function untilOver<View>(
       if (isOver(seen)) return seen;
       failure = undefined;
       failures = 0;
+      timedOut = 0;
       if (!isShort) await pauseUntil(beganMs + LEAST_ROUND_MS, endMs, signal);
     } catch (error) {
       inTime.release();
       if (signal?.aborted) throw signal.reason;
       if (inTime.isTimeUp) continue;
       if (!(error instanceof CallError && error.isPassing)) throw error;
+      timedOut = error.kind === "timed-out" ? timedOut + 1 : 0;
+      if (timedOut >= mostTimedOut) throw error;
       failure = error;
       await pauseUntil(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
       failures += 1;
