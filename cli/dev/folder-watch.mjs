@@ -1,9 +1,9 @@
-import { existsSync, watch } from "node:fs";
+import { statSync, watch } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 
 /** Editors write a file in several steps, and several files at once. */
 const QUIET_MS = 150;
-/** A folder that is gone may come back, as between two branches: nothing tells of it. */
+/** A folder that is gone may come back, as between two branches, or another be put in its place by a rename: nothing tells of it. */
 const LOOK_AGAIN_MS = 1_000;
 const CODE = /\.([cm]?[jt]sx?|json)$/;
 
@@ -17,7 +17,7 @@ export const watchedFolder = (observersDir) =>
 
 /**
  * Calls `onSaved` once code has changed in the folder, or below, and has been quiet for a moment. Then it watches anew: on Linux Node
- * watches a file's inode, and many editors write another file and rename it. A folder that was removed and made again has changed, too.
+ * watches a file's inode, and many editors write another file and rename it. A folder that was removed and made again, or is another by now, has changed, too.
  *
  * @param {string} dir
  * @param {() => void} onSaved
@@ -27,11 +27,17 @@ export const watchedFolder = (observersDir) =>
 export function watchFolder(dir, onSaved, onTrouble) {
   /** @type {NodeJS.Timeout | undefined} */
   let quiet;
+  let watched = identityOf(dir);
   let watcher = begin();
+  const looking = setInterval(() => {
+    const found = identityOf(dir);
+    if (found === undefined) watched = undefined;
+    else if (found !== watched) saved();
+  }, LOOK_AGAIN_MS).unref();
 
   function begin() {
     const begun = watch(dir, { recursive: true }, (_event, name) => {
-      if (name !== null && !isCode(name) && existsSync(dir)) return;
+      if (name !== null && !isCode(name) && identityOf(dir) === watched) return;
       clearTimeout(quiet);
       quiet = setTimeout(saved, QUIET_MS);
     });
@@ -40,10 +46,9 @@ export function watchFolder(dir, onSaved, onTrouble) {
   }
 
   function saved() {
-    if (!existsSync(dir)) {
-      quiet = setTimeout(saved, LOOK_AGAIN_MS);
-      return;
-    }
+    clearTimeout(quiet);
+    watched = identityOf(dir);
+    if (watched === undefined) return; // it is looked for
     const before = watcher;
     try {
       watcher = begin();
@@ -56,8 +61,23 @@ export function watchFolder(dir, onSaved, onTrouble) {
 
   return () => {
     clearTimeout(quiet);
+    clearInterval(looking);
     watcher.close();
   };
+}
+
+/**
+ * Another for another folder of that path; undefined: there is none, or it cannot be seen.
+ *
+ * @param {string} dir
+ */
+function identityOf(dir) {
+  try {
+    const { dev, ino } = statSync(dir, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param {string} path below the folder */

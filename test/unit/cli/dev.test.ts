@@ -107,6 +107,28 @@ it.each([0, 1_000])("saves are seen in a folder that was away for %i ms, as betw
   }
 });
 
+it("saves are seen in a folder that was swapped for another of that name, which nothing tells of", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "unacked-watch-"));
+  const [dir, other] = ["observers", "other"].map((name) => join(parent, name)) as [string, string];
+  for (const each of [dir, other]) {
+    mkdirSync(each);
+    writeFileSync(join(each, "feed.ts"), "0");
+  }
+  let seen = 0;
+  const unwatch = watchFolder(dir, () => (seen += 1), expect.fail);
+  try {
+    renameSync(dir, join(parent, "old"));
+    renameSync(other, dir);
+    await eventually(() => expect(seen).toBeGreaterThan(0), { what: "it is seen that it is another" });
+    const before = seen;
+    writeFileSync(join(dir, "feed.ts"), "1");
+    await eventually(() => expect(seen).toBeGreaterThan(before), { what: "the next save is seen" });
+  } finally {
+    unwatch();
+    rmSync(parent, { recursive: true });
+  }
+});
+
 /** A program that is started as the test says. */
 function programThat(start: () => Promise<void>) {
   const stops: number[] = [];
