@@ -1,4 +1,4 @@
-import { type Document, isScalar, parseDocument } from "yaml";
+import { type Document, isMap, isScalar, parseDocument } from "yaml";
 import { usageFailure } from "../failure.ts";
 import { yamlValue } from "./exact-numbers.ts";
 
@@ -48,22 +48,30 @@ function parseValue(given: string, text: string): unknown {
 }
 
 function readValue(given: string): unknown {
+  const trimmed = given.trim();
+  if (trimmed.startsWith("&")) return trimmed; // an anchor that nothing can refer to
   const document = parseDocument(given, { logLevel: "error" });
   if (document.errors[0] !== undefined) throw document.errors[0];
-  return isText(document, given) ? given.trim() : yamlValue(document);
+  return isText(document, given) ? trimmed : yamlValue(document);
 }
 
 /**
- * To YAML what follows a # is a comment, a line break a space, `|` a text without a line, `-` a list of null, and what comes before nothing
- * (`---`, `&page`) is null: here nothing of a text is left out.
+ * To YAML what follows a # is a comment, a line break a space, `|` a text without a line, `-` a list of null, `user:` an object with null in it,
+ * and what comes before nothing (`---`) is null: here nothing of a text is left out.
  */
 function isText({ contents }: Document, given: string): boolean {
   if (contents === null || /^[-?:]$/.test(given.trim())) return true;
+  if (isMap(contents))
+    return !contents.flow && !given.includes("\n") && contents.items.every(({ value }) => isNothing(value));
   if (!isScalar(contents)) return false;
-  const { type, value, source = "", anchor } = contents;
-  if (type === "PLAIN") return typeof value === "string" || source === "" || anchor !== undefined;
+  const { type, value } = contents;
+  if (type === "PLAIN") return typeof value === "string" || isNothing(contents);
   return (type === "BLOCK_LITERAL" || type === "BLOCK_FOLDED") && !given.includes("\n");
 }
+
+/** No value is written, not `null` or `~` either. */
+const isNothing = (node: unknown): boolean =>
+  node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 
 /** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */
 export function withAssignments(value: unknown, assignments: Assignment[]): unknown {
