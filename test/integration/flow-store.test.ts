@@ -316,6 +316,15 @@ test("The same content is the same document with its keys in another order, or a
     .digest("hex");
   await sql("UPDATE flows SET digest = $2 WHERE id = $1", [id, before]);
   expect(await outcomeOf({ id, name: "n", tasks: [step] })).toBe("exists");
+  const [named] = FlowTask.array().parse([{ ref: "b", type: "paint" }]);
+  const { ref, after, ...rest } = named as FlowTask;
+  const ofStages = createHash("sha256")
+    .update(JSON.stringify([null, [{ ...rest, ref, after }]]))
+    .digest("hex");
+  const byRef = { id: randomUUID(), stages: [{ type: "paint", ref: "b" }] };
+  expect((await post(byRef)).status).toBe(201);
+  await sql("UPDATE flows SET digest = $2 WHERE id = $1", [byRef.id, ofStages]);
+  expect(await outcomeOf(byRef)).toBe("exists");
 });
 
 test("One that is repeated is answered with the flow, whatever types services have by then, and whoever knows flows", async () => {

@@ -16,8 +16,8 @@ export function tasksOf({ tasks, stages = [] }: CreateFlow): FlowTask[] {
   const counts = new Map<string, number>();
   let before: string[] = [];
   return given.map((stage) => {
-    const { ref = nextRef(stage.type, taken, counts) } = stage;
-    const task = { ...stage, ref, after: before };
+    const { ref = nextRef(stage.type, taken, counts), ...rest } = stage;
+    const task = { ...rest, ref, after: before };
     before = [ref];
     return task;
   });
