@@ -89,20 +89,50 @@ test("Each end of a batch is what it is, whichever statement writes it", async (
   ).toEqual([{ completed: 2, failed: 1, ran: 4 }]);
 });
 
-test("Crashes are counted in a row, which a run that puts its task off ends; one that fails does not", async () => {
-  const [off, newer, failed] = (await running(3)) as [Sent, Sent, Sent];
+const postponed = { outcome: "postponed", postponement: { inMs: 60_000, reason: "closed" } } as const;
+
+/** Who has its message now. @param isKilled the service that had it before has gone */
+const runsAgain = async (id: string, isKilled: boolean): Promise<Sent> => {
+  const run = randomUUID();
+  const [rows] = await query<{ id: string; send: string }[]>(
+    `UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), sent_at = now(), service_id = gen_random_uuid(),
+       run_id = CASE WHEN $2 THEN gen_random_uuid() ELSE $3 END WHERE id = $1 RETURNING id, send_id AS send`,
+    [id, isKilled, run],
+  );
+  return { ...(rows?.[0] ?? expect.fail("it is over")), run };
+};
+
+test("The third service that a task ends is the last, also where it is told in one batch that the next run puts it off", async () => {
+  const three = (await running(3)) as [Sent, Sent, Sent];
   // Two services had gone with each, and so has the one that had it before this.
   await query("UPDATE tasks SET crashes = 2, run_id = gen_random_uuid(), service_id = gen_random_uuid()");
+  const [apart, together, newer] = three;
   await query(`UPDATE tasks SET next_params = '{"v":2}' WHERE id = $1`, [newer.id]);
-  const postponed = { outcome: "postponed", postponement: { inMs: 60_000, reason: "closed" } } as const;
-  const error = { name: "TypeError", message: "no" };
-  await apply([off, postponed], [newer, postponed], [failed, { outcome: "failed", error, retryInMs: 60_000 }]);
-  const left = await query<object>("SELECT id, status, crashes, interruptions FROM tasks ORDER BY status");
-  expect(left).toEqual([
-    { id: newer.id, status: "Ready", crashes: 0, interruptions: 1 },
-    { id: off.id, status: "Scheduled", crashes: 0, interruptions: 1 },
-  ]);
-  expect(await ended()).toMatchObject([{ id: failed.id, status: "Failed" }]);
+  const started = { kind: "TaskStarted", taskId: apart.id, sendId: apart.send, runId: apart.run, at: Date.now() };
+  await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([batchWith(started)]));
+  await apply([apart, postponed], [together, postponed], [newer, postponed]);
+  expect(new Map((await ended()).map(({ id, status }) => [id, status]))).toEqual(
+    new Map(three.map(({ id }) => [id, "Failed"])),
+  );
+});
+
+test("What ends its service every other time, and puts itself off between, is Failed after three; one in ten is forgiven", async () => {
+  const [guilty, poller] = (await running(2)) as [Sent, Sent];
+  const crashesOf = async ({ id }: Sent): Promise<number | undefined> =>
+    (await query<{ crashes: number }>("SELECT crashes FROM tasks WHERE id = $1", [id]))[0]?.crashes;
+  const killedWith: (number | undefined)[] = [];
+  while (killedWith.length < 10 && (await crashesOf(guilty)) !== undefined) {
+    await apply([await runsAgain(guilty.id, true), postponed]);
+    killedWith.push(await crashesOf(guilty));
+  }
+  expect(killedWith).toEqual([1, 2, undefined]);
+  await query("UPDATE tasks SET crashes = 2 WHERE id = $1", [poller.id]);
+  const left: (number | undefined)[] = [];
+  for (let run = 1; run <= 40; run += 1) {
+    await apply([await runsAgain(poller.id, run > 20 && run % 10 === 1), postponed]);
+    if (run % 10 <= 1) left.push(await crashesOf(poller));
+  }
+  expect(left).toEqual([2, 1, 1, 0, 1, 0, 1, 0]);
 });
 
 test("That an emergency handler has completed it is said of no later run, with newer params of its key", async () => {

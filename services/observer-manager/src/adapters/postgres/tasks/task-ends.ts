@@ -27,6 +27,12 @@ const DUE = `CASE
         WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
         WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
 
+/**
+ * One crash at each tenth postponement, or what asks again for months would have three of them. It counts first, and may be the third; and none is forgiven
+ * ahead, or what has been put off a thousand times might end a hundred services.
+ */
+const FORGIVEN = "(f.outcome = 'postponed' AND (f.story->>'postpones')::int % 10 = 0)::int";
+
 /** Whose running time says something. */
 const RAN = "outcome IN ('completed', 'failed')";
 
@@ -36,8 +42,6 @@ export const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
 
 export const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
 export const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
-/** A run that puts its task off has ended as it should: crashes of before are over, or what asks again for months would have three of them. */
-const CRASHES = `CASE WHEN e.outcome = 'postponed' THEN 0 ELSE ${WITH_CRASHES} + (e.outcome = 'crashed')::int END`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
@@ -56,7 +60,7 @@ export const ENDS = prepared(`
            ${TOLD_SEND} AS told_send,
            t.last_error, t.parent_id, t.flow_id, t.flow_ref, t.failures + (e.outcome = 'failed')::int AS failures,
            ${INTERRUPTED} + (e.outcome = 'crashed')::int AS interruptions,
-           ${CRASHES} AS crashes,
+           ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
            CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.send_id, e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
@@ -82,7 +86,7 @@ export const ENDS = prepared(`
     UPDATE tasks t SET status = f.status, params = CASE WHEN f.has_next THEN f.next_params ELSE t.params END,
       next_params = NULL, cancel_requested_at = CASE WHEN NOT f.has_next THEN t.cancel_requested_at END,
       failures = CASE WHEN f.has_next THEN 0 ELSE f.failures END, interruptions = f.interruptions,
-      crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE f.crashes END,
+      crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE greatest(0, f.crashes - ${FORGIVEN}) END,
       last_error = coalesce(f.error, t.last_error), send_id = NULL, run_id = NULL, started_at = f.started_at,
       service_id = f.service_id, service_name = f.service_name, lease_until = NULL, told_send = f.told_send,
       story = CASE WHEN f.outcome = 'postponed' THEN f.story || jsonb_build_object('until', ${DUE}) ELSE f.story END,
