@@ -21,6 +21,8 @@ beforeEach(async () => {
   await books.dataSource.query("UPDATE tasks SET params = jsonb_build_object('text', repeat('x', $1))", [CHARS]);
 });
 
+const QUIET = { promoted: () => undefined, isWaitedFor: () => false, log: keptLog() };
+
 const charsOf = (tasks: readonly { params: unknown }[]): number[] =>
   tasks.map(({ params }) => (params as { text: string }).text.length);
 
@@ -97,8 +99,7 @@ test("Who finds no place in the message of his lane was not sent: he counts for 
     cancel: () => Promise.resolve(),
   };
   const store = new PostgresTaskQueueStore(books.dataSource);
-  const quiet = { promoted: () => undefined, isWaitedFor: () => false, log: keptLog() };
-  const dispatcher = new TaskDispatcher({ store, sender, ...quiet });
+  const dispatcher = new TaskDispatcher({ store, sender, ...QUIET });
   onTestFinished(() => dispatcher.stop());
   dispatcher.start();
   await eventually(() => expect(sent).toEqual([8])); // of 2 MiB
@@ -107,6 +108,41 @@ test("Who finds no place in the message of his lane was not sent: he counts for 
   await books.dataSource.query("DELETE FROM tasks WHERE status = 'Sent'");
   dispatcher.wake();
   await eventually(() => expect(sent).toEqual([8, 8]));
+});
+
+test("Of what lanes have no place for little is claimed again with each: params are read at most twice", async () => {
+  await putReady(books.dataSource, COUNT);
+  await books.dataSource.query("UPDATE tasks SET params = jsonb_build_object('text', repeat('x', $1))", [CHARS]);
+  await changeLimits(books.dataSource, "work", { maxRunning: 1 });
+  await putTaskService(books.dataSource, { meanMs: 2 });
+  const store = new PostgresTaskQueueStore(books.dataSource);
+  let sent = 0;
+  let claimed = 0;
+  const counted =
+    <Asked extends unknown[], Told>(claim: (...asked: Asked) => Promise<Told>, count: (told: Told) => number) =>
+    async (...asked: Asked): Promise<Told> => {
+      const told = await claim.apply(store, asked);
+      claimed += count(told);
+      return told;
+    };
+  store.claim = counted(store.claim, ({ tasks }) => tasks.length);
+  store.claimFollowers = counted(store.claimFollowers, (followers) => followers.length);
+  const sender = {
+    isReady: true,
+    ready: () => Promise.resolve(),
+    async send({ tasks }: Bundle) {
+      sent += tasks.length;
+      await books.dataSource.query("DELETE FROM tasks WHERE id = ANY($1)", [tasks.map(({ taskId }) => taskId)]);
+      dispatcher.madeRoom();
+      return "sent" as const;
+    },
+    cancel: () => Promise.resolve(),
+  };
+  const dispatcher = new TaskDispatcher({ store, sender, ...QUIET });
+  onTestFinished(() => dispatcher.stop());
+  dispatcher.start();
+  await eventually(() => expect(sent).toBe(2 * COUNT));
+  expect(claimed).toBeLessThanOrEqual(2 * sent);
 });
 
 test.each([

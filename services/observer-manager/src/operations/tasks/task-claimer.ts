@@ -14,6 +14,7 @@ import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from ".
 import { allInOrder } from "../all-in-order.ts";
 import type { Log } from "../log.ts";
 import { Backlogs } from "./backlogs.ts";
+import { LaneRoom } from "./lane-room.ts";
 import { Rate } from "./rate.ts";
 import type { AtOnce, Outlook, TaskQueueStore } from "./task-store.ts";
 
@@ -59,6 +60,7 @@ export class TaskClaimer {
   /** By pool. */
   readonly #rates = new Map<string, Rate>();
   readonly #backlogs: Backlogs;
+  readonly #laneRoom = new LaneRoom();
   #paces = new Map<string, TypePace>();
   /** By pool: the types that take batches, and how many a call takes. */
   #batches = new Map<string, Map<string, number>>();
@@ -96,10 +98,11 @@ export class TaskClaimer {
     };
     const { companions, areFull } = await this.#companions(pool, tasks, batches);
     const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
-    rate.add(tasks.length + followers.length);
     const all = [...tasks, ...companions, ...followers];
     const areBusy = isPlain && !isAll && isNobodyFree(...filling);
     const { bundles, left } = bundlesOf(all, paceOf, turnMsAt(rate.perS), areBusy);
+    rate.add(tasks.length + followers.length - left.length);
+    this.#laneRoom.wereLeft(pool, followers, left);
     return { ...how, bundles, left, claimed: all.length, hasRoom: isAll || !areFull };
   }
 
@@ -206,7 +209,8 @@ export class TaskClaimer {
       try {
         const fair = fairShareOf(await this.#backlogs.of(pool, type, window), lanesOf(firsts[0]));
         const most = Math.min(mostOf(firsts[0]), Math.max(fair, mostOf(firsts[0], turnMsAt(perS))));
-        const turns = turnsOf(lanes.length, roomAhead + window - windowOf(workers, perS) - all.length, most);
+        const room = roomAhead + window - windowOf(workers, perS) - all.length;
+        const turns = turnsOf(lanes.length, room, Math.min(most, this.#laneRoom.next(pool, type)));
         if (turns.length === 0) continue;
         const followers = await this.#parts.store.claimFollowers(pool, type, lanes, turns);
         this.#backlogs.claimed(pool, type, lanes.length + followers.length);
