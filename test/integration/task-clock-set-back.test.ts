@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
+import { PostgresSilenceStore } from "../../services/observer-manager/src/adapters/postgres/services/silence-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
 import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
@@ -7,7 +8,7 @@ import { useBooks } from "../support/servers/books.ts";
 
 /* What was written of tasks before PostgreSQL's clock was set back by an hour: none of it stands still until that hour comes again. */
 
-const books = useBooks("services, task_services, task_proofs, tasks, ended_tasks");
+const books = useBooks("services, commands, task_services, task_proofs, tasks, ended_tasks");
 beforeAll(() => new PostgresTaskDays(books.dataSource).makeAhead());
 
 const AHEAD = "now() + interval '1 hour'";
@@ -84,6 +85,19 @@ test("A service that was heard of, or had ended, before is not one that lives, n
     ].toSorted(),
   );
   expect(await queue().servedPools()).toMatchObject([{ pool: "default", workers: 5 }]);
+});
+
+test("A service that was last heard of before is probed: it may have died since", async () => {
+  const heardOf = async (at: string): Promise<string> => {
+    const id = await putService("now()", ALIVE);
+    await sql(`UPDATE services SET last_seen_at = ${at} WHERE id = $1`, [id]);
+    return id;
+  };
+  await heardOf("now()");
+  const before = await heardOf(AHEAD);
+  const limits = { probeAfterMs: 7_000, suspectAfterMs: 15_000 };
+  expect(await new PostgresSilenceStore(books.dataSource).probeSilent(limits)).toBe(1);
+  expect(await sql("SELECT kind, service_id FROM commands")).toEqual([{ kind: "probe", service_id: before }]);
 });
 
 test("What was cancelled is told to end again, and is over where its service has ended", async () => {

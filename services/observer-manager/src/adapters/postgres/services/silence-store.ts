@@ -1,6 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { SilenceStore } from "../../../operations/services/prober.ts";
 import { TO_A_GENERATION } from "../commands/command-writes.ts";
+import { IN_THE_FUTURE } from "../statements/time-ago.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
 /** Index: services_living. One statement, as it runs for ever. */
@@ -11,7 +12,7 @@ const PROBE_SILENT = `
   ), probes AS (
     INSERT INTO commands (kind, service_id, generation)
     SELECT 'probe', id, generation FROM services
-    WHERE state IN (${LIVING_STATES}) AND last_seen_at < now() - $1 * interval '1 millisecond'
+    WHERE state IN (${LIVING_STATES}) AND (last_seen_at < now() - $1 * interval '1 millisecond' OR last_seen_at ${IN_THE_FUTURE})
     ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION}) DO NOTHING RETURNING id
   )
   SELECT (SELECT count(*) FROM probes) AS probes,
