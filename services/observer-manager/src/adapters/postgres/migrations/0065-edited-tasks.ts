@@ -21,7 +21,7 @@ async function replaceInFunction(queryRunner: QueryRunner, parts: Parts): Promis
 
 /**
  * `unacked_create_task` took a repeat for another task with the same id, once somebody had changed its params (`retry-with`): it compared with those, and the
- * caller's transaction was rolled back. Of a task whose story has `edits` the books do not have what it was created with: there type, key and pool tell.
+ * caller's transaction was rolled back. Of a task whose story has `edits` the books may not have what it was created with (the last five changes are kept, with 16 KiB each): there type, key and pool tell.
  */
 export class EditedTasks0065 implements MigrationInterface {
   name = "EditedTasks1799300000065";

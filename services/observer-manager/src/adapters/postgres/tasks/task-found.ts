@@ -46,8 +46,8 @@ export async function findThere(tx: EntityManager, ids: readonly string[]): Prom
 }
 
 /**
- * Whether one may have asked for that which is there: for its params, unless somebody has changed them since, as the books do not have what it was created
- * with then. Of what is shown without them PostgreSQL says it.
+ * Whether one may have asked for that which is there: for its params, unless somebody has changed them since. Then any will do, as the books may not have what
+ * it was created with: of the last five changes alone they keep what was before, up to 16 KiB. Of what is shown without them PostgreSQL says it.
  */
 export async function sameParams(
   tx: EntityManager,
