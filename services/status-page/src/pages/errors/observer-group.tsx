@@ -54,7 +54,7 @@ export function ObserverGroup({ group, onDone }: { group: ObserverErrorGroup; on
             isBusy={isBusy || failed === 0}
             onClick={restart}
           >
-            Restart the {sayCount(failed)} that failed
+            {failed === 0 ? "None is Failed any more" : `Restart the ${sayCount(failed)} that failed`}
           </ActionButton>
         </div>
       )}
