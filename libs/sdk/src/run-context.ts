@@ -1,9 +1,11 @@
-import { setImmediate } from "node:timers";
 import type { z } from "zod";
+import { aTurnLater } from "./a-turn-later.ts";
+import { Confirms } from "./confirms.ts";
 import type { LogFields, LogLevel, ObserverContext, ObserverIdentity, ObserverLog } from "./observer-context.ts";
 import { isObserverStopped, type ObserverStopped } from "./observer-stopped.ts";
 import { allConfirmed, Saving } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
+import { SharedSaves } from "./shared-saves.ts";
 
 /** What a host (a service, the harness) brings to a run. Its methods are called as such, so that it may be an object with a life. */
 export type RunContextParts<P> = {
@@ -66,39 +68,20 @@ export function createRunContext<P>(parts: RunContextParts<P>): RunContext<P> {
 /** Of this process when it began: handlers beside each other share their globals, and `fetch` takes no signal of a browser's that one has put in its place. */
 const OwnAbortController = AbortController;
 
-/** An emit or a save whose confirm has not come. */
-type Pending = { readonly reject: (error: Error) => void; giveUp?: NodeJS.Timeout };
-
-/** What all are given whose checkpoints wait together, for as long as they do. */
-type Shared = { readonly stored: Promise<void>; readonly saved: Promise<void>; readonly sinceMs: number };
-
-/** Those of one moment have one time: each of its own would cost memory for each. */
-const ONE_MOMENT_MS = 10;
-
-/**
- * Of what is left of its stop timeout: a handler that awaits what a blocked broker does not confirm, one thing after another, always has as much again
- * to settle in, before its slot is ended for it.
- */
-const GIVE_UP_AFTER = 0.5;
-
 /** There is one for each of many thousand runs, hence methods rather than functions of its own. */
 class PartsContext<P> implements RunContext<P> {
   readonly context: ObserverContext<P>;
   readonly #parts: RunContextParts<P>;
   readonly #controller = new OwnAbortController();
-  /** Made when something is emitted or saved. */
-  #pending: Set<Pending> | undefined;
+  readonly #confirms = new Confirms();
   #emitting = 0;
   #params: P;
   /** Emits that no save goes behind yet. */
   readonly #unsaved = new Set<Promise<void>>();
   #leaseLost: ObserverStopped | undefined;
-  /** By when the handler is to have settled; `performance.now()`. */
-  #settledByMs = Number.POSITIVE_INFINITY;
   #ended = false;
   #warnedOfStop = false;
   readonly #saving: Saving | undefined;
-  #shared: Shared | undefined;
 
   constructor(parts: RunContextParts<P>) {
     this.#parts = parts;
@@ -117,7 +100,7 @@ class PartsContext<P> implements RunContext<P> {
     this.#params = params;
     if (epoch === undefined) this.context = Object.freeze(context);
     else {
-      const saveCheckpoint = (value: unknown) => this.#save(value);
+      const saveCheckpoint = this.#saving && this.#saverOf(this.#saving);
       const { checkpoint } = saves ?? {};
       const admitted = { ...context, epoch, ...(saves && { checkpoint, saveCheckpoint }) };
       if (parts.isUpdatable) Object.defineProperty(admitted, "params", { enumerable: true, get: () => this.#params });
@@ -131,13 +114,12 @@ class PartsContext<P> implements RunContext<P> {
 
   stop(reason: ObserverStopped): void {
     const isFirst = !this.context.signal.aborted;
-    if (isFirst) this.#settledByMs = performance.now() + this.#parts.stopTimeoutMs;
     if (reason.code === "lease-lost") {
       this.#leaseLost ??= reason;
-      for (const { reject } of this.#pending ?? []) reject(reason);
+      this.#confirms.reject(reason);
       this.#saving?.stop(reason);
     } else if (isFirst) {
-      for (const pending of this.#pending ?? []) this.#limit(pending, reason);
+      this.#confirms.limit(reason, this.#parts.stopTimeoutMs);
     }
     this.#saving?.hurry();
     this.#controller.abort(reason);
@@ -152,39 +134,11 @@ class PartsContext<P> implements RunContext<P> {
     return this.#saving?.flush(new SdkError("save-after-end", "saveCheckpoint was called after the run had ended"));
   }
 
-  #save(value: unknown): Promise<void> {
-    try {
-      const stored = (this.#saving as Saving).save(value);
-      if (!this.#isShared(stored)) this.#share(stored);
-      return (this.#shared as Shared).saved;
-    } catch (error) {
-      return this.#saved(Promise.reject(error as Error));
-    }
-  }
-
-  /** Who comes after a stop has a time of his own: that of those before him is nearly over, or would never be if it began again for each. */
-  #isShared(stored: Promise<void>): boolean {
-    if (this.#shared?.stored !== stored) return false;
-    return !this.context.signal.aborted || performance.now() - this.#shared.sinceMs < ONE_MOMENT_MS;
-  }
-
-  /** Until it has settled, or another one is. */
-  #share(stored: Promise<void>): void {
-    const inTime = this.#untilGivenUp(stored);
-    const shared = { stored, saved: this.#saved(inTime), sinceMs: performance.now() };
-    const forget = (): void => {
-      if (this.#shared === shared) this.#shared = undefined;
-    };
-    this.#shared = shared;
-    inTime.then(forget, forget);
-  }
-
-  /** As with an emit: nobody need await it, and it is warned of at once. */
-  #saved(sent: Promise<void>): Promise<void> {
-    sent.catch((error: unknown) => this.#warn(error, "a checkpoint was not saved"));
-    const saved = sent.catch(aTurnLater);
-    saved.catch(() => undefined);
-    return saved;
+  #saverOf(saving: Saving): (value: unknown) => Promise<void> {
+    const { signal } = this.#controller;
+    const warn = (error: unknown): void => this.#warn(error, "a checkpoint was not saved");
+    const saves = new SharedSaves({ saving, confirms: this.#confirms, signal, warn });
+    return (value) => saves.save(value);
   }
 
   /** All that waits for its confirm now, but for what this was said of before: a save for each of many emits must not look at all of them. */
@@ -222,39 +176,10 @@ class PartsContext<P> implements RunContext<P> {
       throw new SdkError("emit-after-end", "emit was called after the run had ended; the event is not sent");
     }
     if (this.#leaseLost !== undefined) throw this.#leaseLost;
-    const sent = this.#untilGivenUp(this.#parts.publish(toJson(event)));
+    const sent = this.#confirms.inTime(this.#parts.publish(toJson(event)));
     this.#emitting += 1;
     if (this.#saving !== undefined) this.#unsaved.add(sent);
     return sent;
-  }
-
-  /** As `sent` settles, unless a stop settles it first. */
-  #untilGivenUp(sent: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const over = (): void => {
-        clearTimeout(pending.giveUp);
-        this.#pending?.delete(pending);
-      };
-      const rejectWith = (error: unknown): void => {
-        over();
-        reject(error);
-      };
-      const pending: Pending = { reject: rejectWith };
-      this.#pending ??= new Set();
-      this.#pending.add(pending);
-      const { aborted, reason } = this.context.signal;
-      if (aborted) this.#limit(pending, reason as ObserverStopped);
-      sent.then(() => {
-        over();
-        resolve();
-      }, rejectWith);
-    });
-  }
-
-  #limit(pending: Pending, reason: ObserverStopped): void {
-    const leftMs = Math.max(0, this.#settledByMs - performance.now());
-    pending.giveUp = setTimeout(() => pending.reject(reason), GIVE_UP_AFTER * leftMs);
-    pending.giveUp.unref();
   }
 
   /** One line for all that a stop, or the end, has refused: a run that leaves a timer behind would otherwise fill the log. */
@@ -265,12 +190,6 @@ class PartsContext<P> implements RunContext<P> {
     this.#warnedOfStop ||= afterStop;
     this.#parts.writeLog("warn", what, { error: String(error) });
   }
-}
-
-/** A handler that does the same again whatever it is refused with would else let nothing else of the process run. */
-async function aTurnLater(error: unknown): Promise<never> {
-  await new Promise((resolve) => setImmediate(resolve));
-  throw error;
 }
 
 function toJson(event: unknown): string {
