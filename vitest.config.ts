@@ -61,6 +61,7 @@ export default defineConfig({
           exclude,
           testTimeout: 300_000,
           hookTimeout: 120_000,
+          setupFiles: ["test/support/runs/each-unit-file.ts"],
           isolate: false,
         },
       },
