@@ -96,9 +96,8 @@ export async function dev({ dir, port, fresh, only }) {
     signal.throwIfAborted();
     ranks.push([service]);
     const life = serviceLife(service, { signal, say: log.say });
-    const unwatch = watchFolder(watchedFolder(observersDir), life.saved, (why) =>
-      log.say(`Saved files are not seen any more: ${why}`),
-    );
+    const trouble = (/** @type {string} */ why) => log.say(`Saved files are not seen any more: ${why}`);
+    const unwatch = watchFolder(watchedFolder(observersDir), life.saved, trouble, observersDir);
     const unread = readKeys(process.stdin, {
       r: () => void life.restart(),
       o: () => openPage(url, log.say),

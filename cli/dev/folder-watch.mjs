@@ -22,22 +22,24 @@ export const watchedFolder = (observersDir) =>
  * @param {string} dir
  * @param {() => void} onSaved
  * @param {(why: string) => void} onTrouble it cannot be watched any more
+ * @param {string} inner the folder in it that may be another by now, too; default: the same
  * @returns {() => void} ends it
  */
-export function watchFolder(dir, onSaved, onTrouble) {
+export function watchFolder(dir, onSaved, onTrouble, inner = dir) {
+  const identity = () => identityOf([dir, inner]);
   /** @type {NodeJS.Timeout | undefined} */
   let quiet;
-  let watched = identityOf(dir);
+  let watched = identity();
   let watcher = begin();
   const looking = setInterval(() => {
-    const found = identityOf(dir);
+    const found = identity();
     if (found === undefined) watched = undefined;
     else if (found !== watched) saved();
   }, LOOK_AGAIN_MS).unref();
 
   function begin() {
     const begun = watch(dir, { recursive: true }, (_event, name) => {
-      if (name !== null && !isCode(name) && identityOf(dir) === watched) return;
+      if (name !== null && !isCode(name) && identity() === watched) return;
       clearTimeout(quiet);
       quiet = setTimeout(saved, QUIET_MS);
     });
@@ -47,7 +49,7 @@ export function watchFolder(dir, onSaved, onTrouble) {
 
   function saved() {
     clearTimeout(quiet);
-    watched = identityOf(dir);
+    watched = identity();
     if (watched === undefined) return; // it is looked for
     const before = watcher;
     try {
@@ -67,14 +69,14 @@ export function watchFolder(dir, onSaved, onTrouble) {
 }
 
 /**
- * Another for another folder of that path; undefined: there is none, or it cannot be seen.
+ * Another where one of these paths is of another folder; undefined: one of them is not there, or cannot be seen.
  *
- * @param {string} dir
+ * @param {string[]} dirs
  */
-function identityOf(dir) {
+function identityOf(dirs) {
   try {
-    const { dev, ino } = statSync(dir, { bigint: true });
-    return `${dev}:${ino}`;
+    const stats = dirs.map((dir) => statSync(dir, { bigint: true }));
+    return stats.map(({ dev, ino }) => `${dev}:${ino}`).join();
   } catch {
     return undefined;
   }

@@ -107,17 +107,22 @@ it.each([0, 1_000])("saves are seen in a folder that was away for %i ms, as betw
   }
 });
 
-it("saves are seen in a folder that was swapped for another of that name, which nothing tells of", async () => {
-  const parent = mkdtempSync(join(tmpdir(), "unacked-watch-"));
-  const [dir, other] = ["observers", "other"].map((name) => join(parent, name)) as [string, string];
+it.each([
+  ["that is watched", ""],
+  ["in the one that is watched", "src"],
+])("saves are seen in a folder %s, which was swapped for another of that name", async (_, above) => {
+  const root = mkdtempSync(join(tmpdir(), "unacked-watch-"));
+  const parent = join(root, above);
+  mkdirSync(parent, { recursive: true });
+  const [dir, other] = [join(parent, "observers"), join(root, "other")];
   for (const each of [dir, other]) {
     mkdirSync(each);
     writeFileSync(join(each, "feed.ts"), "0");
   }
   let seen = 0;
-  const unwatch = watchFolder(dir, () => (seen += 1), expect.fail);
+  const unwatch = watchFolder(watchedFolder(dir), () => (seen += 1), expect.fail, dir);
   try {
-    renameSync(dir, join(parent, "old"));
+    renameSync(dir, join(root, "old"));
     renameSync(other, dir);
     await eventually(() => expect(seen).toBeGreaterThan(0), { what: "it is seen that it is another" });
     const before = seen;
@@ -125,7 +130,7 @@ it("saves are seen in a folder that was swapped for another of that name, which 
     await eventually(() => expect(seen).toBeGreaterThan(before), { what: "the next save is seen" });
   } finally {
     unwatch();
-    rmSync(parent, { recursive: true });
+    rmSync(root, { recursive: true });
   }
 });
 
