@@ -130,14 +130,15 @@ describe("the results of a flow", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const four = [timedOut, timedOut, timedOut, timedOut];
-    const { flows, asked } = clientOf([over, ...four, undefined, ...four, page("page", "c1"), timedOut]);
+    const byProxy = new CallError("not-unacked", "answered 504", { request: "GET", status: 504 });
+    const { flows, asked } = clientOf([over, ...four, undefined, ...four, page("page", "c1"), timedOut, byProxy]);
     let failure: unknown;
     void flows
       .handle("f")
       .result()
       .catch((error: unknown) => (failure = error));
     await vi.advanceTimersByTimeAsync(120_000);
-    expect(failure).toBe(timedOut);
+    expect(failure).toBe(byProxy);
     const pages = asked.slice(1);
     expect([pages.filter((query) => !query.includes("cursor")).length, pages.length]).toEqual([10, 15]);
   });

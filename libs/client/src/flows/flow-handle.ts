@@ -55,7 +55,8 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
 
   /**
    * The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled, and with the
-   * CallError where a page of that could not be read in the client's own `timeoutMs`, five times in a row.
+   * CallError where a page of that could not be read in the client's own `timeoutMs`, five times in a row, each with the
+   * client's own repeats.
    */
   async result(options: WaitOptions = {}): Promise<ResultsOf<Steps>> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = options;

@@ -59,7 +59,8 @@ export async function untilOver<View>(
       if (signal?.aborted) throw signal.reason;
       if (inTime.isTimeUp) continue;
       if (!(error instanceof CallError && error.isPassing)) throw error;
-      timedOut = error.kind === "timed-out" ? timedOut + 1 : 0;
+      const isTooLong = error.kind === "timed-out" || error.status === 504; // a proxy's time was over first
+      timedOut = isTooLong ? timedOut + 1 : 0;
       if (timedOut >= mostTimedOut) throw error;
       failure = error;
       await pauseUntil(performance.now() + backoffMs(DELAYS, failures), endMs, signal);
