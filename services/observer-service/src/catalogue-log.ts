@@ -7,7 +7,7 @@ import type { Catalogue } from "./wire/messages.ts";
 /** What of the folder is not what its author may think it is. */
 export function logCatalogue({ unannounced, unknownFields, notOffered, broken }: Catalogue, log: Log): void {
   for (const { type, reason } of unannounced)
-    log.warn({ event: "no-json-schema", type, reason }, "the params of a type cannot be announced");
+    log.warn({ event: "no-json-schema", type, reason }, "a schema of a type cannot be announced");
   for (const { type, fields } of unknownFields)
     log.warn(
       { event: "unknown-fields", type, fields },

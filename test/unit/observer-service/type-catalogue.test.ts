@@ -36,6 +36,9 @@ test("So it is with the schemas of what they save, and it is bytes that count", 
     expect([types[7]?.checkpointSchema?.["type"], types[8]?.checkpointSchema]).toEqual(["object", {}]);
     expect(unannounced).toHaveLength(32);
   }
+  const { types, unannounced } = catalogueOf([describeType(saving("long", "x".repeat(300_000)))]);
+  expect(types[0]?.checkpointSchema).toEqual({});
+  expect(unannounced).toMatchObject([{ type: "long", reason: expect.stringContaining("may have 262144") }]);
 });
 
 test("What a type asks for is checked as its file is loaded, too: it may have been defined by an older SDK", () => {

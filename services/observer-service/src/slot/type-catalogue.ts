@@ -21,7 +21,7 @@ const MAX_SCHEMAS = 2_097_152;
 export interface Described {
   readonly type: string;
   readonly told: { readonly observer: ObserverTypeInfo } | { readonly task: TaskTypeEntry };
-  /** Why its params have no JSON Schema. */
+  /** Why its params, or what it saves, have no JSON Schema. */
   readonly reason: string | undefined;
   readonly unknownFields: readonly string[];
   readonly isolation: ObserverDefinition["isolation"];
@@ -39,10 +39,11 @@ export function describeType(definition: ObserverDefinition | TaskDefinition): D
   if (flaw) throw new SdkError("invalid-definition", `type ${type}: isolation${flaw}`);
   const { schema, reason } = boundedSchema(params);
   const info = { type, description: sendableText(description, 1_000), paramsSchema: schema };
+  const saved = isTaskDefinition(definition) ? undefined : definition.checkpoint && boundedSchema(definition.checkpoint);
   const told = isTaskDefinition(definition)
     ? { task: { ...info, ...ofTask(definition) } }
-    : { observer: { ...info, ...ofObserver(definition) } };
-  return { type, told, reason, unknownFields: [...unknownFieldsOf(definition)], isolation };
+    : { observer: { ...info, ...ofObserver(definition), ...(saved && { checkpointSchema: saved.schema }) } };
+  return { type, told, reason: reason ?? saved?.reason, unknownFields: [...unknownFieldsOf(definition)], isolation };
 }
 
 /** The types of a folder, in the order in which they were loaded. Those whose schemas would be too much are announced as types that accept everything. */
@@ -77,13 +78,12 @@ const acceptingAll = <Info extends ObserverTypeInfo | TaskTypeEntry>(info: Info)
 
 const TOO_MUCH = "with those of the types before it, it is more than a service announces";
 
-function ofObserver({ type, silence, start, checkpoint, onUpdate }: ObserverDefinition): Partial<ObserverTypeInfo> {
+function ofObserver({ type, silence, start, onUpdate }: ObserverDefinition): Partial<ObserverTypeInfo> {
   const flaw = silence && silenceFlaw(silence);
   if (flaw) throw new SdkError("invalid-definition", `type ${type}: silence${flaw}`);
   return {
     ...(start === "admitted" && { start }),
     ...(onUpdate && { onUpdate: true as const }),
-    ...(checkpoint && { checkpointSchema: boundedSchema(checkpoint).schema }),
     ...(silence && { silence }),
   };
 }
