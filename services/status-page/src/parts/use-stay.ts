@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type FocusEvent, useState } from "react";
 
 /**
  * Of a button that is of use for a while: after that it stays as long as it has the focus, which would be nowhere. Then its place does: what is pressed
@@ -12,7 +12,8 @@ export function useStay(isOfUse: boolean) {
     stay: {
       style: { visibility: isSeen ? ("visible" as const) : ("hidden" as const) },
       onFocus: () => setFocus("has"),
-      onBlur: () => setFocus("had"),
+      // A window that is left keeps its focus for when it is come back to.
+      onBlur: ({ currentTarget }: FocusEvent) => document.activeElement !== currentTarget && setFocus("had"),
     },
   };
 }

@@ -18,9 +18,12 @@ function giveOnward(leaving: HTMLElement): void {
   const group = leaving.closest("article");
   for (const one of [...beside(leaving), ...beside(group), leaving.closest("section")]) {
     if (!(one instanceof HTMLElement && one.hasAttribute("tabindex"))) continue;
+    const { top, bottom } = leaving.getBoundingClientRect();
+    const isSeen = bottom > 0 && top < window.innerHeight; // else who reads elsewhere would be taken away from there
     // Scrolled to only once the other is gone, when all is in its place.
     one.focus({ preventScroll: true });
-    return queueMicrotask(() => one.scrollIntoView({ block: "nearest" }));
+    if (isSeen) queueMicrotask(() => one.scrollIntoView({ block: "nearest" }));
+    return;
   }
 }
 

@@ -11,7 +11,15 @@ import { BackfillDialog } from "./backfill-dialog.tsx";
 
 /** Who asks again so soon after an answer was lost means the same run, which may have started; later, another one. */
 const SAME_RUN_MS = 60_000;
-const NOTHING_LOST = { id: "", atMs: Number.NEGATIVE_INFINITY };
+const NOTHING_LOST = { id: "", at: { sinceLoadMs: Number.NEGATIVE_INFINITY, wallMs: 0 } };
+
+/** One of them stands still while the computer sleeps, the other may be set. */
+const bothClocks = () => ({ sinceLoadMs: performance.now(), wallMs: Date.now() });
+
+function isJustNow(at: ReturnType<typeof bothClocks>): boolean {
+  const now = bothClocks();
+  return now.sinceLoadMs - at.sinceLoadMs < SAME_RUN_MS && Math.abs(now.wallMs - at.wallMs) < SAME_RUN_MS;
+}
 
 export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; onDone: () => void }) {
   const [asked, setAsked] = useState<"delete" | "backfill" | null>(null);
@@ -22,13 +30,13 @@ export function ScheduleActions({ schedule, onDone }: { schedule: ScheduleView; 
   const { isBusy, run: act } = useAction(onDone);
   const now = (action: () => Promise<string>) => () => act(action);
   const run = now(async () => {
-    const id = performance.now() - lost.current.atMs < SAME_RUN_MS ? lost.current.id : newUuid();
+    const id = isJustNow(lost.current.at) ? lost.current.id : newUuid();
     try {
       const { status } = await call("runSchedule", { path, body: { id } });
       lost.current = NOTHING_LOST;
       return status === "started" ? "It has started." : `It is ${status}.`;
     } catch (error) {
-      lost.current = { id, atMs: performance.now() };
+      lost.current = { id, at: bothClocks() };
       throw error;
     }
   });
