@@ -65,7 +65,7 @@ it.each(programs)("%s says at once that a Node is too old, and which would do", 
 
 it("A slot makes none of the schemas of messages: it would take longer than all else until it loads its folder", () => {
   const slot = readFileSync(join(ROOT, "services/observer-service/bundle/slot/main.js"), "utf8");
-  const withoutSchemas = ["messages/announced-types", "place-text", "text-lengths"].map(
+  const withoutSchemas = ["messages/announced-types", "place-text", "text-lengths", "thrown"].map(
     (name) => `libs/contracts/dist/${name}.js`,
   );
   expect(slot.match(/(?<=^\/\/ )libs\/contracts\S+/gm)?.toSorted()).toEqual(withoutSchemas);

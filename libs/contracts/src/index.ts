@@ -78,3 +78,4 @@ export * from "./states/states.ts";
 export * from "./states/task-states.ts";
 export * from "./states/task-status.ts";
 export * from "./text-lengths.ts";
+export * from "./thrown.ts";

@@ -1,10 +1,8 @@
-import { type ErrorText, MAX_STACK } from "@unacked/contracts";
+import { type ErrorText, isErrorLike, MAX_STACK, messageWithCauses, readText } from "@unacked/contracts";
 import { errorOf } from "@unacked/sdk";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
-/** What an error was caused by, and what that was caused by. */
-const MAX_CAUSES = 3;
 /** How many characters of a stack are looked at: an author's code may make it as long as it likes. */
 const MAX_STACK_READ = 65_536;
 const REPLACEMENT = "\uFFFD";
@@ -15,8 +13,11 @@ const REPLACEMENT = "\uFFFD";
  */
 export function errorText(thrown: unknown): ErrorText {
   if (isErrorLike(thrown)) {
-    const name = textOf(() => thrown.name) || "Error";
-    return { name: sendableText(name, MAX_NAME), message: sendableText(messageOf(thrown), MAX_MESSAGE) };
+    const name = readText(() => thrown.name) || "Error";
+    return {
+      name: sendableText(name, MAX_NAME),
+      message: sendableText(messageWithCauses(thrown, MAX_MESSAGE), MAX_MESSAGE),
+    };
   }
   return errorText(errorOf(thrown));
 }
@@ -24,7 +25,7 @@ export function errorText(thrown: unknown): ErrorText {
 /** The same with where it was thrown, as far as that is known: for operators. */
 export function thrownText(thrown: unknown): ErrorText {
   const error = errorText(thrown);
-  const own = isErrorLike(thrown) ? textOf(() => thrown.message) : error.message;
+  const own = isErrorLike(thrown) ? readText(() => thrown.message) : error.message;
   const stack = positionsOf(stackOf(thrown) ?? "", own);
   return stack === "" ? error : { ...error, stack };
 }
@@ -36,7 +37,7 @@ export function asError({ name, message, stack = "" }: ErrorText): Error {
 
 /** As Node would print it, with name and message: for the service's own log. */
 export function stackOf(thrown: unknown): string | undefined {
-  return isErrorLike(thrown) ? textOf(() => thrown.stack) || undefined : undefined;
+  return isErrorLike(thrown) ? readText(() => thrown.stack) || undefined : undefined;
 }
 
 /** The lines `at …`, as many as fit. The message stands before them and may have such lines itself. */
@@ -61,52 +62,4 @@ function positionsOf(stack: string, message: string): string {
 export function sendableText(text: string, maxLength: number): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   return Buffer.from(cut.replaceAll("\0", REPLACEMENT), "utf8").toString("utf8");
-}
-
-interface ErrorLike {
-  name?: unknown;
-  message?: unknown;
-  stack?: unknown;
-  cause?: unknown;
-  errors?: unknown;
-}
-
-/** Its own and those of its causes, but for what a message says already. */
-function messageOf(thrown: ErrorLike): string {
-  // To look for one text in another takes, at the worst, the product of their lengths. One more than may be sent: it says that it was cut.
-  let text = textOf(() => thrown.message).slice(0, MAX_MESSAGE + 1);
-  let cause = causeOf(thrown);
-  for (let i = 0; i < MAX_CAUSES && isErrorLike(cause); i += 1) {
-    const error = cause;
-    const message = textOf(() => error.message).slice(0, MAX_MESSAGE);
-    if (message !== "" && !text.includes(message)) text = text === "" ? message : `${text}: ${message}`;
-    cause = causeOf(error);
-  }
-  return text;
-}
-
-/** Of an AggregateError its first: `connect` to a name with two addresses throws one without a message. */
-function causeOf(error: ErrorLike): unknown {
-  try {
-    return error.cause ?? (Array.isArray(error.errors) ? (error.errors as unknown[])[0] : undefined);
-  } catch {
-    return undefined;
-  }
-}
-
-function isErrorLike(thrown: unknown): thrown is ErrorLike {
-  try {
-    return thrown instanceof Error || (typeof thrown === "object" && thrown !== null && "message" in thrown);
-  } catch {
-    return false; // a proxy with a trap that throws
-  }
-}
-
-function textOf(read: () => unknown): string {
-  try {
-    const value = read();
-    return value === undefined ? "" : String(value);
-  } catch {
-    return "(it could not be read)";
-  }
 }
