@@ -53,6 +53,7 @@ const PLACES = [
       ...within(`${MANAGER}adapters/postgres/`, "connection/", "statements/", "upkeep/"),
     ],
   })),
+  { in: `${MANAGER}adapters/postgres/migrations/migrations.ts`, may: [`${MANAGER}adapters/postgres/migrations/`] },
   { in: `${MANAGER}adapters/postgres/migrations/`, may: ["typeorm"] },
   // What is described, then what answers, then what listens.
   {

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { MigrationInterface, QueryRunner } from "typeorm";
 import { expect, onTestFinished, test } from "vitest";
-import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import {
   describeDatabaseError,
   isLocked,
 } from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
+import { migrate } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";

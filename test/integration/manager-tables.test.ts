@@ -1,6 +1,7 @@
 import type { DataSource, EntityMetadata } from "typeorm";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { migrate } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { keptLog } from "../support/servers/books.ts";
 import { freshDatabase } from "../support/servers/servers.ts";
 

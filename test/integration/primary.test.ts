@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
-import { createDataSource, migrate } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { migrate } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
 import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { PrimaryClient } from "../../services/observer-manager/src/adapters/postgres/connection/primary-pool.ts";

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  createDataSource,
-  migrate,
-} from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { migrate } from "../../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { runStatement } from "./statements.ts";
 
 const silent = () => undefined;

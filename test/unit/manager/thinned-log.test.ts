@@ -1,7 +1,7 @@
 import { PublishError } from "@unacked/broker";
 import { newMessageId } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { logIdleConnectionLost } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
+import { logIdleConnectionLost } from "../../../services/observer-manager/src/adapters/postgres/connection/typeorm-log.ts";
 import { Loop } from "../../../services/observer-manager/src/operations/loop.ts";
 import { ThinnedLog } from "../../../services/observer-manager/src/operations/thinned-log.ts";
 import { keptLog } from "../../support/servers/books.ts";

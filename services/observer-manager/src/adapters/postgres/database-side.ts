@@ -9,14 +9,16 @@ import type { ManagerReads } from "../../operations/manager-reads.ts";
 import type { AskQueues } from "../../operations/pools/pool-queues.ts";
 import { missingActions, onActionsCommitted } from "./access/committed-actions.ts";
 import { adoptRestoredRows } from "./books/restored-rows.ts";
-import { areNew, createDataSource, migrate } from "./connection/data-source.ts";
+import { createDataSource } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
 import { describeBeforeBooks, describeDatabaseError, isLocked } from "./connection/database-error.ts";
 import { databaseUrls } from "./connection/database-urls.ts";
+import { migrate } from "./connection/migrate.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
 import { warnOfSchemaCreators } from "./connection/schema-creators.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
+import { areNew } from "./migrations/migrations.ts";
 import { postgresReads } from "./postgres-reads.ts";
 import { postgresStores, type Stores } from "./postgres-stores.ts";
 

@@ -1,0 +1,46 @@
+import { DataSource, type DataSourceOptions, MigrationExecutor } from "typeorm";
+import { IDLE_IN_TRANSACTION_MS } from "./data-source.ts";
+
+/** Any number, the same for all managers: the key of the lock that lets one of them migrate at a time. */
+const MIGRATION_LOCK_KEY = 7_026_517_001;
+
+/** Also between two transactions. PostgreSQL 13 does not know it. */
+const END_WHEN_IDLE =
+  "SELECT set_config('idle_session_timeout', $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'";
+/** Whatever the server, the database or the role has as defaults. PostgreSQL has the last one from 17 on. */
+const UNLIMITED = `
+  SELECT set_config(name, '0', false) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
+/**
+ * Whoever waits for a table has all wait who come after: managers that serve. What is held for longer, as by a dump, is waited for by trying again.
+ */
+const LOCKED_FOR_MS = 2_000;
+const GIVE_UP_LOCKED = "SELECT set_config('lock_timeout', $1, false)";
+const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
+
+/**
+ * Brings the schema up to date. Comes in: an initialised DataSource. Guarantees: all migrations applied, also when several
+ * managers start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle
+ * leaves the old schema (one transaction) and no lock (it belongs to the session, which PostgreSQL ends where its manager is frozen, or on a machine
+ * that is gone without a word). So does a table that another holds for long: it rejects, to be tried again, rather than have all wait behind it. Answers the names of those it applied. It works on a connection of its own, since neither waiting for the lock nor a
+ * migration should meet a limit of time, ours or one of the database's; a database that goes without a word meanwhile is found out by TCP.
+ * @param idleMs for so long its session may ask nothing
+ */
+export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTION_MS): Promise<string[]> {
+  const { Client, primary } = (dataSource.options as { extra: Record<string, unknown> }).extra;
+  const extra = { Client, primary, ...KEPT_ALIVE, idle_in_transaction_session_timeout: idleMs };
+  const options = { ...dataSource.options, entities: [], poolSize: 1, extra } as DataSourceOptions;
+  const own = await new DataSource(options).initialize();
+  try {
+    const session = own.createQueryRunner();
+    await session.query(END_WHEN_IDLE, [String(idleMs)]);
+    await session.query(UNLIMITED);
+    await session.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK_KEY]);
+    await session.query(GIVE_UP_LOCKED, [String(LOCKED_FOR_MS)]);
+    const applied = await new MigrationExecutor(own, session).executePendingMigrations();
+    await session.release();
+    return applied.map((migration) => migration.name);
+  } finally {
+    await own.destroy(); // ends the session, and with it the lock
+  }
+}
