@@ -1,7 +1,7 @@
 import type { AuditEntry, TaskId } from "@unacked/contracts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { PostgresTaskBulkStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
+import { PostgresTaskBulkStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-bulk-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import type { Called } from "../support/rest/rest-client.ts";

@@ -6,9 +6,9 @@ import { createDataSource } from "../../services/observer-manager/src/adapters/p
 import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
 import { PostgresFlowStore } from "../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-failure-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
+import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-failure-store.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";

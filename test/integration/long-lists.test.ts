@@ -4,7 +4,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import { beforeAll, expect, test } from "vitest";
 import { readRuns } from "../../services/observer-manager/src/adapters/postgres/books/run-rows.ts";
 import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
-import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
+import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-proof-store.ts";
 import type { TaskProof } from "../../services/observer-manager/src/operations/tasks/task-prover.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { putReady } from "../support/system/waiting-tasks.ts";

@@ -3,7 +3,7 @@ import { EntityManager } from "typeorm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { type Definition, definitionOf } from "../../services/observer-manager/src/domain/schedules/definition.ts";
 import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";

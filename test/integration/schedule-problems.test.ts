@@ -2,7 +2,7 @@ import { PutSchedule } from "@unacked/contracts";
 import { afterEach, expect, it } from "vitest";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { ScheduleFirer } from "../../services/observer-manager/src/operations/schedules/schedule-firer.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,13 +1,13 @@
 import { type ChangeTaskType, CreateTask, newTaskId, type StartTask, type TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import {
   BEFORE_AT_ONCE,
   INSERT_AT_ONCE,
-} from "../../services/observer-manager/src/adapters/postgres/tasks/task-insert-statements.ts";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+} from "../../services/observer-manager/src/adapters/postgres/tasks/creations/task-insert-statements.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { insertAtOnce, type SenderAtOnce } from "../../services/observer-manager/src/operations/tasks/insert-at-once.ts";

@@ -1,7 +1,7 @@
 import { MAX_AUDITED_TARGETS, type StartTask } from "@unacked/contracts";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
-import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
+import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";

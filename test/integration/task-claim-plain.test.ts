@@ -1,9 +1,9 @@
 import type { ChangeTaskType } from "@unacked/contracts";
 import type { DataSource, QueryRunner } from "typeorm";
 import { beforeAll, expect, test } from "vitest";
-import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
-import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim-plain.ts";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim.ts";
+import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim-plain.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import { type Queryable, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { proves } from "../support/runs/counts.ts";
 import { isTurnOf } from "../support/runs/turns.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { PostgresSilenceStore } from "../../services/observer-manager/src/adapters/postgres/services/silence-store.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
+import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-proof-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 
 /* What was written of tasks before PostgreSQL's clock was set back by an hour: none of it stands still until that hour comes again. */

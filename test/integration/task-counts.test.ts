@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
-import { countTasks } from "../../services/observer-manager/src/adapters/postgres/tasks/task-counts.ts";
+import { countTasks } from "../../services/observer-manager/src/adapters/postgres/tasks/figures/task-counts.ts";
 import { useBooks } from "../support/servers/books.ts";
 
 /* By what autoscalers and alerts go: how many workers would leave no task waiting for one, and for how long one has. */

@@ -3,7 +3,7 @@ import pg from "pg";
 import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, openBooks, type TestBooks } from "../support/servers/books.ts";
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,6 +1,6 @@
 import type { TaskFigures, TaskFiguresNow, TaskTypeFigures } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
-import { PostgresTaskFigureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-figure-store.ts";
+import { PostgresTaskFigureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/figures/task-figure-store.ts";
 import { bucketInSql, bucketOf } from "../../services/observer-manager/src/domain/tasks/running-times.ts";
 import { eventually } from "../support/eventually.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";

@@ -2,7 +2,7 @@ import { SupervisedConnection } from "@unacked/broker";
 import { EXCHANGES, newServiceId, TASK_STATE_KEY, TASK_STATE_QUEUE, taskStateQueue } from "@unacked/contracts";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { TaskStateConsumer } from "../../services/observer-manager/src/adapters/amqp/tasks/task-state-consumer.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";

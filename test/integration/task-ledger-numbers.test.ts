@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { TaskEventBatch } from "@unacked/contracts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Portions } from "../../services/observer-manager/src/adapters/amqp/deliveries/portions.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { untilWait } from "../support/servers/lock-waits.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { COMPLETIONS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-completions.ts";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
-import { ENDS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ends.ts";
-import { RELEASES, RETURNS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-returns.ts";
-import { STARTS } from "../../services/observer-manager/src/adapters/postgres/tasks/task-starts.ts";
+import { COMPLETIONS } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-completions.ts";
+import { ENDS } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ends.ts";
+import { RELEASES, RETURNS } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-returns.ts";
+import { STARTS } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-starts.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { putReady } from "../support/system/waiting-tasks.ts";
 

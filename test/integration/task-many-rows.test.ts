@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TaskPage } from "@unacked/contracts";
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/task-days.ts";
+import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";

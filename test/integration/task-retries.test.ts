@@ -1,8 +1,8 @@
 import type { TakenTask, TaskId } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
-import { PostgresTaskBulkStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-bulk-store.ts";
-import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-failure-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
+import { PostgresTaskBulkStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-bulk-store.ts";
+import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-failure-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { Takers } from "../support/rest/takers.ts";

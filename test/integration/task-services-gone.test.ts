@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { TaskEventBatch } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
-import { PostgresTaskFigureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-figure-store.ts";
-import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
+import { PostgresTaskFigureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/figures/task-figure-store.ts";
+import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
 import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { taskLedgerOn } from "../support/tasks/task-ledger.ts";

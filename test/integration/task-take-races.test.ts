@@ -1,7 +1,7 @@
 import type { SendId, TaskId } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
-import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take.ts";
-import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take.ts";
+import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { TaskTakeDesk } from "../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";

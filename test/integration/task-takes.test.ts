@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { TakenTask, TaskId } from "@unacked/contracts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim.ts";
-import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/task-claim-plain.ts";
-import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-proof-store.ts";
-import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-queue-store.ts";
-import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/task-take-store.ts";
+import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim.ts";
+import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim-plain.ts";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
+import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
+import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-proof-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
 import { eventually } from "../support/eventually.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type EventBatch, type ObserverTypeInfo, type ServiceId, TaskEventBatch } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
-import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { ANNOUNCED } from "../../services/observer-manager/src/adapters/postgres/tasks/task-services.ts";
 import { PostgresTypeDirectory } from "../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { readStandings } from "../../services/observer-manager/src/adapters/postgres/balance/pool-standings.ts";
 import { unservedTypes } from "../../services/observer-manager/src/adapters/postgres/overview/unserved-types.ts";
-import { viewOf } from "../../services/observer-manager/src/adapters/postgres/tasks/postgres-task-store.ts";
+import { viewOf } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { putObserver, putService, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();

@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import { PostgresTaskLedgerStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-ledger-store.ts";
+import { PostgresTaskLedgerStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
 import { TaskLedger } from "../../../services/observer-manager/src/operations/tasks/task-ledger.ts";
 
 type Parts = ConstructorParameters<typeof TaskLedger>[0];

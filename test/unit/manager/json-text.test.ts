@@ -3,7 +3,7 @@ import {
   type FlowTaskRow,
   toFlowTaskView,
 } from "../../../services/observer-manager/src/adapters/postgres/flows/flow-view.ts";
-import { type TaskRow, toTaskView } from "../../../services/observer-manager/src/adapters/postgres/tasks/task-view.ts";
+import { type TaskRow, toTaskView } from "../../../services/observer-manager/src/adapters/postgres/tasks/views/task-view.ts";
 import { toLogEntry } from "../../../services/observer-manager/src/domain/logs/log-entry.ts";
 
 const nested = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;

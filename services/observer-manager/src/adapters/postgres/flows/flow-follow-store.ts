@@ -11,7 +11,7 @@ import {
 import type { FlowFollowStore, Followed } from "../../../operations/flows/flow-store.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { Looks } from "../statements/looks.ts";
-import { REQUEST_CANCEL } from "../tasks/postgres-task-store.ts";
+import { REQUEST_CANCEL } from "../tasks/desk/postgres-task-store.ts";
 import { refusalsOf } from "../tasks/task-refusals.ts";
 import * as sql from "./flow-follow-statements.ts";
 

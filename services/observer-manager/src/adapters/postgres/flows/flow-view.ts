@@ -10,7 +10,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import { fromJsonText } from "../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { TypeStanding } from "../../../domain/tasks/task-limits.ts";
-import { waitOfRow } from "../tasks/task-view.ts";
+import { waitOfRow } from "../tasks/views/task-view.ts";
 
 export interface FlowRow {
   id: string;

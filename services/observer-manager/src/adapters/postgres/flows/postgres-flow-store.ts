@@ -6,7 +6,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { SqlConditions } from "../statements/sql-conditions.ts";
-import { TaskStandings } from "../tasks/task-standings.ts";
+import { TaskStandings } from "../tasks/views/task-standings.ts";
 import { Statistics } from "../upkeep/statistics.ts";
 import { rerunFlow } from "./flow-rerun.ts";
 import { insertFlow, isDigestOf } from "./flow-rows.ts";

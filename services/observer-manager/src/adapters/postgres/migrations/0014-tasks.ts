@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
  * docs/decisions/0011-tasks.md. `tasks` holds what is not over, and stays as small as that; `ended_tasks` is partitioned by the day
- * (UTC) of the end: partitions are made ahead and dropped by age (tasks/task-days.ts). At a million rows each the indexes of
+ * (UTC) of the end: partitions are made ahead and dropped by age (tasks/upkeep/task-days.ts). At a million rows each the indexes of
  * `tasks` take about 190 MB, those of a day of `ended_tasks` about 240 MB.
  *
  * `unacked_now()`: by which what is due is due; tests shift it (`ALTER DATABASE … SET unacked.clock_shift = '1 hour'`).

@@ -4,7 +4,7 @@ import type { UnservedType } from "../../../domain/overview/facts.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
-import { MAY_LIVE, mayBeServed } from "../tasks/unheard-services.ts";
+import { MAY_LIVE, mayBeServed } from "../tasks/views/unheard-services.ts";
 
 const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;
 const HAS = (type: string): string => `s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type}))`;

@@ -11,8 +11,8 @@ import {
   type TimerDecision,
 } from "../../../operations/requests/request-store.ts";
 import { rethrowRefused } from "../statements/refused.ts";
-import { countCreated } from "../tasks/task-created.ts";
-import { insertBeside } from "../tasks/task-insert-beside.ts";
+import { countCreated } from "../tasks/creations/task-created.ts";
+import { insertBeside } from "../tasks/creations/task-insert-beside.ts";
 import { cancelTimers } from "../timers/timer-cancel.ts";
 import { putTimers } from "../timers/timer-put.ts";
 import { timersAmong } from "../timers/timer-view.ts";

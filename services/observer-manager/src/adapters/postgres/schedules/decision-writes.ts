@@ -5,8 +5,8 @@ import { scheduleActor } from "../../../operations/schedules/schedule-actor.ts";
 import type { Decided, NewOccurrence, ScheduleDecision } from "../../../operations/schedules/schedule-store.ts";
 import type { InsertOutcome, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
 import { GivenRows } from "../statements/given-rows.ts";
-import { cancelTasks } from "../tasks/task-bulk-store.ts";
-import { insertEach } from "../tasks/task-children.ts";
+import { cancelTasks } from "../tasks/desk/task-bulk-store.ts";
+import { insertEach } from "../tasks/ledger/task-children.ts";
 import { isoOf } from "./schedule-rows.ts";
 
 interface Written {

@@ -11,7 +11,7 @@ const THOUGHT_EMPTY = `
  * For tables that are empty for days and then hold thousands of rows. Where a vacuum or an analysis has found one empty, PostgreSQL plans for one row
  * until the next, however many there are by then, and joins by a loop through all of both sides: flows of 3,000 tasks took 20 times as long.
  * So once some hundreds are added, such a table is analyzed, which takes some 50 ms. (What is on a path of thousands a second is written so that
- * it does not matter: tasks/told-words.ts.)
+ * it does not matter: tasks/ledger/told-words.ts.)
  */
 export class Statistics {
   readonly #dataSource: DataSource;

@@ -1,0 +1,124 @@
+import type { SendId } from "@unacked/contracts";
+import { prepared } from "../../statements/prepared.ts";
+import { IS_LIMITED, ORDER } from "../claims/claim-terms.ts";
+
+/** What is asked for, a row each. */
+const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
+      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)`;
+
+export interface FreshRow {
+  id: string;
+  status: "Scheduled" | "Ready" | "Sent";
+  sendId: SendId | null;
+}
+
+/** When what this transaction inserts is created, and due where it has no time of its own: the same of all, and so not told of each. */
+export const TIMES = prepared('SELECT now() AS "createdAt", unacked_now() AS "dueAt"');
+
+export interface Times {
+  createdAt: Date;
+  dueAt: Date;
+}
+
+const RETURNED = "id, status, send_id";
+const FRESH = 'SELECT id, status, send_id AS "sendId" FROM fresh';
+
+/** Asked once, and not for each row. */
+const NOW = "(SELECT unacked_now())";
+
+const inserting = (order: string, conflict: string): string =>
+  prepared(`
+  WITH fresh AS (
+    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
+    SELECT id, type, params::jsonb, pool, priority, coalesce(start_at, ${NOW}), max_attempts,
+           CASE WHEN start_at > ${NOW} THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
+    FROM ${ASKED}
+    ${order}
+    ${conflict} RETURNING ${RETURNED})
+  ${FRESH}`);
+
+/** Where some ids are chosen; and where all are made here, and without keys: nothing can be there already. A row that need not look costs a seventh less. */
+interface Inserts {
+  any: string;
+  ofNew: string;
+}
+
+/**
+ * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
+ * no two of such batches wait for each other.
+ */
+export const INSERT: Inserts = {
+  any: inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING"),
+  ofNew: inserting("", ""),
+};
+
+/**
+ * Before INSERT_AT_ONCE, in its transaction: a change of limits locks the table, and so is answered when what is being sent is to be seen, and counts it.
+ * A manager that is frozen in between holds a change up for no longer.
+ */
+export const BEFORE_AT_ONCE = [
+  "SET LOCAL idle_in_transaction_session_timeout = '5s'",
+  "LOCK TABLE task_types IN ROW SHARE MODE",
+].map(prepared);
+
+/** How many workers something takes, as SQL: where no type of the pool takes batches, each task one. */
+interface Workers {
+  /** What is in flight in the pool; no more than the window need be found. */
+  inFlight: string;
+  /** What of `asked` is due. */
+  asked: string;
+  steps?: string;
+}
+
+const IS_SENT = "has_room AND NOT is_later";
+/** One random UUID a statement, of which each takes its place for the last twelve digits: 1 µs each is what randomness costs PostgreSQL. */
+const SEND_ID = "(sending.sends || lpad(to_hex(place), 12, '0'))::uuid";
+
+const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL";
+
+/**
+ * Of those without keys, all of the pool $10, whose services have the types $12: what is due is Sent as it is created, where nothing else is due in the
+ * pool (or waits to be Ready, in any), the window $11 has room for all that is due, and no type of the pool is limited. Otherwise it is Ready. No
+ * lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
+ * Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
+ */
+const insertingAtOnce = (workers: Workers): Inserts => ({
+  any: insertAtOnce(workers, "ON CONFLICT DO NOTHING"),
+  ofNew: insertAtOnce(workers, ""),
+});
+
+const insertAtOnce = ({ inFlight, asked, steps = "" }: Workers, conflict: string): string =>
+  prepared(`
+  WITH asked AS MATERIALIZED (
+    SELECT *, coalesce(start_at, ${NOW}) AS due_at, start_at > ${NOW} IS TRUE AS is_later FROM ${ASKED}
+  )${steps}, room AS MATERIALIZED (
+    SELECT CASE WHEN EXISTS (SELECT FROM task_types WHERE type = ANY($12::text[]) AND ${IS_LIMITED}) THEN 0
+      WHEN EXISTS (SELECT FROM asked WHERE type <> ALL($12::text[])) THEN 0
+      WHEN (SELECT true FROM tasks WHERE pool = $10 AND status = 'Ready' ORDER BY ${ORDER} LIMIT 1) THEN 0
+      WHEN (SELECT true FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT 1) THEN 0
+      ELSE $11::int - ${inFlight} END AS room
+  ), sending AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, room >= ${asked} AS has_room, left(gen_random_uuid()::text, 24) AS sends FROM room
+  ), fresh AS (
+    INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, parent_id, status, send_id, sends, sent_at)
+    SELECT id, type, params::jsonb, pool, priority, due_at, max_attempts, parent_id,
+           CASE WHEN is_later THEN 'Scheduled' WHEN has_room THEN 'Sent' ELSE 'Ready' END,
+           CASE WHEN ${IS_SENT} THEN ${SEND_ID} END, (${IS_SENT})::int, CASE WHEN ${IS_SENT} THEN at END
+    FROM asked, sending ${conflict} RETURNING ${RETURNED})
+  ${FRESH}`);
+
+export const INSERT_AT_ONCE = insertingAtOnce({
+  inFlight: `(SELECT count(*) FROM (SELECT FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11) flight)`,
+  asked: "(SELECT count(*) FROM asked WHERE NOT is_later)",
+});
+
+/** The same where the types $13 take batches of $14: a call takes one worker, as CLAIM_CALLS has it. What is Sent here has one `sent_at`. */
+export const INSERT_CALLS_AT_ONCE = insertingAtOnce({
+  steps: ", sizes AS MATERIALIZED (SELECT * FROM unnest($13::text[], $14::int[]) AS s (type, size))",
+  inFlight: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0)::int FROM (
+        SELECT type, count(*) AS n FROM (
+          SELECT type, sent_at FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11::bigint * (SELECT max(size) FROM sizes)) flight
+        GROUP BY type, sent_at) rounds LEFT JOIN sizes USING (type))`,
+  asked: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0) FROM (
+        SELECT type, count(*) AS n FROM asked WHERE NOT is_later GROUP BY type) due LEFT JOIN sizes USING (type))`,
+});

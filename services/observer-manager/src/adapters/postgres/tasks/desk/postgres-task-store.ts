@@ -1,0 +1,203 @@
+import {
+  type ChangeTask,
+  MAX_TASK_COUNT,
+  type SendId,
+  TASK_OVER_STATUSES,
+  type TaskId,
+  type TaskTypeInfo,
+  type TaskView,
+} from "@unacked/contracts";
+import type { DataSource, EntityManager } from "typeorm";
+import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
+import type {
+  AtOnce,
+  Creation,
+  InsertOutcome,
+  TaskQuery,
+  TaskStore,
+  TaskTypeStore,
+} from "../../../../operations/tasks/task-store.ts";
+import type { LivePool, LivePools } from "../../../../operations/types/unknown-type.ts";
+import { recordActions } from "../../access/audit-rows.ts";
+import { transact } from "../../connection/transaction.ts";
+import { againAfterDeadlock } from "../../statements/deadlock.ts";
+import { type LiveAndEnded, listNewest } from "../../statements/live-and-ended.ts";
+import { prepared } from "../../statements/prepared.ts";
+import { rethrowRefused } from "../../statements/refused.ts";
+import { SqlConditions } from "../../statements/sql-conditions.ts";
+import { livePools } from "../../types/type-reads.ts";
+import { TypesByHash, type TypesRow } from "../../types/types-by-hash.ts";
+import { Vacuum } from "../../upkeep/vacuum.ts";
+import { countCreated } from "../creations/task-created.ts";
+import { insertBeside } from "../creations/task-insert-beside.ts";
+import { CANCELLED } from "../ended-task-rows.ts";
+import { refusalsOf } from "../task-refusals.ts";
+import { TASK_SERVICE_LIVES } from "../task-services.ts";
+import { viewsOf } from "../views/task-standings.ts";
+import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "../views/task-view.ts";
+import { reviveOne } from "./task-revival.ts";
+
+/** One that is being cancelled goes on with what came after that: that is dropped by another cancel. */
+export const TO_CANCEL = "(cancel_requested_at IS NULL OR next_params IS NOT NULL)";
+const LOCK = `
+  SELECT status, pool, send_id AS "sendId", priority, ${TO_CANCEL} AS "isToCancel" FROM tasks WHERE id = $1 FOR UPDATE`;
+const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
+export const REQUEST_CANCEL =
+  "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
+export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
+
+const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
+
+/** A handful of rows; without the types of the hashes $2. */
+const LIVE_TYPES = prepared(`
+  SELECT g.types_hash::text AS hash, g.services, pg_column_size(s.types) AS bytes,
+         CASE WHEN g.types_hash <> ALL($2::bigint[]) THEN s.types END AS types, ARRAY(SELECT type FROM task_types WHERE outside) AS outside
+  FROM (SELECT types_hash, count(*)::int AS services, (array_agg(id))[1] AS id FROM task_services
+        WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types_hash) g JOIN task_services s USING (id)`);
+
+/** Indexes: tasks_newest, tasks_of_type, tasks_in_flight, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
+const TASKS: LiveAndEnded = {
+  live: { table: "tasks", columns: LIVE_COLUMNS, parts: [WAITING, IN_FLIGHT] },
+  ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
+  overStatuses: TASK_OVER_STATUSES,
+  maxCount: MAX_TASK_COUNT,
+  large: ["params", "output", "last_error", "story"],
+};
+
+/** It is not claimed, and leaves a dead row all the same. */
+const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
+
+interface LockedRow {
+  status: string;
+  pool: string;
+  sendId: SendId;
+  priority: number;
+  isToCancel: boolean;
+}
+
+/** What a creation is held against. */
+type TaskType = Pick<TaskTypeInfo, "type" | "paramsSchema">;
+type LiveTypesRow = TypesRow<TaskType> & { services: number; outside: string[] };
+
+export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
+  readonly #dataSource: DataSource;
+  readonly #types = new TypesByHash<TaskType>();
+  readonly #vacuum: Vacuum;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+    this.#vacuum = new Vacuum(dataSource, "tasks");
+  }
+
+  async insert(tasks: Creation[], sending?: AtOnce): Promise<InsertOutcome[]> {
+    const write = () =>
+      transact(this.#dataSource, async (tx, unawaited) =>
+        countCreated(tx, tasks, await insertBeside(tx, tasks, unawaited, sending), unawaited),
+      );
+    // The ledger may lock two of the tasks that have these keys the other way round.
+    const outcomes = await againAfterDeadlock(write).catch(rethrowRefused);
+    if (sending !== undefined) this.#vacuum.changed(outcomes.filter(isSent).length);
+    return outcomes;
+  }
+
+  async find(id: TaskId): Promise<TaskView | undefined> {
+    return await viewOf(this.#dataSource, id);
+  }
+
+  async findOver(ids: TaskId[]): Promise<TaskId[]> {
+    const rows = await this.#dataSource.query<{ id: TaskId }[]>(ENDED_AMONG, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async list(query: TaskQuery): ReturnType<TaskStore["list"]> {
+    const { rows, ...page } = await listNewest<TaskRow>(this.#dataSource, TASKS, query, () => conditionsOf(query));
+    return { ...page, items: await viewsOf(this.#dataSource, rows) };
+  }
+
+  cancel(id: TaskId, action: Action): ReturnType<TaskStore["cancel"]> {
+    return this.#write(async (tx) => {
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
+      if (live === undefined) return { kind: (await viewOf(tx, id)) === undefined ? "not-found" : "was-over" } as const;
+      const isRunning = live.status === "Running";
+      await (isRunning ? tx.query(REQUEST_CANCEL, [[id]]) : tx.query(CANCELLED, [[id]]));
+      if (!isRunning || live.isToCancel) await recordActions(tx, [doneToTasks(action, [id])]);
+      const refuse = await refusalsOf(tx, live.status === "Sent" ? [{ id, ...live }] : []);
+      return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
+    });
+  }
+
+  change(id: TaskId, { priority }: ChangeTask, action: Action): ReturnType<TaskStore["change"]> {
+    return this.#write(async (tx) => {
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
+      if (live !== undefined && live.priority !== priority) {
+        await tx.query(PRIORITY, [id, priority]);
+        await recordActions(tx, [doneToTasks(action, [id])]);
+      }
+      const task = await viewOf(tx, id);
+      if (task === undefined) return { kind: "not-found" } as const;
+      return live === undefined ? ({ kind: "was-over" } as const) : ({ kind: "changed", task } as const);
+    });
+  }
+
+  retry(id: TaskId, action: Action): ReturnType<TaskStore["retry"]> {
+    return this.#write(async (tx) => {
+      const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
+      const before = live === undefined ? await viewOf(tx, id) : undefined;
+      if (live === undefined && before === undefined) return { kind: "not-found" } as const;
+      const mayBe = live === undefined ? before?.status !== "Completed" : live.status === "Scheduled";
+      if (!mayBe) return { kind: "not-retryable" } as const;
+      if (before?.flow) return { kind: "of-flow", flowId: before.flow.id } as const;
+      if (before === undefined) await tx.query(MAKE_DUE, [[id]]);
+      const revival = before && (await reviveOne(tx, before));
+      if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
+      // Two at once: the other one has revived it, and it may be Sent by now.
+      if (revival?.kind !== "gone") await recordActions(tx, [doneToTasks(action, [id])]);
+      return { kind: "retried", task: (await viewOf(tx, id)) as TaskView } as const;
+    });
+  }
+
+  /** The ledger may lock what this does the other way round. */
+  #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
+    return againAfterDeadlock(() => this.#dataSource.transaction(work));
+  }
+
+  async thereAmong(ids: TaskId[]): Promise<TaskId[]> {
+    const rows = await this.#dataSource.query<{ id: TaskId }[]>(THERE_AMONG, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async liveTypes(pool: string): ReturnType<TaskTypeStore["liveTypes"]> {
+    const rows = await this.#types.read((known) => this.#dataSource.query<LiveTypesRow[]>(LIVE_TYPES, [pool, known]));
+    return {
+      services: rows.reduce((sum, row) => sum + row.services, 0),
+      types: rows.flatMap((row) => row.types),
+      outside: rows[0]?.outside ?? [],
+    };
+  }
+
+  livePools(): Promise<LivePool[]> {
+    return livePools(this.#dataSource);
+  }
+}
+
+export function conditionsOf({
+  statuses,
+  type,
+  pool,
+  idStart,
+}: Pick<TaskQuery, "statuses" | "type" | "pool" | "idStart">): SqlConditions {
+  const conditions = new SqlConditions();
+  if (statuses !== undefined) conditions.and("status = ANY(?)", statuses);
+  if (type !== undefined) conditions.and("type = ?", type);
+  if (pool !== undefined) conditions.and("pool = ?", pool);
+  if (idStart !== undefined) {
+    const digits = idStart.replaceAll("-", "");
+    conditions.and("id BETWEEN ?::uuid AND ?::uuid", digits.padEnd(32, "0"), digits.padEnd(32, "f"));
+  }
+  return conditions;
+}
+
+export async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {
+  const [view] = await viewsOf(db, await db.query<TaskRow[]>(FIND_ONE, [[id]]));
+  return view;
+}

@@ -1,0 +1,46 @@
+import type { DataSource } from "typeorm";
+import type { TaskCounts } from "../../../../operations/tasks/task-store.ts";
+import { intSum } from "../../statements/int-sum.ts";
+import { COUNTED } from "../claims/claim-terms.ts";
+import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "../task-services.ts";
+
+/** All of `tasks` is read; a million rows cost some 0.2 s. */
+const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC";
+
+/** So many of type `l` may start within a second, as SQL: what else waits is not kept from it by a lack of workers. @param inFlight of it, in all pools */
+const mayStart = (inFlight: string): string => `
+  CASE WHEN l.paused THEN 0 ELSE greatest(0, coalesce(least(l.max_running - ${inFlight}, l.rate_per_second), 2147483647)) END`;
+
+/**
+ * Workers of living services that do not drain; how many would leave no task waiting that may start, as a call for many takes one, and so does a lane. What is
+ * worked outside needs none: what is taken, and what waits of a type that is and which no service has. What is paused waits for no worker.
+ */
+const POOLS = `
+  WITH ready AS (
+    SELECT pool, type, count(*)::int AS count, min(due_at) AS oldest FROM tasks WHERE status = 'Ready' GROUP BY pool, type
+  ), flight AS (
+    SELECT pool, type, (${COUNTED})::int AS count, count(t.lease_until)::int AS taken
+    FROM tasks t WHERE status IN ('Sent', 'Running') GROUP BY pool, type
+  ), kinds AS (
+    SELECT pool, type, coalesce(r.count, 0) AS ready, r.oldest, coalesce(f.count - f.taken, 0) AS held
+    FROM ready r FULL JOIN flight f USING (pool, type)
+  ), wanting AS (
+    SELECT k.pool, k.type, CASE WHEN NOT coalesce(l.paused, false) THEN k.oldest END AS oldest,
+      k.held + least(k.ready, ${mayStart("coalesce((SELECT sum(e.count) FROM flight e WHERE e.type = k.type), 0)")}) AS wanted
+    FROM kinds k LEFT JOIN task_types l ON l.type = k.type
+    WHERE NOT coalesce(l.outside, false) OR ${isServed("k.pool", "k.type")}
+  ), announced AS (${ANNOUNCED}
+  ), waiting AS (
+    SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted, extract(epoch FROM unacked_now() - min(w.oldest))::float8 AS oldest
+    FROM wanting w LEFT JOIN announced a USING (pool, type) GROUP BY w.pool
+  ), able AS (
+    SELECT pool, ${intSum("workers")} AS workers FROM task_services
+    WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool)
+  SELECT pool, coalesce(workers, 0) AS workers, coalesce(wanted, 0) AS wanted, greatest(0, coalesce(oldest, 0)) AS "oldestReadyS"
+  FROM waiting FULL JOIN able USING (pool) ORDER BY wanted DESC, pool`;
+
+/** Read at a scrape. */
+export async function countTasks(dataSource: DataSource): Promise<TaskCounts> {
+  const [byType, pools] = await Promise.all([dataSource.query(BY_TYPE), dataSource.query(POOLS)]);
+  return { byType, pools };
+}

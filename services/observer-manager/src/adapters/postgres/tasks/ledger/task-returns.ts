@@ -1,0 +1,64 @@
+import type { SendId } from "@unacked/contracts";
+import type { EntityManager } from "typeorm";
+import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
+import type { OverTask } from "../../../../operations/tasks/task-store.ts";
+import { CANCELLED, failByCrashes, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
+import type { StartedRow } from "./task-starts.ts";
+import { CURRENT, identityOf } from "./told-words.ts";
+
+/**
+ * It goes back to the queue, as it was Sent: nobody has it. What was cancelled is over then, as what is Sent is with its cancel: nobody may ever come
+ * to take its message and hear of that. @returns what was cancelled, by the send that is no more; without `cancelling` newer params run
+ */
+export const RELEASES = `
+  WITH released AS (
+    UPDATE tasks t SET status = CASE WHEN t.cancel_requested_at IS NULL THEN 'Sent' ELSE 'Ready' END, sent_at = now(), run_id = NULL,
+      send_id = CASE WHEN t.cancel_requested_at IS NULL THEN t.send_id END, ${NEXT_IF_CANCELLED}
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
+    WHERE ${CURRENT} AND t.status = 'Running' AND t.run_id = e.run_id
+    RETURNING t.id, t.pool, t.crashes, t.status, e.send_id, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT id, pool, crashes, send_id AS "sendId", cancelling FROM released WHERE status = 'Ready'`;
+
+export type ReleasedRow = StartedRow & { pool: string; sendId: SendId };
+
+export async function noteReleases(tx: EntityManager, words: TaskWord[]): Promise<ReleasedRow[]> {
+  if (words.length === 0) return [];
+  return await tx.query(RELEASES, [...identityOf(words), words.map((w) => w.released ?? null)]);
+}
+
+/** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted. */
+export const RETURNS = `
+  WITH back AS (
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
+      story = CASE WHEN e.redelivered AND t.status = 'Sent' AND e.interruptions = 0
+        THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1) ELSE t.story END,
+      interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
+      crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[])
+      AS e (id, send_id, redelivered, service_id, interruptions, crashes)
+    WHERE ${CURRENT}
+    RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
+  SELECT * FROM back`;
+
+export async function noteReturns(tx: EntityManager, words: TaskWord[]): Promise<StartedRow[]> {
+  if (words.length === 0) return [];
+  return await tx.query(RETURNS, [
+    ...identityOf(words),
+    words.map((w) => w.returned?.isRedelivered === true),
+    words.map((w) => w.by.serviceId),
+    words.map((w) => w.interruptions),
+    words.map((w) => w.crashes),
+  ]);
+}
+
+/** What was to be cancelled is not sent again. @returns what is over */
+export async function endReturned(tx: EntityManager, rows: StartedRow[]): Promise<OverTask[]> {
+  const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+  const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
+  if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+  if (failed.length > 0) await failByCrashes(tx, failed);
+  return [
+    ...cancelled.map((id) => ({ id, status: "Cancelled" as const })),
+    ...failed.map((id) => ({ id, status: "Failed" as const })),
+  ];
+}

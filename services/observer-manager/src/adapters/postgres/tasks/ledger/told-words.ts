@@ -1,0 +1,36 @@
+import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
+import { mostlyNull } from "../../statements/mostly-null.ts";
+
+/**
+ * What the ledger's statements have in common (task-starts.ts, task-returns.ts, task-completions.ts, task-ends.ts): one for all words of a kind
+ * of a batch. Each has the send id in its join, so that what is told of an older send, or of a task that is over, changes nothing. Index: tasks_pkey.
+ *
+ * Rows of `tasks` are named by an array first, and never by a join alone. A vacuum that finds the table empty lets PostgreSQL plan for one row,
+ * however many come after it until the next: of 500 ends, each was compared with every task that waited. Ends, of which there are thousands, are joined by
+ * a full join, which is never made by a loop through both: the array alone leaves a loop through all that are told, which PostgreSQL takes for short.
+ */
+
+/** Of a row `t` of tasks and what is told of it: of its current send. */
+export const CURRENT = "t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)";
+
+/** The run before has not ended, and its message is somebody else's now: an interruption; with its service, a crash. */
+export const FOLLOWED = "(t.status = 'Running' AND t.run_id <> e.run_id AND t.run_id IS DISTINCT FROM e.released)";
+export const CRASHED = `(${FOLLOWED} AND t.service_id IS DISTINCT FROM e.service_id)`;
+
+export const STARTED = "id, send_id, run_id, service_id, service_generation, service_name, released, interruptions, crashes";
+export const STARTED_ARRAYS =
+  "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::uuid[], $8::int[], $9::int[]";
+
+/** For STARTED_ARRAYS. */
+export const parametersOfStarted = (words: TaskWord[]): unknown[] => [
+  ...identityOf(words),
+  words.map((w) => w.runId),
+  words.map((w) => w.by.serviceId),
+  words.map((w) => w.by.generation),
+  words.map((w) => w.by.serviceName),
+  mostlyNull(words.map((w) => w.released ?? null)),
+  words.map((w) => w.interruptions),
+  words.map((w) => w.crashes),
+];
+
+export const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];
