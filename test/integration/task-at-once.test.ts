@@ -10,8 +10,11 @@ import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import { insertAtOnce, type SenderAtOnce } from "../../services/observer-manager/src/operations/tasks/insert-at-once.ts";
-import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+import {
+  insertAtOnce,
+  type SenderAtOnce,
+} from "../../services/observer-manager/src/operations/tasks/dispatch/insert-at-once.ts";
+import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/dispatch/task-dispatcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";

@@ -4,7 +4,7 @@ import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adap
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/dispatch/task-dispatcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";

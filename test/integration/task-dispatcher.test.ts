@@ -5,7 +5,7 @@ import type { DataSource } from "typeorm";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
-import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+import { TaskDispatcher } from "../../services/observer-manager/src/operations/tasks/dispatch/task-dispatcher.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";

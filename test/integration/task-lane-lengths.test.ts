@@ -2,7 +2,7 @@ import type { DataSource } from "typeorm";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import type { Bundle } from "../../services/observer-manager/src/domain/tasks/bundles.ts";
-import { TaskClaimer } from "../../services/observer-manager/src/operations/tasks/task-claimer.ts";
+import { TaskClaimer } from "../../services/observer-manager/src/operations/tasks/dispatch/task-claimer.ts";
 import { keptLog, useBooks } from "../support/servers/books.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";

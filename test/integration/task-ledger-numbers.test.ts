@@ -3,7 +3,7 @@ import { TaskEventBatch } from "@unacked/contracts";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { Portions } from "../../services/observer-manager/src/adapters/amqp/deliveries/portions.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
-import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
+import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/ledger/task-ledger.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { untilWait } from "../support/servers/lock-waits.ts";
 import { taskLedgerOn } from "../support/tasks/task-ledger.ts";

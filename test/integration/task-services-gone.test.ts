@@ -3,7 +3,7 @@ import { TaskEventBatch } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
 import { PostgresTaskFigureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/figures/task-figure-store.ts";
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
-import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/task-ledger.ts";
+import { TaskLedger } from "../../services/observer-manager/src/operations/tasks/ledger/task-ledger.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { taskLedgerOn } from "../support/tasks/task-ledger.ts";
 

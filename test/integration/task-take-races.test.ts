@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
-import { TaskTakeDesk } from "../../services/observer-manager/src/operations/tasks/task-take-desk.ts";
+import { TaskTakeDesk } from "../../services/observer-manager/src/operations/tasks/takes/task-take-desk.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { Takers } from "../support/rest/takers.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";

@@ -1,6 +1,6 @@
 import type { DataSource } from "typeorm";
 import { PostgresTaskLedgerStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
-import { TaskLedger } from "../../../services/observer-manager/src/operations/tasks/task-ledger.ts";
+import { TaskLedger } from "../../../services/observer-manager/src/operations/tasks/ledger/task-ledger.ts";
 
 type Parts = ConstructorParameters<typeof TaskLedger>[0];
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Backlogs } from "../../../services/observer-manager/src/operations/tasks/backlogs.ts";
+import { Backlogs } from "../../../services/observer-manager/src/operations/tasks/dispatch/backlogs.ts";
 
 let ready: number;
 let counts: number;

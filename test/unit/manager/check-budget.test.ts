@@ -1,8 +1,8 @@
 import { type CreateObserver, CreateTask, type SendId, type TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import type { TaskWord } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { checkCreations } from "../../../services/observer-manager/src/operations/tasks/creation-check.ts";
-import { TaskCreations } from "../../../services/observer-manager/src/operations/tasks/task-creations.ts";
+import { checkCreations } from "../../../services/observer-manager/src/operations/tasks/creations/creation-check.ts";
+import { TaskCreations } from "../../../services/observer-manager/src/operations/tasks/ledger/task-creations.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 
 const COUNT = 3_000;

@@ -1,6 +1,6 @@
 import { CreateTask, type TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { checkCreations } from "../../../services/observer-manager/src/operations/tasks/creation-check.ts";
+import { checkCreations } from "../../../services/observer-manager/src/operations/tasks/creations/creation-check.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 
 const POOLS = [

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 import { CreateTask, newTaskId, type TaskView } from "@unacked/contracts";
 import { expect, it } from "vitest";
-import { batchResults } from "../../../services/observer-manager/src/operations/tasks/task-batch.ts";
-import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { batchResults } from "../../../services/observer-manager/src/operations/tasks/creations/task-batch.ts";
+import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/desk/task-desk.ts";
 import { SOMEBODY } from "../../support/servers/books.ts";
 
 /*

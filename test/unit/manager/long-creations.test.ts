@@ -1,6 +1,6 @@
 import type { CreateTask } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/task-desk.ts";
+import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/desk/task-desk.ts";
 import type { InsertOutcome } from "../../../services/observer-manager/src/operations/tasks/task-store.ts";
 
 const MANY = 200;

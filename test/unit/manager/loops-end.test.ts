@@ -4,8 +4,8 @@ import { Retention } from "../../../services/observer-manager/src/operations/boo
 import { Reconciler } from "../../../services/observer-manager/src/operations/observers/reconciler.ts";
 import { PoolKeeper } from "../../../services/observer-manager/src/operations/pools/pool-keeper.ts";
 import { Prober } from "../../../services/observer-manager/src/operations/services/prober.ts";
-import { TaskProver } from "../../../services/observer-manager/src/operations/tasks/task-prover.ts";
-import { TaskRetention } from "../../../services/observer-manager/src/operations/tasks/task-retention.ts";
+import { TaskProver } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-prover.ts";
+import { TaskRetention } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-retention.ts";
 
 interface Looping {
   start(): void;

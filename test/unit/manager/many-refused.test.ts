@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { Refusal } from "../../../services/observer-manager/src/operations/refusal.ts";
-import { batchReceipts, batchResults } from "../../../services/observer-manager/src/operations/tasks/task-batch.ts";
+import {
+  batchReceipts,
+  batchResults,
+} from "../../../services/observer-manager/src/operations/tasks/creations/task-batch.ts";
 
 const refusals = (count: number, types: number): Refusal[] => {
   const knownTypes = Array.from({ length: types }, (_, i) => `a-type-of-this-pool-${i}`);

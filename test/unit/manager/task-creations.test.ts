@@ -1,7 +1,7 @@
 import type { SendId, TaskEnded, TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import type { TaskWord } from "../../../services/observer-manager/src/domain/tasks/task-words.ts";
-import { TaskCreations, toRefused } from "../../../services/observer-manager/src/operations/tasks/task-creations.ts";
+import { TaskCreations, toRefused } from "../../../services/observer-manager/src/operations/tasks/ledger/task-creations.ts";
 
 const SEND = "01932f5d-3f44-4d85-bc31-8eafcd405111" as SendId;
 const PARENT = "01932f5b-1d22-7b63-9a1f-6c8dab2e3f11" as TaskId;

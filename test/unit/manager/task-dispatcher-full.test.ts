@@ -5,7 +5,7 @@ import type { Bundle } from "../../../services/observer-manager/src/domain/tasks
 import {
   TaskDispatcher,
   type TaskDispatcherParts,
-} from "../../../services/observer-manager/src/operations/tasks/task-dispatcher.ts";
+} from "../../../services/observer-manager/src/operations/tasks/dispatch/task-dispatcher.ts";
 
 const LONG = "x".repeat(250_000);
 const PER_CLAIM = 40; // 10 MB

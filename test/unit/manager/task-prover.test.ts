@@ -6,7 +6,7 @@ import {
   TaskProver,
   type TaskProverParts,
   type TaskSession,
-} from "../../../services/observer-manager/src/operations/tasks/task-prover.ts";
+} from "../../../services/observer-manager/src/operations/tasks/upkeep/task-prover.ts";
 import { keptLog } from "../../support/servers/books.ts";
 
 const ID = "0198c000-0000-7000-8000-000000000001" as TaskId;

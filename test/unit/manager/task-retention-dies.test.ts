@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   TaskRetention,
   type TaskRetentionParts,
-} from "../../../services/observer-manager/src/operations/tasks/task-retention.ts";
+} from "../../../services/observer-manager/src/operations/tasks/upkeep/task-retention.ts";
 import { Dying, deathsIn } from "../../support/ports/dying.ts";
 
 const EVERY_MS = 3_600_000;

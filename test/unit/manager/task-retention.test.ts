@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
-import { TaskRetention } from "../../../services/observer-manager/src/operations/tasks/task-retention.ts";
+import { TaskRetention } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-retention.ts";
 
 afterEach(() => vi.useRealTimers());
 

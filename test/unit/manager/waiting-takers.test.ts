@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import {
   WaitingTakers,
   type WaitingTakersParts,
-} from "../../../services/observer-manager/src/operations/tasks/waiting-takers.ts";
+} from "../../../services/observer-manager/src/operations/tasks/takes/waiting-takers.ts";
 import { keptLog } from "../../support/servers/books.ts";
 
 interface Ready {

@@ -16,10 +16,10 @@ import type { LevelStore } from "../../operations/schedules/level-store.ts";
 import type { ScheduleCounts, ScheduleFiringStore, ScheduleStore } from "../../operations/schedules/schedule-store.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
-import type { TaskFailureStore } from "../../operations/tasks/task-failure-store.ts";
-import type { TaskFigureStore } from "../../operations/tasks/task-figure-store.ts";
-import type { TaskProofStore } from "../../operations/tasks/task-prover.ts";
-import type { TaskDays } from "../../operations/tasks/task-retention.ts";
+import type { TaskFailureStore } from "../../operations/tasks/desk/task-failure-store.ts";
+import type { TaskLimitStore } from "../../operations/tasks/desk/task-type-desk.ts";
+import type { TaskFigureStore } from "../../operations/tasks/figures/task-figure-store.ts";
+import type { TaskTakeStore } from "../../operations/tasks/takes/task-take-store.ts";
 import type {
   TaskBulkStore,
   TaskCounts,
@@ -28,8 +28,8 @@ import type {
   TaskStore,
   TaskTypeStore,
 } from "../../operations/tasks/task-store.ts";
-import type { TaskTakeStore } from "../../operations/tasks/task-take-store.ts";
-import type { TaskLimitStore } from "../../operations/tasks/task-type-desk.ts";
+import type { TaskProofStore } from "../../operations/tasks/upkeep/task-prover.ts";
+import type { TaskDays } from "../../operations/tasks/upkeep/task-retention.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/timers/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
 import type { LivePools } from "../../operations/types/unknown-type.ts";

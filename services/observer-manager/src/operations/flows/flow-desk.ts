@@ -16,7 +16,7 @@ import { areTooLarge } from "../../domain/json-bytes.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeFlowCursor, encodePlaceCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
+import { type CreationTypes, checkCreations } from "../tasks/creations/creation-check.ts";
 import type { Waits } from "../waits.ts";
 import type { FlowQuery, FlowStore } from "./flow-store.ts";
 import type { FlowTools } from "./flow-tools.ts";

@@ -2,7 +2,7 @@ import { CancelTimersEnvelope, TimerId } from "@unacked/contracts";
 import { bodyProblems } from "../../domain/field-problems.ts";
 import { type RequestUser, whyNoTimer, whyNotAllowed } from "../../domain/requests/request-users.ts";
 import type { Refusal } from "../refusal.ts";
-import { readBatch } from "../tasks/task-batch.ts";
+import { readBatch } from "../tasks/creations/task-batch.ts";
 import { readTimerBatch } from "../timers/timer-batch.ts";
 import type { Wanted } from "./request.ts";
 

@@ -19,7 +19,7 @@ import { newAction } from "../access/audit.ts";
 import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
 import { inSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
-import { type CreationTypes, checkCreations } from "../tasks/creation-check.ts";
+import { type CreationTypes, checkCreations } from "../tasks/creations/creation-check.ts";
 import type { UnwantedAttempt } from "../tasks/task-store.ts";
 import { backfill, countsOf, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";

@@ -16,8 +16,8 @@ import {
 import type { Source } from "../../../domain/observers/current-run.ts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
-import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/task-prover.ts";
 import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/upkeep/task-prover.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
 import { NotTried } from "../pools/pool-window.ts";
 import { lookAt } from "../pools/queue-look.ts";

@@ -1,6 +1,6 @@
 import type { CreateTask, TaskView } from "@unacked/contracts";
 import type { Refusal } from "../../../../operations/refusal.ts";
-import { batchReceipts, batchResults, readBatch } from "../../../../operations/tasks/task-batch.ts";
+import { batchReceipts, batchResults, readBatch } from "../../../../operations/tasks/creations/task-batch.ts";
 import type { TaskOutcome, TaskTools } from "../../../../operations/tasks/task-tools.ts";
 import {
   COMPLETED,

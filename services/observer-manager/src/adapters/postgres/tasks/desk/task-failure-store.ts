@@ -1,7 +1,11 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
-import type { AlikeFailures, FailureFilter, TaskFailureStore } from "../../../../operations/tasks/task-failure-store.ts";
+import type {
+  AlikeFailures,
+  FailureFilter,
+  TaskFailureStore,
+} from "../../../../operations/tasks/desk/task-failure-store.ts";
 import type { TaskStore } from "../../../../operations/tasks/task-store.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";

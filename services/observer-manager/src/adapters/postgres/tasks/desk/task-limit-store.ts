@@ -3,7 +3,7 @@ import type { TaskTypeView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { isUnlimited, NO_LIMITS, type TaskLimits } from "../../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTaskType } from "../../../../operations/access/audit.ts";
-import type { TaskLimitStore } from "../../../../operations/tasks/task-type-desk.ts";
+import type { TaskLimitStore } from "../../../../operations/tasks/desk/task-type-desk.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
 import { COUNTED } from "../claims/claim-terms.ts";

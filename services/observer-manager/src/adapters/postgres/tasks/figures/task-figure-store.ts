@@ -1,7 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { FigureSpan } from "../../../../domain/tasks/figure-bars.ts";
 import type { FigureRow, TaskStandings } from "../../../../domain/tasks/figures-overview.ts";
-import type { TaskFigureStore } from "../../../../operations/tasks/task-figure-store.ts";
+import type { TaskFigureStore } from "../../../../operations/tasks/figures/task-figure-store.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { readTaskStandings } from "./task-standing-reads.ts";
 

@@ -1,7 +1,7 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { jsonPortions } from "../../../../domain/json-portions.ts";
-import { ofOtherPool } from "../../../../operations/tasks/creation-check.ts";
+import { ofOtherPool } from "../../../../operations/tasks/creations/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../../operations/tasks/task-store.ts";
 import { SHORT_WAIT_MS, WAIT_MS } from "../../statements/lock-waits.ts";
 import { isRefused } from "../../statements/refused.ts";

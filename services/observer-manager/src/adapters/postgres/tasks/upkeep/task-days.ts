@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from "typeorm";
-import type { TaskDays } from "../../../../operations/tasks/task-retention.ts";
+import type { TaskDays } from "../../../../operations/tasks/upkeep/task-retention.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DAYS_AHEAD = 7;

@@ -1,6 +1,11 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { PoolInDoubt, TaskProof, TaskProofStore, TaskSession } from "../../../../operations/tasks/task-prover.ts";
+import type {
+  PoolInDoubt,
+  TaskProof,
+  TaskProofStore,
+  TaskSession,
+} from "../../../../operations/tasks/upkeep/task-prover.ts";
 import { ByTheNewClock } from "../../statements/by-the-new-clock.ts";
 import { Looks } from "../../statements/looks.ts";
 import { AGO_MS, IN_THE_FUTURE } from "../../statements/time-ago.ts";

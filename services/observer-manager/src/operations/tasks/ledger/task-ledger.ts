@@ -1,8 +1,8 @@
 import { type ServiceId, TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
-import { newsOf, type TaskNews, type TaskWord } from "../../domain/tasks/task-words.ts";
-import type { TaskTally } from "../tally.ts";
+import { newsOf, type TaskNews, type TaskWord } from "../../../domain/tasks/task-words.ts";
+import type { TaskTally } from "../../tally.ts";
+import { AppliedBefore, type TaskLedgerStore, type UnwantedAttempt } from "../task-store.ts";
 import type { TaskCreations } from "./task-creations.ts";
-import { AppliedBefore, type TaskLedgerStore, type UnwantedAttempt } from "./task-store.ts";
 
 export interface TaskLedgerParts {
   store: TaskLedgerStore;

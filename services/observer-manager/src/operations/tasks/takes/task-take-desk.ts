@@ -13,14 +13,14 @@ import {
   type TaskInput,
   type TaskView,
 } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
-import { fromJsonText } from "../../domain/json-text.ts";
-import { failedAttempt } from "../../domain/tasks/taken-attempt.ts";
-import { type Action, newAction } from "../access/audit.ts";
-import type { Refusal } from "../refusal.ts";
-import type { TaskTally } from "../tally.ts";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { fromJsonText } from "../../../domain/json-text.ts";
+import { failedAttempt } from "../../../domain/tasks/taken-attempt.ts";
+import { type Action, newAction } from "../../access/audit.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { TaskTally } from "../../tally.ts";
+import type { TaskTakeTools } from "../task-tools.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
-import type { TaskTakeTools } from "./task-tools.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";
 
 /** So often it is looked for one who does not wait, where others who claim just then are in his way. */

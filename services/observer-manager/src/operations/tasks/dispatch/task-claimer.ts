@@ -8,15 +8,15 @@ import {
   followersOf,
   isBatched,
   type TypePace,
-} from "../../domain/tasks/bundles.ts";
-import { fairShareOf, turnsOf } from "../../domain/tasks/lanes.ts";
-import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from "../../domain/tasks/window.ts";
-import { allInOrder } from "../all-in-order.ts";
-import type { Log } from "../log.ts";
+} from "../../../domain/tasks/bundles.ts";
+import { fairShareOf, turnsOf } from "../../../domain/tasks/lanes.ts";
+import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from "../../../domain/tasks/window.ts";
+import { allInOrder } from "../../all-in-order.ts";
+import type { Log } from "../../log.ts";
+import type { AtOnce, Outlook, TaskQueueStore } from "../task-store.ts";
 import { Backlogs } from "./backlogs.ts";
 import { LaneRoom } from "./lane-room.ts";
 import { Rate } from "./rate.ts";
-import type { AtOnce, Outlook, TaskQueueStore } from "./task-store.ts";
 
 const PACES_EVERY_MS = 250;
 /** What was seen before that is not gone by where nobody claims. */

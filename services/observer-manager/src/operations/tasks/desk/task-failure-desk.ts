@@ -7,14 +7,14 @@ import {
   type TaskFailureGroups,
   type TaskId,
 } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
-import { errorGroupOf } from "../../domain/errors/error-group.ts";
-import { checksOfCall } from "../../domain/types/params-check.ts";
-import { newAction } from "../access/audit.ts";
-import { heldUp, keyTaken, ofFlow, poolTypes, refusalOf } from "./creation-check.ts";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { errorGroupOf } from "../../../domain/errors/error-group.ts";
+import { checksOfCall } from "../../../domain/types/params-check.ts";
+import { newAction } from "../../access/audit.ts";
+import { heldUp, keyTaken, ofFlow, poolTypes, refusalOf } from "../creations/creation-check.ts";
+import type { TaskTypeStore } from "../task-store.ts";
+import type { TaskFailureTools, TaskOutcome, TaskTools } from "../task-tools.ts";
 import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
-import type { TaskTypeStore } from "./task-store.ts";
-import type { TaskFailureTools, TaskOutcome, TaskTools } from "./task-tools.ts";
 
 export interface TaskFailureDeskParts {
   store: TaskFailureStore;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StartTask } from "@unacked/contracts";
-import type { Bundle } from "../../domain/tasks/bundles.ts";
-import type { Log } from "../log.ts";
-import { Loop, untilDue } from "../loop.ts";
+import type { Bundle } from "../../../domain/tasks/bundles.ts";
+import type { Log } from "../../log.ts";
+import { Loop, untilDue } from "../../loop.ts";
+import type { AtOnce, TaskQueueStore, TaskSender } from "../task-store.ts";
 import type { SenderAtOnce } from "./insert-at-once.ts";
 import { type PoolClaim, TaskClaimer } from "./task-claimer.ts";
-import type { AtOnce, TaskQueueStore, TaskSender } from "./task-store.ts";
 
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;

@@ -1,7 +1,7 @@
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
-import type { Source } from "../../domain/observers/current-run.ts";
-import type { Log } from "../log.ts";
-import { Loop, untilNext } from "../loop.ts";
+import type { Source } from "../../../domain/observers/current-run.ts";
+import type { Log } from "../../log.ts";
+import { Loop, untilNext } from "../../loop.ts";
 
 /** What is known of a proof (docs/decisions/0011-tasks.md, absence). */
 export interface TaskProof {

@@ -1,6 +1,6 @@
 import type { SendId, StartTask } from "@unacked/contracts";
-import { countByType } from "../../domain/tasks/bundles.ts";
-import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "./task-store.ts";
+import { countByType } from "../../../domain/tasks/bundles.ts";
+import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "../task-store.ts";
 
 export interface SenderAtOnce {
   /** Asked before so many that are due, of these types, are created in a pool. @returns undefined: they wait, to be claimed */

@@ -1,17 +1,17 @@
 import { MAX_FIGURES, type TaskFigures, type TaskFiguresNow } from "@unacked/contracts";
-import { grouped } from "../../domain/grouped.ts";
-import { barsSinceMs, type FigureSpan, SPAN_MS, startOf } from "../../domain/tasks/figure-bars.ts";
+import { grouped } from "../../../domain/grouped.ts";
+import { barsSinceMs, type FigureSpan, SPAN_MS, startOf } from "../../../domain/tasks/figure-bars.ts";
 import {
   type FigureRow,
   minutesSinceMs,
   overviewOf,
   type TaskFiguresUndrawn,
   undrawnOf,
-} from "../../domain/tasks/figures-overview.ts";
-import { addFigures, toldOf } from "../../domain/tasks/task-figures.ts";
-import type { Refusal } from "../refusal.ts";
+} from "../../../domain/tasks/figures-overview.ts";
+import { addFigures, toldOf } from "../../../domain/tasks/task-figures.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { TaskFigureTools } from "../task-tools.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
-import type { TaskFigureTools } from "./task-tools.ts";
 
 /** If nobody says since when. */
 const USUAL = { minute: 60, hour: 48 } as const;

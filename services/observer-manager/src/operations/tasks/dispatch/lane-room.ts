@@ -1,5 +1,5 @@
 import { MAX_BUNDLE, type StartTask } from "@unacked/contracts";
-import type { Claimed } from "../../domain/tasks/bundles.ts";
+import type { Claimed } from "../../../domain/tasks/bundles.ts";
 
 /** After each lane that was asked for, a quarter more may join the next one: params may have become short again. */
 const GROWS_BY = 0.25;

@@ -8,15 +8,22 @@ import {
   type TaskPage,
   type TaskView,
 } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
-import { newAction } from "../access/audit.ts";
-import { encodeTaskCursor } from "../cursor.ts";
-import type { Refusal } from "../refusal.ts";
-import { sizeOfParams, Together } from "../together.ts";
-import type { Waits } from "../waits.ts";
-import { type CreationTypes, checkCreations, heldUp, isChange, keyTaken, ofFlow, outcomesOf } from "./creation-check.ts";
-import { insertAtOnce, type SenderAtOnce } from "./insert-at-once.ts";
-import { changeMany } from "./task-bulk.ts";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { newAction } from "../../access/audit.ts";
+import { encodeTaskCursor } from "../../cursor.ts";
+import type { Refusal } from "../../refusal.ts";
+import { sizeOfParams, Together } from "../../together.ts";
+import type { Waits } from "../../waits.ts";
+import {
+  type CreationTypes,
+  checkCreations,
+  heldUp,
+  isChange,
+  keyTaken,
+  ofFlow,
+  outcomesOf,
+} from "../creations/creation-check.ts";
+import { insertAtOnce, type SenderAtOnce } from "../dispatch/insert-at-once.ts";
 import type {
   Creation,
   InsertOutcome,
@@ -25,8 +32,9 @@ import type {
   TaskQuery,
   TaskStore,
   UnwantedAttempt,
-} from "./task-store.ts";
-import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "./task-tools.ts";
+} from "../task-store.ts";
+import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "../task-tools.ts";
+import { changeMany } from "./task-bulk.ts";
 
 export interface TaskDeskParts {
   store: TaskStore;

@@ -1,9 +1,9 @@
 import type { ChangeTaskType, TaskTypeList, TaskTypeView } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
-import { changedLimits, limitsFlaw, type TaskLimits } from "../../domain/tasks/task-limits.ts";
-import { type Action, newAction } from "../access/audit.ts";
-import type { Refusal } from "../refusal.ts";
-import type { TaskTypeTools } from "./task-tools.ts";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { changedLimits, limitsFlaw, type TaskLimits } from "../../../domain/tasks/task-limits.ts";
+import { type Action, newAction } from "../../access/audit.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { TaskTypeTools } from "../task-tools.ts";
 
 export interface TaskLimitStore {
   /** By name: what living services have, and what is limited. */

@@ -1,8 +1,8 @@
 import { MAX_BULK, type TaskBulkCount, type TaskId } from "@unacked/contracts";
-import type { Actor } from "../../domain/access/identity.ts";
-import { newAction } from "../access/audit.ts";
-import type { TaskBulkStore, UnwantedAttempt } from "./task-store.ts";
-import type { TaskBulkChange } from "./task-tools.ts";
+import type { Actor } from "../../../domain/access/identity.ts";
+import { newAction } from "../../access/audit.ts";
+import type { TaskBulkStore, UnwantedAttempt } from "../task-store.ts";
+import type { TaskBulkChange } from "../task-tools.ts";
 
 /** So many in one transaction: what they lock is free again soon. */
 const AT_ONCE = 500;

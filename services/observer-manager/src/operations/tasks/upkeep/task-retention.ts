@@ -1,9 +1,9 @@
-import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
-import type { RequestStore } from "../requests/request-store.ts";
-import { type Act, tryEach } from "../try-each.ts";
-import type { TaskFigureStore } from "./task-figure-store.ts";
-import type { TaskLedgerStore } from "./task-store.ts";
+import type { Log } from "../../log.ts";
+import { Loop } from "../../loop.ts";
+import type { RequestStore } from "../../requests/request-store.ts";
+import { type Act, tryEach } from "../../try-each.ts";
+import type { TaskFigureStore } from "../figures/task-figure-store.ts";
+import type { TaskLedgerStore } from "../task-store.ts";
 
 export interface TaskDays {
   /** Makes the partitions of the days to come, where they are missing. */

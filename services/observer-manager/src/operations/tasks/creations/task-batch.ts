@@ -5,11 +5,11 @@ import {
   type TaskBatchResults,
   type TaskReceipts,
 } from "@unacked/contracts";
-import { bodyProblems } from "../../domain/field-problems.ts";
-import { jsonCheck } from "../../domain/json-check.ts";
-import { refuser } from "../problem-details.ts";
-import type { Refusal } from "../refusal.ts";
-import type { TaskCreateOutcome } from "./task-tools.ts";
+import { bodyProblems } from "../../../domain/field-problems.ts";
+import { jsonCheck } from "../../../domain/json-check.ts";
+import { refuser } from "../../problem-details.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { TaskCreateOutcome } from "../task-tools.ts";
 
 /** A parsed body of many creations: refused as a whole, or a list in which a task that is wrong stands as its refusal. */
 export function readBatch(given: unknown): { ok: true; tasks: (CreateTask | Refusal)[] } | { ok: false; refusal: Refusal } {

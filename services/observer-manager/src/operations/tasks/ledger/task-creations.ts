@@ -1,11 +1,11 @@
 import { CreateTask, MAX_PARAMS_BYTES, PROBLEMS, type SendId, type TaskId, withoutHoles } from "@unacked/contracts";
-import { jsonCheck } from "../../domain/json-check.ts";
-import type { TaskWord } from "../../domain/tasks/task-words.ts";
-import { checksOfCall } from "../../domain/types/params-check.ts";
-import { eachInSlices } from "../in-slices.ts";
-import type { Refusal } from "../refusal.ts";
-import { type PoolTypes, poolTypes, refusalOf } from "./creation-check.ts";
-import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "./task-store.ts";
+import { jsonCheck } from "../../../domain/json-check.ts";
+import type { TaskWord } from "../../../domain/tasks/task-words.ts";
+import { checksOfCall } from "../../../domain/types/params-check.ts";
+import { eachInSlices } from "../../in-slices.ts";
+import type { Refusal } from "../../refusal.ts";
+import { type PoolTypes, poolTypes, refusalOf } from "../creations/creation-check.ts";
+import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "../task-store.ts";
 
 /** Of pools. */
 const ALL = "*";

@@ -1,5 +1,5 @@
-import type { FigureSpan } from "../../domain/tasks/figure-bars.ts";
-import type { FigureRow, TaskStandings } from "../../domain/tasks/figures-overview.ts";
+import type { FigureSpan } from "../../../domain/tasks/figure-bars.ts";
+import type { FigureRow, TaskStandings } from "../../../domain/tasks/figures-overview.ts";
 
 /** What the ledger, and whoever else writes tasks, adds to in its own transactions. Kept by the minute for two days, by the hour for thirty. */
 export interface TaskFigureStore {

@@ -1,11 +1,11 @@
 import { type CreateTask, conflictFlaw, type TaskId } from "@unacked/contracts";
-import { KnownTypes } from "../../domain/types/known-types.ts";
-import { type ChecksOfCall, checksOfCall } from "../../domain/types/params-check.ts";
-import { eachInSlices } from "../in-slices.ts";
-import type { Refusal } from "../refusal.ts";
-import { type LivePools, unknownTypes } from "../types/unknown-type.ts";
-import type { InsertOutcome, TaskTypeStore } from "./task-store.ts";
-import type { TaskCreateOutcome } from "./task-tools.ts";
+import { KnownTypes } from "../../../domain/types/known-types.ts";
+import { type ChecksOfCall, checksOfCall } from "../../../domain/types/params-check.ts";
+import { eachInSlices } from "../../in-slices.ts";
+import type { Refusal } from "../../refusal.ts";
+import { type LivePools, unknownTypes } from "../../types/unknown-type.ts";
+import type { InsertOutcome, TaskTypeStore } from "../task-store.ts";
+import type { TaskCreateOutcome } from "../task-tools.ts";
 
 /** What a creation is held against. */
 export type CreationTypes = Pick<TaskTypeStore, "liveTypes" | "thereAmong"> & LivePools;

@@ -1,5 +1,5 @@
-import type { Log } from "../log.ts";
-import { Loop } from "../loop.ts";
+import type { Log } from "../../log.ts";
+import { Loop } from "../../loop.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
 
 const EVERY_MS = 5_000;
