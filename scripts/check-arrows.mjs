@@ -86,7 +86,7 @@ const PLACES = [
   },
   // What decides has neither clock nor broker in it.
   ...["keeper/intake/start-decision.ts", "keeper/lease/lease.ts", "keeper/outbox/outbox.ts", "keeper/runs/run-machine.ts"]
-    .concat(["keeper/outbox/batch-bounds.ts", "keeper/slots/suspicion.ts", "wire/stop-cause.ts"])
+    .concat(["keeper/outbox/batch-bounds.ts", "keeper/slots/blame/suspicion.ts", "wire/stop-cause.ts"])
     .map((file) => ({
       in: SERVICE + file,
       may: ["@unacked/contracts", "@unacked/sdk", ...within(SERVICE, "keeper/outbox/batch-bounds.ts", "wire/stop-cause.ts")],

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { SlotProcess } from "../../services/observer-service/src/keeper/slots/slot-process.ts";
+import { SlotProcess } from "../../services/observer-service/src/keeper/slots/process/slot-process.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** A process in a slot's place, and what it has started in a group of its own, which holds its pipes: by the script of a shell. */

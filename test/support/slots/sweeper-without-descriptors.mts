@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GroupSweeper } from "../../../services/observer-service/src/keeper/slots/group-sweeper.ts";
+import { GroupSweeper } from "../../../services/observer-service/src/keeper/slots/process/group-sweeper.ts";
 
 /* The shell of the sweeper is ended while this process may open nothing more. Says how it ends. */
 

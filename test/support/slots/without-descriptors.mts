@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 
 /** A keeper with one slot and a spare. All file descriptors are taken; its slot is killed; they are given back, and it says which slots it has. */
 const dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));

@@ -1,6 +1,6 @@
 import { SlotDeathView, TaskEnded, TaskView } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/slot-messages.ts";
+import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/process/slot-messages.ts";
 
 /** As `md5(text)::uuid` makes it: PostgreSQL takes it, RFC 9562 does not, and tasks that have it are in the books of some. */
 const ID = "d41d8cd9-8f00-0204-0980-0998ecf8427e";

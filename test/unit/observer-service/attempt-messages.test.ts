@@ -1,9 +1,9 @@
 import type { TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
-import type { Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
+import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/handlers/attempt-messages.ts";
+import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
+import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/process/slot-messages.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
-import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/slot-messages.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { ToSlot } from "../../../services/observer-service/src/wire/messages.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
+import { Blame } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 
 const newBlame = () => new Blame(createLog("silent"), () => undefined);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { DeadlyFiles } from "../../../services/observer-service/src/keeper/slots/deadly-files.ts";
+import { DeadlyFiles } from "../../../services/observer-service/src/keeper/slots/blame/deadly-files.ts";
 
 const FILE = { file: "/types/addon.ts", print: "1" };
 const OTHER = { file: "/types/other.ts", print: "1" };

@@ -1,10 +1,10 @@
 import type { ObserverId } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame.ts";
-import { Placement } from "../../../services/observer-service/src/keeper/slots/placement.ts";
+import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
+import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
+import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
+import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/pool/slot-roster.ts";
 import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
-import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/slot-roster.ts";
-import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/suspicion.ts";
 
 const CODE = new Map([["any", "1"]]);
 /** What the folder has. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
-import { Recycler } from "../../../services/observer-service/src/keeper/slots/recycler.ts";
+import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
+import { Recycler } from "../../../services/observer-service/src/keeper/slots/placement/recycler.ts";
+import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/process/slot-process.ts";
 import { newSlot, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
-import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/slot-process.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,11 +1,11 @@
 import { SlotDeath, type StartTask } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
-import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/attempt-messages.ts";
-import { Blame } from "../../../services/observer-service/src/keeper/slots/blame.ts";
-import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placed.ts";
+import { Blame } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
+import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/handlers/attempt-messages.ts";
+import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/handlers/slot-ends.ts";
+import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
-import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/slot-ends.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
 import { TaskBatch } from "../../../services/observer-service/src/keeper/tasks/task-batch.ts";
 import { TaskRun } from "../../../services/observer-service/src/keeper/tasks/task-run.ts";

@@ -1,6 +1,6 @@
 import { type ObserverId, SlotDeath, type TaskId } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
-import { type DeathFacts, deathOf } from "../../../services/observer-service/src/keeper/slots/slot-death.ts";
+import { type DeathFacts, deathOf } from "../../../services/observer-service/src/keeper/slots/handlers/slot-death.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
 import { SlotLag } from "../../../services/observer-service/src/keeper/slots/slot-lag.ts";
 import { LagMeter } from "../../../services/observer-service/src/slot/lag-meter.ts";

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { SlotOutput } from "../../../services/observer-service/src/keeper/slots/slot-output.ts";
+import { SlotOutput } from "../../../services/observer-service/src/keeper/slots/process/slot-output.ts";
 
 let stdout: PassThrough;
 let stderr: PassThrough;

@@ -13,7 +13,7 @@ import {
 } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { LoadedFolder } from "../../../services/observer-service/src/wire/messages.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/slot-handlers.ts";
+import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { Attempt } from "../../../services/observer-service/src/wire/attempt.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge } from "../../../services/observer-service/src/keeper/slots/suspicion.ts";
+import { judge } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
 
 /** Slots die as long as the culprit is among those in them; the others are halved until it is alone. */
 function roundsToFind(culprit: string, observers: readonly string[]): number {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
-import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/slot-messages.ts";
+import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/process/slot-messages.ts";
 import { WireLog } from "../../../services/observer-service/src/slot/wire-log.ts";
 import type { FromSlot } from "../../../services/observer-service/src/wire/messages.ts";
 

@@ -24,7 +24,7 @@ const { ticks, fenced, tickMs, stuckMs } = workerData as WatchdogData;
 /** The slot is blocked anyway, and on a busy machine an answer takes its time. */
 const ANSWER_LIMIT_MS = 3_000;
 const ASK_AGAIN_MS = 50;
-/** Its frame is told by its name from the author's: keeper/slots/slot-handlers.ts. */
+/** Its frame is told by its name from the author's: keeper/slots/blame/told-stack.ts. */
 const EXPRESSION = 'globalThis[Symbol.for("unacked.whereabouts")]()\n//# sourceURL=unacked-whereabouts';
 const ALIVE_EVERY_MS = 1_000;
 
@@ -38,7 +38,7 @@ let fence: NodeJS.Timeout | undefined;
 let end: NodeJS.Timeout | undefined;
 
 function endGroup(): void {
-  // The slot leads a group of its own (keeper/slots/slot-process.ts): what its handlers have started goes with it.
+  // The slot leads a group of its own (keeper/slots/process/slot-process.ts): what its handlers have started goes with it.
   try {
     process.kill(-process.pid, "SIGKILL");
   } catch {

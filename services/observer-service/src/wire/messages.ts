@@ -118,7 +118,7 @@ export interface LoadedFolder extends Catalogue {
   readonly code: readonly { type: string; file: string; print: string }[];
 }
 
-/** Slot → keeper. The keeper decodes it (keeper/slots/slot-messages.ts): handlers share the process that sends it. */
+/** Slot → keeper. The keeper decodes it (keeper/slots/process/slot-messages.ts): handlers share the process that sends it. */
 export type FromSlot =
   | ({ kind: "loaded" } & LoadedFolder)
   | { kind: "not-loaded"; problem: string }

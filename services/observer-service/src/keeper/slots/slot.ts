@@ -1,10 +1,10 @@
 import type { ErrorText, SlotReport } from "@unacked/contracts";
 import type { DeadlyFile } from "../../wire/messages.ts";
+import type { SuspectGroup } from "./blame/suspicion.ts";
 import { LogCredit } from "./log-credit.ts";
+import type { SlotEnd, SlotProcess } from "./process/slot-process.ts";
 import { SlotLag } from "./slot-lag.ts";
 import { ownMemoryBytes } from "./slot-memory.ts";
-import type { SlotEnd, SlotProcess } from "./slot-process.ts";
-import type { SuspectGroup } from "./suspicion.ts";
 
 /** What a slot is for: everybody · nobody yet · or one of some. */
 export type Purpose = { kind: "shared" | "spare" } | OwnPurpose;

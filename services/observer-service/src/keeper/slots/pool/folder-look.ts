@@ -1,5 +1,5 @@
-import type { LoadedFolder } from "../../wire/messages.ts";
-import type { Slot } from "./slot.ts";
+import type { LoadedFolder } from "../../../wire/messages.ts";
+import type { Slot } from "../slot.ts";
 
 /** What a slot has made of the folder as it is now. */
 export type Look = { readonly slot: Slot; readonly folder: LoadedFolder } | { readonly problem: string };

@@ -1,6 +1,6 @@
-import { memoryOf, memoryWishOf, type Slot } from "./slot.ts";
-import type { SlotsMemory } from "./slot-history.ts";
-import { limitBeside, memoryBoundBytes, type OverLimit, overLimit } from "./slot-memory.ts";
+import { memoryOf, memoryWishOf, type Slot } from "../slot.ts";
+import type { SlotsMemory } from "../slot-history.ts";
+import { limitBeside, memoryBoundBytes, type OverLimit, overLimit } from "../slot-memory.ts";
 import { Silence } from "./slot-silence.ts";
 
 export interface SlotWatchParts {

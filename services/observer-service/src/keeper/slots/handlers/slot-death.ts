@@ -1,8 +1,8 @@
 import type { ObserverId } from "@unacked/contracts";
-import type { HandledRun } from "../runs/handlers.ts";
-import { endText, type Slot } from "./slot.ts";
-import type { NotedDeath } from "./slot-history.ts";
-import type { SlotEnd } from "./slot-process.ts";
+import type { HandledRun } from "../../runs/handlers.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { endText, type Slot } from "../slot.ts";
+import type { NotedDeath } from "../slot-history.ts";
 
 interface Observed {
   readonly observerId: ObserverId;

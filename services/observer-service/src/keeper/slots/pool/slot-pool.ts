@@ -1,17 +1,17 @@
 import type { SlotReport } from "@unacked/contracts";
-import type { Log } from "../../log.ts";
-import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../wire/messages.ts";
-import { within } from "../../within.ts";
+import type { Log } from "../../../log.ts";
+import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../../wire/messages.ts";
+import { within } from "../../../within.ts";
+import { ownFrames } from "../blame/told-stack.ts";
+import { type SlotEnd, SlotNotStartedError } from "../process/slot-process.ts";
+import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "../slot.ts";
+import type { SlotsMemory } from "../slot-history.ts";
 import { FolderLook, type Look } from "./folder-look.ts";
-import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "./slot.ts";
 import { SlotFolder } from "./slot-folder.ts";
-import type { SlotsMemory } from "./slot-history.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import { SlotPauses } from "./slot-pauses.ts";
-import { type SlotEnd, SlotNotStartedError } from "./slot-process.ts";
 import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
-import { ownFrames } from "./told-stack.ts";
 
 export interface SlotSettings extends LaunchSettings {
   /** Slots that observers share, as long as nobody is suspected. */

@@ -1,12 +1,12 @@
 import type { ErrorText } from "@unacked/contracts";
 import { type RunOutcome, SdkError } from "@unacked/sdk";
-import { asError } from "../../error-text.ts";
-import type { Log } from "../../log.ts";
-import { FENCED_BY_SLOT } from "../../wire/stop-cause.ts";
-import { type Placed, type Reason, writeLine } from "./placed.ts";
-import type { Placement } from "./placement.ts";
-import type { Slot } from "./slot.ts";
-import type { LoadedMessage } from "./slot-pool.ts";
+import { asError } from "../../../error-text.ts";
+import type { Log } from "../../../log.ts";
+import { FENCED_BY_SLOT } from "../../../wire/stop-cause.ts";
+import { type Placed, type Reason, writeLine } from "../placement/placed.ts";
+import type { Placement } from "../placement/placement.ts";
+import type { LoadedMessage } from "../pool/slot-pool.ts";
+import type { Slot } from "../slot.ts";
 
 export interface AttemptMessagesParts {
   readonly log: Log;

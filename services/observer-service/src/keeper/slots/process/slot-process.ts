@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
-import { FrameReader, FrameWriter } from "../../wire/frames.ts";
-import { type FromSlot, type LeaseWord, LIFELINE_FD, type Stuck, type ToSlot, WIRE_FD } from "../../wire/messages.ts";
+import { FrameReader, FrameWriter } from "../../../wire/frames.ts";
+import { type FromSlot, type LeaseWord, LIFELINE_FD, type Stuck, type ToSlot, WIRE_FD } from "../../../wire/messages.ts";
 import { FromSlotSchema, WatchdogWordSchema } from "./slot-messages.ts";
 import { SlotOutput } from "./slot-output.ts";
 

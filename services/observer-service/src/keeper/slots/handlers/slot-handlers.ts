@@ -1,22 +1,22 @@
 import type { SlotReport } from "@unacked/contracts";
-import type { Log } from "../../log.ts";
-import type { Attempt } from "../../wire/attempt.ts";
-import type { Catalogue, Stuck } from "../../wire/messages.ts";
-import type { StopCause } from "../../wire/stop-cause.ts";
-import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../runs/handlers.ts";
+import type { Log } from "../../../log.ts";
+import type { Attempt } from "../../../wire/attempt.ts";
+import type { Catalogue, Stuck } from "../../../wire/messages.ts";
+import type { StopCause } from "../../../wire/stop-cause.ts";
+import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../../runs/handlers.ts";
+import { Blame } from "../blame/blame.ts";
+import type { SuspectGroup } from "../blame/suspicion.ts";
+import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
+import { Placement } from "../placement/placement.ts";
+import { Recycler } from "../placement/recycler.ts";
+import { type LoadedMessage, SlotPool, type SlotSettings } from "../pool/slot-pool.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { isOfUse, type Slot } from "../slot.ts";
+import { SlotHistory, type SlotsMemory, type SlotsView } from "../slot-history.ts";
+import type { OverLimit } from "../slot-memory.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
-import { Blame } from "./blame.ts";
 import { LoadedCode } from "./loaded-code.ts";
-import { clearTimers, isInLine, type Placed } from "./placed.ts";
-import { Placement } from "./placement.ts";
-import { Recycler } from "./recycler.ts";
-import { isOfUse, type Slot } from "./slot.ts";
 import { SlotEnds } from "./slot-ends.ts";
-import { SlotHistory, type SlotsMemory, type SlotsView } from "./slot-history.ts";
-import type { OverLimit } from "./slot-memory.ts";
-import { type LoadedMessage, SlotPool, type SlotSettings } from "./slot-pool.ts";
-import type { SlotEnd } from "./slot-process.ts";
-import type { SuspectGroup } from "./suspicion.ts";
 
 /**
  * Runs handlers in slots. Comes in: starts and aborts of the runner; what slots say, and how they end. Guarantees: every start is

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { Capacity } from "../../machine/capacity.ts";
-import { permissionsOf } from "../../permissions.ts";
-import { SETTING_NAMES, type ServiceSettings } from "../../settings.ts";
-import { autoSlotMemoryBytes } from "./slot-memory.ts";
+import type { Capacity } from "../../../machine/capacity.ts";
+import { permissionsOf } from "../../../permissions.ts";
+import { SETTING_NAMES, type ServiceSettings } from "../../../settings.ts";
+import { autoSlotMemoryBytes } from "../slot-memory.ts";
 import type { SlotSettings } from "./slot-pool.ts";
 
 const MIB = 2 ** 20;

@@ -1,10 +1,10 @@
 import type { Isolation } from "@unacked/sdk";
-import type { HandledRun } from "../runs/handlers.ts";
-import type { Blame } from "./blame.ts";
+import type { HandledRun } from "../../runs/handlers.ts";
+import type { Blame } from "../blame/blame.ts";
+import type { SlotPool } from "../pool/slot-pool.ts";
+import { isOfUse, isShared, type OwnPurpose, type Slot } from "../slot.ts";
 import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
-import { isOfUse, isShared, type OwnPurpose, type Slot } from "./slot.ts";
-import type { SlotPool } from "./slot-pool.ts";
 
 /** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
 const CALM_MS = 8_000;

@@ -1,9 +1,9 @@
-import type { Log } from "../../log.ts";
-import type { DeadlyFile, Load, LoadedFolder } from "../../wire/messages.ts";
-import { DeadlyFiles } from "./deadly-files.ts";
-import { lastWordsOf, type OwnPurpose, type Slot } from "./slot.ts";
-import { limitBeside } from "./slot-memory.ts";
-import type { SlotEnd } from "./slot-process.ts";
+import type { Log } from "../../../log.ts";
+import type { DeadlyFile, Load, LoadedFolder } from "../../../wire/messages.ts";
+import { DeadlyFiles } from "../blame/deadly-files.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { lastWordsOf, type OwnPurpose, type Slot } from "../slot.ts";
+import { limitBeside } from "../slot-memory.ts";
 
 /** The folder of observers as slots load it: which code is the newest, what new slots do without, and what a slot that came later has not found. */
 export class SlotFolder {

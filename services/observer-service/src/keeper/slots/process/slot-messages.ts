@@ -15,7 +15,7 @@ import {
   UPDATE_OUTCOMES,
 } from "@unacked/contracts";
 import { z } from "zod";
-import { type FromSlot, MAX_TOLD_STACK, type WatchdogWord } from "../../wire/messages.ts";
+import { type FromSlot, MAX_TOLD_STACK, type WatchdogWord } from "../../../wire/messages.ts";
 
 /** What comes from a slot is believed no further than this: handlers share the process that sends it. */
 

@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../../log.ts";
 import { groupOfOne, judge, type SuspectGroup, searchOf, type Verdict } from "./suspicion.ts";
 
 /** Without a death for so long nobody is suspected any more. */

@@ -1,9 +1,9 @@
-import type { Log } from "../../log.ts";
-import type { FromSlot, LeaseWord, Load, Stuck } from "../../wire/messages.ts";
-import { GroupSweeper } from "./group-sweeper.ts";
-import { memoryWishOf, newSlot, type Purpose, type Slot } from "./slot.ts";
-import { heapLimitMib } from "./slot-memory.ts";
-import { deathLeash, type SlotEnd, SlotProcess } from "./slot-process.ts";
+import type { Log } from "../../../log.ts";
+import type { FromSlot, LeaseWord, Load, Stuck } from "../../../wire/messages.ts";
+import { GroupSweeper } from "../process/group-sweeper.ts";
+import { deathLeash, type SlotEnd, SlotProcess } from "../process/slot-process.ts";
+import { memoryWishOf, newSlot, type Purpose, type Slot } from "../slot.ts";
+import { heapLimitMib } from "../slot-memory.ts";
 
 export interface LaunchSettings extends Omit<Load, "kind" | "without" | "first"> {
   /** Of Node: its options, and the file that a slot runs. */

@@ -1,13 +1,13 @@
-import { asError } from "../../error-text.ts";
-import type { Log } from "../../log.ts";
-import type { Stuck } from "../../wire/messages.ts";
-import type { Blame } from "./blame.ts";
-import { clearTimers, isInLine, type Placed, type Reason } from "./placed.ts";
-import type { Placement } from "./placement.ts";
-import { endText, type Slot } from "./slot.ts";
-import type { NotedDeath, SlotHistory } from "./slot-history.ts";
-import type { SlotEnd } from "./slot-process.ts";
-import { ownFrames } from "./told-stack.ts";
+import { asError } from "../../../error-text.ts";
+import type { Log } from "../../../log.ts";
+import type { Stuck } from "../../../wire/messages.ts";
+import type { Blame } from "../blame/blame.ts";
+import { ownFrames } from "../blame/told-stack.ts";
+import { clearTimers, isInLine, type Placed, type Reason } from "../placement/placed.ts";
+import type { Placement } from "../placement/placement.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { endText, type Slot } from "../slot.ts";
+import type { NotedDeath, SlotHistory } from "../slot-history.ts";
 import { type DeadSlot, judgeDeath } from "./trial.ts";
 
 export interface SlotEndsParts {

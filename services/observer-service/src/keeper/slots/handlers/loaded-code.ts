@@ -1,9 +1,9 @@
-import type { Catalogue, LoadedFolder } from "../../wire/messages.ts";
-import type { Outdated, Reload } from "../runs/handlers.ts";
-import { isInLine, type Placed } from "./placed.ts";
-import type { Placement } from "./placement.ts";
-import type { Slot } from "./slot.ts";
-import type { SlotPool } from "./slot-pool.ts";
+import type { Catalogue, LoadedFolder } from "../../../wire/messages.ts";
+import type { Outdated, Reload } from "../../runs/handlers.ts";
+import { isInLine, type Placed } from "../placement/placed.ts";
+import type { Placement } from "../placement/placement.ts";
+import type { SlotPool } from "../pool/slot-pool.ts";
+import type { Slot } from "../slot.ts";
 
 /** New slots are still waited for. */
 const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };

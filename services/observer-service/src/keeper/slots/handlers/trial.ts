@@ -1,12 +1,12 @@
 import type { ErrorText } from "@unacked/contracts";
-import { asError } from "../../error-text.ts";
-import type { HandledRun } from "../runs/handlers.ts";
-import type { Blame } from "./blame.ts";
-import type { Placed, Reason } from "./placed.ts";
-import { endText, type Slot } from "./slot.ts";
+import { asError } from "../../../error-text.ts";
+import type { HandledRun } from "../../runs/handlers.ts";
+import type { Blame } from "../blame/blame.ts";
+import type { Placed, Reason } from "../placement/placed.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { endText, type Slot } from "../slot.ts";
+import type { NotedDeath } from "../slot-history.ts";
 import { deathOf } from "./slot-death.ts";
-import type { NotedDeath } from "./slot-history.ts";
-import type { SlotEnd } from "./slot-process.ts";
 
 export interface DeadSlot {
   readonly slot: Slot;

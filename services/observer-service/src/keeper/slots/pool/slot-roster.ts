@@ -1,5 +1,5 @@
-import type { LoadedFolder } from "../../wire/messages.ts";
-import { isOfUse, isSame, isShared, type OwnPurpose, type Slot, suits } from "./slot.ts";
+import type { LoadedFolder } from "../../../wire/messages.ts";
+import { isOfUse, isSame, isShared, type OwnPurpose, type Slot, suits } from "../slot.ts";
 
 /** The last slots: suspects are halved over two. */
 const KEPT_FOR_SUSPECTS = 2;

@@ -1,5 +1,5 @@
-import { sendableText } from "../../error-text.ts";
-import type { DeadlyFile } from "../../wire/messages.ts";
+import { sendableText } from "../../../error-text.ts";
+import type { DeadlyFile } from "../../../wire/messages.ts";
 
 /** What ended two may be mended from outside: a server that it waits for, a machine that was too slow. */
 const TRIED_AGAIN_AFTER_MS = 600_000;

@@ -1,10 +1,10 @@
-import { asError } from "../../error-text.ts";
-import type { Log } from "../../log.ts";
-import type { Blame } from "./blame.ts";
+import { asError } from "../../../error-text.ts";
+import type { Log } from "../../../log.ts";
+import type { Blame } from "../blame/blame.ts";
+import type { Slot } from "../slot.ts";
+import type { SlotHistory } from "../slot-history.ts";
+import { type OverLimit, overText } from "../slot-memory.ts";
 import { isInLine, type Placed, type Reason } from "./placed.ts";
-import type { Slot } from "./slot.ts";
-import type { SlotHistory } from "./slot-history.ts";
-import { type OverLimit, overText } from "./slot-memory.ts";
 
 export interface RecyclerParts {
   readonly log: Log;
