@@ -120,7 +120,7 @@ const PLACES = [
     "keeper/lease/": [],
     "keeper/outbox/": [],
     "keeper/runs/": ["keeper/outbox/"],
-    "keeper/slots/": ["keeper/runs/", "machine/", "settings.ts", "permissions.ts"],
+    "keeper/slots/": ["keeper/runs/", "machine/", "settings/"],
     "keeper/intake/": ["keeper/lease/", "keeper/outbox/", "keeper/runs/"],
     "keeper/tasks/": ["keeper/outbox/", "keeper/runs/"],
     "keeper/control/": ["keeper/outbox/", "keeper/runs/", "keeper/intake/"],
@@ -150,6 +150,8 @@ const PLACES = [
     ],
   })),
   { in: `${SERVICE}machine/`, may: ["node:", `${SERVICE}machine/`] },
+  // What can be set goes by the machine, and knows none of the parts that it is for.
+  { in: `${SERVICE}settings/`, may: ["@unacked/", "node:path", "zod", ...within(SERVICE, "machine/", "settings/")] },
   {
     in: `${SERVICE}service/`,
     may: [

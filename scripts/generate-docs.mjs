@@ -11,7 +11,7 @@ import { describeSettings } from "../libs/settings/dist/index.js";
 import { apiRoutes } from "../services/observer-manager/dist/adapters/http/api/api-routes.js";
 import { openApiDocument } from "../services/observer-manager/dist/adapters/http/openapi/document.js";
 import { ManagerSettings } from "../services/observer-manager/dist/settings.js";
-import { ServiceSettings } from "../services/observer-service/dist/settings.js";
+import { ServiceSettings } from "../services/observer-service/dist/settings/settings.js";
 import { metricsPage } from "./docs/metrics-page.mjs";
 import { prometheusRule } from "./docs/prometheus-rule.mjs";
 import { restPage } from "./docs/rest-page.mjs";

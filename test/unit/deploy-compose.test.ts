@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings/settings.ts";
 import { environmentOf, lastOf } from "../support/deploy/dockerfile.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { environmentFlaws, PROGRAMS } from "../support/processes/program-settings.ts";

@@ -10,7 +10,7 @@ import { autoSlotCount } from "../../services/observer-service/src/keeper/slots/
 import { autoSlotMemoryBytes } from "../../services/observer-service/src/keeper/slots/slot-memory.ts";
 import { DEFAULT_COST_BYTES } from "../../services/observer-service/src/machine/run-cost.ts";
 import { autoWorkerCount } from "../../services/observer-service/src/machine/worker-count.ts";
-import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings/settings.ts";
 import { environmentOf } from "../support/deploy/dockerfile.ts";
 import { ingressPathsOf, isServedBy } from "../support/deploy/ingress.ts";
 import { apiFlaws } from "../support/deploy/kubernetes-api.ts";

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings/settings.ts";
 import { ROOT } from "../support/processes/processes.ts";
 import { environmentFlaws } from "../support/processes/program-settings.ts";
 

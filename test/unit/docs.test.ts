@@ -4,7 +4,7 @@ import { describeSettings } from "@unacked/settings";
 import { describe, expect, test } from "vitest";
 import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api/api-routes.ts";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
-import { ServiceSettings } from "../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../services/observer-service/src/settings/settings.ts";
 import { pages } from "../support/docs/pages.ts";
 import { openApi } from "../support/rest/rest-contract.ts";
 

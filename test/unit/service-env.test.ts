@@ -2,7 +2,7 @@ import { describeSettings } from "@unacked/settings";
 import { expect, test } from "vitest";
 import { withoutManagersSecrets } from "../../scripts/start/service-env.mjs";
 import { ManagerSettings } from "../../services/observer-manager/src/settings.ts";
-import { SETTING_NAMES } from "../../services/observer-service/src/settings.ts";
+import { SETTING_NAMES } from "../../services/observer-service/src/settings/settings.ts";
 
 /* `npm start` and `unacked dev` start managers and services from one environment. */
 

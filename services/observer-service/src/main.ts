@@ -26,9 +26,9 @@ import { FailTogether } from "./service/fail-together.ts";
 import { HealthServer } from "./service/health-server.ts";
 import type { ObserverService } from "./service/observer-service.ts";
 import { Scrape } from "./service/scrape.ts";
-import { type ServedPool, servedPools } from "./service/served-pools.ts";
 import { serviceTracing } from "./service-tracing.ts";
-import { ServiceSettings } from "./settings.ts";
+import { type ServedPool, servedPools } from "./settings/served-pools.ts";
+import { ServiceSettings } from "./settings/settings.ts";
 import { LoadObserversError } from "./slot/load-observers.ts";
 
 /** For the last spans, within the time that draining may take if there is any left of it. */

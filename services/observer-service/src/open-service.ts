@@ -10,10 +10,10 @@ import { LocalHandlers } from "./local-handlers.ts";
 import type { Log } from "./log.ts";
 import type { Capacity } from "./machine/capacity.ts";
 import type { RunCost } from "./machine/run-cost.ts";
-import { permissionsOf } from "./permissions.ts";
 import { ObserverService } from "./service/observer-service.ts";
 import type { ServiceParts } from "./service/service-parts.ts";
-import type { ServiceSettings } from "./settings.ts";
+import { permissionsOf } from "./settings/permissions.ts";
+import type { ServiceSettings } from "./settings/settings.ts";
 import { loadObservers } from "./slot/load-observers.ts";
 
 const SLOT_PROGRAM = fileURLToPath(new URL(`./slot/main${extname(import.meta.url)}`, import.meta.url));

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { loadSettings } from "@unacked/settings";
 import type { z } from "zod";
 import { ManagerSettings } from "../../../services/observer-manager/src/settings.ts";
-import { ServiceSettings } from "../../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../../services/observer-service/src/settings/settings.ts";
 
 export const PROGRAMS: Record<string, z.ZodObject> = {
   "observer-manager": ManagerSettings,

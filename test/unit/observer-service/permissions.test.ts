@@ -1,7 +1,7 @@
 import { loadSettings, SettingsError } from "@unacked/settings";
 import { expect, test } from "vitest";
-import { permissionsOf } from "../../../services/observer-service/src/permissions.ts";
-import { ServiceSettings } from "../../../services/observer-service/src/settings.ts";
+import { permissionsOf } from "../../../services/observer-service/src/settings/permissions.ts";
+import { ServiceSettings } from "../../../services/observer-service/src/settings/settings.ts";
 
 function settled(env: Record<string, string>) {
   try {

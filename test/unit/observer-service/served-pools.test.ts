@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { flawOfPools, flawOfWorkers, servedPools } from "../../../services/observer-service/src/service/served-pools.ts";
+import { flawOfPools, flawOfWorkers, servedPools } from "../../../services/observer-service/src/settings/served-pools.ts";
 
 describe("the pools of one process", () => {
   test("one is served by the service of that name, with the workers that are said here or nowhere", () => {

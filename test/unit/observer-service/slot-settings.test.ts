@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { slotSettingsOf } from "../../../services/observer-service/src/keeper/slots/pool/slot-settings.ts";
-import { ServiceSettings } from "../../../services/observer-service/src/settings.ts";
+import { ServiceSettings } from "../../../services/observer-service/src/settings/settings.ts";
 
 test("a slot's environment has no setting of its service but its name, and how long a handler may take to settle", () => {
   const env = { AMQP_URL: "amqp://user:secret@host/", AMQP_URL_FILE: "/secret", SERVICE_NAME: "mine", OWN: "kept" };

@@ -16,7 +16,8 @@ const FAR = 1.3;
  * what a slot may take, in its heap: then V8's comes first (`limitBeside`), and the service's log has told to give slots more.
  */
 const HEAP_LIMIT = 1.5;
-const OF_THE_KEEPER = 192 * MIB;
+/** Of what a service has, its own process's: slots share the rest. */
+export const OF_THE_KEEPER = 192 * MIB;
 const AT_LEAST = 96 * MIB;
 
 /** Of what a slot may take, whatever its files have taken before anything ran in it. */

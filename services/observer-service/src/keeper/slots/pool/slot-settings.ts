@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import type { Capacity } from "../../../machine/capacity.ts";
-import { permissionsOf } from "../../../permissions.ts";
-import { SETTING_NAMES, type ServiceSettings } from "../../../settings.ts";
-import { autoSlotMemoryBytes } from "../slot-memory.ts";
+import { permissionsOf } from "../../../settings/permissions.ts";
+import { SETTING_NAMES, type ServiceSettings } from "../../../settings/settings.ts";
+import { autoSlotMemoryBytes, OF_THE_KEEPER } from "../slot-memory.ts";
 import type { SlotSettings } from "./slot-pool.ts";
 
 const MIB = 2 ** 20;
-const OF_THE_KEEPER = 192 * MIB;
 /** So that each has room for observers, and not for itself alone. */
 const OF_A_SLOT = 128 * MIB;
 const AT_LEAST = 2;

@@ -2,9 +2,9 @@ import { flawOfBrokerUrls } from "@unacked/broker";
 import { DEFAULT_POOL, ServiceName } from "@unacked/contracts";
 import { flag, oneOf, text, textList, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
 import { z } from "zod";
-import { MAX_WORKERS } from "./machine/worker-count.ts";
+import { MAX_WORKERS } from "../machine/worker-count.ts";
 import { checkPermissions, PermittedCommand, PermittedVariable } from "./permissions.ts";
-import { flawOfPools, flawOfWorkers } from "./service/served-pools.ts";
+import { flawOfPools, flawOfWorkers } from "./served-pools.ts";
 
 const MAX_SLOTS = 256;
 
