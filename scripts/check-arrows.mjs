@@ -115,11 +115,13 @@ const PLACES = [
       ),
     ],
   },
-  // The keeper never runs an author's code: neither what loads it nor what enters it.
+  // The keeper never runs an author's code: neither what loads it nor what enters it. Its processes, and whom it blames, know of no slot.
   ...Object.entries({
     "keeper/lease/": [],
     "keeper/outbox/": [],
     "keeper/runs/": ["keeper/outbox/"],
+    "keeper/slots/process/": [],
+    "keeper/slots/blame/": [],
     "keeper/slots/": ["keeper/runs/", "machine/", "settings/"],
     "keeper/intake/": ["keeper/lease/", "keeper/outbox/", "keeper/runs/"],
     "keeper/tasks/": ["keeper/outbox/", "keeper/runs/"],
