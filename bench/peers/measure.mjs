@@ -48,12 +48,13 @@ export async function measureCreation(bench, peer, count, report) {
  *
  * @param {Bench} bench
  * @param {Peer} peer
- * @param {{ count: number, concurrency: number }} much
+ * @param {{ count: number, concurrency: number, before?: () => Promise<void> }} much
  * @param {(who: Who, perS: number) => void} report
  */
-export async function measureDone(bench, peer, { count, concurrency }, report) {
+export async function measureDone(bench, peer, { count, concurrency, before }, report) {
   await eachSetting(bench, peer, async (setting, place) => {
     await repeatInBudget(bench, `${peer.name}, ${setting.name}: ${count} jobs done`, async () => {
+      await before?.();
       const { client, startWorker, end } = await place(setting);
       await startWorker(concurrency, "done");
       await sleep(SETTLE_MS);

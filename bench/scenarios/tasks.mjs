@@ -63,10 +63,10 @@ async function measure(bench) {
   tally.ours({ past: await sustained(sustainedS * 1_000, noopsOf(system)) });
   notes.push(`the live table after ${counted(ended)} ended tasks and all of these: ${await sizeOfLive(system)}`);
   await system.close();
+  const alike = { concurrency: WORKERS, before: () => rig.dropDatabases() };
   for (const peer of peers) {
-    await measureDone(bench, peer, { count, concurrency: WORKERS }, (who, done) => tally.peer(who, { done }));
-    const forMs = sustainedS * 1_000;
-    await measureSustained(bench, peer, { forMs, concurrency: WORKERS }, (who, peerPerS) =>
+    await measureDone(bench, peer, { ...alike, count }, (who, done) => tally.peer(who, { done }));
+    await measureSustained(bench, peer, { ...alike, forMs: sustainedS * 1_000 }, (who, peerPerS) =>
       tally.peer(who, { sustained: peerPerS }),
     );
   }
