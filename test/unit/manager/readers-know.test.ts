@@ -79,7 +79,7 @@ describe("what all readers knew", () => {
 
 describe("a feature is known to the services of a pool", () => {
   it("when each announces it, and not where there is none", () => {
-    expect(servicesKnow("queue-marker", [["queue-marker"], ["queue-marker", "delivery-count"]])).toBe(true);
+    expect(servicesKnow("queue-marker", [["queue-marker"], ["queue-marker", "tasks"]])).toBe(true);
     expect(servicesKnow("queue-marker", [["queue-marker"], []])).toBe(false);
     expect(servicesKnow("queue-marker", [])).toBe(false);
   });

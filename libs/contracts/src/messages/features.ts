@@ -7,7 +7,6 @@ import { shownText } from "../bounds.ts";
  *
  * - `queue-marker`: markers through a pool's work queue and the state queue
  * - `tasks`: it runs tasks (TASK_WORKERS), or orders them; what is said of them has a state queue of its own
- * - `delivery-count`: RunStarted, RunHeld and Inventory carry how often the broker has delivered the message
  * - `pause`: of managers alone; one that does not know Paused takes the end of a run that was paused for a reason to start another
  * - `flows`: of managers, who note the ends of their tasks; of services, who give their handlers what these come after
  * - `update`: of managers alone; one that does not know it takes the end of a run that is being changed for the end of something else
@@ -19,7 +18,6 @@ import { shownText } from "../bounds.ts";
  */
 export const FEATURES = [
   "queue-marker",
-  "delivery-count",
   "tasks",
   "pause",
   "flows",

@@ -1,4 +1,4 @@
-import type { ServiceList, ServiceView, TypeList } from "@unacked/contracts";
+import { SERVICE_FEATURES, type ServiceList, type ServiceView, type TypeList } from "@unacked/contracts";
 import { OBSERVER_ID, SERVICE_ID } from "./observer-examples.ts";
 
 export const SERVICE = {
@@ -17,7 +17,7 @@ export const SERVICE = {
   reportedRunning: 7,
   types: ["http-poll", "ticker"],
   tasks: { workers: 4, types: ["resize"] },
-  features: ["delivery-count", "queue-marker"],
+  features: [...SERVICE_FEATURES],
   version: "0.2.0",
   host: "node-3",
   pid: 2025,
