@@ -19,7 +19,7 @@ beforeAll(async () => {
     ],
     troubles: [],
     unwanted: [],
-    keeper: { brokerVersion: "3.10.8", queueType: "classic" },
+    broker: { brokerVersion: "3.10.8", queueType: "classic" },
   }));
 });
 

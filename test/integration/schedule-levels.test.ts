@@ -3,16 +3,16 @@ import { afterEach, expect, it } from "vitest";
 import { PostgresLevelStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-level-store.ts";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
-import { LevelKeeper } from "../../services/observer-manager/src/operations/schedules/level-keeper.ts";
+import { LevelSetter } from "../../services/observer-manager/src/operations/schedules/level-setter.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks("schedules, audit");
 const nothing = () => undefined;
-let keeper: LevelKeeper | undefined;
+let setter: LevelSetter | undefined;
 afterEach(async () => {
-  await keeper?.stop();
+  await setter?.stop();
   await shiftClock(books, 0);
 });
 
@@ -38,19 +38,19 @@ const damage = (id: string, path: string, value: unknown) =>
   ]);
 
 function keep(): void {
-  keeper = new LevelKeeper({
+  setter = new LevelSetter({
     store: new PostgresLevelStore(books.dataSource),
     mayWant: () => true,
     committed: nothing,
     tally: { decided: nothing },
     log: keptLog(),
   });
-  keeper.start();
+  setter.start();
 }
 
 /** In hours. Nobody looks meanwhile. */
 async function shift(hours: number): Promise<void> {
-  await keeper?.stop();
+  await setter?.stop();
   await shiftClock(books, hours * 3_600);
   keep();
 }

@@ -126,7 +126,7 @@ test("Of what lanes have no place for little is claimed again with each: params 
       return told;
     };
   store.claim = counted(store.claim, ({ tasks }) => tasks.length);
-  store.claimFollowers = counted(store.claimFollowers, (followers) => followers.length);
+  store.claimJoiners = counted(store.claimJoiners, (joiners) => joiners.length);
   const sender = {
     isReady: true,
     ready: () => Promise.resolve(),

@@ -83,7 +83,7 @@ test("The first of a lane that is sent again is one more beside those who follow
   const { tasks } = await queue.claim("default", { window: 2, workers: 2, types: TYPES });
   const lanes = tasks.flatMap(({ lane }) => lane ?? []);
   expect(lanes).toEqual(tasks.map(({ task }) => task.taskId));
-  expect(await queue.claimFollowers("default", "work", lanes, [0, 1])).toHaveLength(2);
+  expect(await queue.claimJoiners("default", "work", lanes, [0, 1])).toHaveLength(2);
   // Both have failed, and are due again, while those behind them run.
   await db.query("UPDATE tasks SET status = 'Ready', send_id = NULL WHERE id = ANY($1)", [lanes]);
   expect(await claim(4)).toEqual([]);
@@ -104,8 +104,8 @@ test.each(LEFT)("Nobody joins a lane whose first was %s, beside another that has
   const lanes = tasks.map(({ task }) => task.taskId);
   await db.query(left, [lanes[0]]);
   expect(await claim(9, "other")).toEqual(["work"]);
-  const followers = await queue.claimFollowers("default", "work", lanes, [0, 1, 0, 1]);
-  expect(followers.map(({ lane }) => lane)).toEqual([lanes[1], lanes[1]]);
+  const joiners = await queue.claimJoiners("default", "work", lanes, [0, 1, 0, 1]);
+  expect(joiners.map(({ lane }) => lane)).toEqual([lanes[1], lanes[1]]);
   expect(await lanesOf("work")).toBe(2);
 });
 
@@ -120,7 +120,7 @@ test.each(LEFT)(
     const other = db.createQueryRunner();
     await other.startTransaction();
     await other.query("SELECT FROM task_types FOR UPDATE");
-    const joined = queue.claimFollowers("default", "work", lanes, [0, 0]);
+    const joined = queue.claimJoiners("default", "work", lanes, [0, 0]);
     joined.catch(() => undefined); // awaited below
     await untilWait(db);
     // Behind the beginning of the other statement, which saw the first of its lane in flight.

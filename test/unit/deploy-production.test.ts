@@ -6,8 +6,8 @@ import { apiRoutes } from "../../services/observer-manager/src/adapters/http/api
 import { openApiDocument } from "../../services/observer-manager/src/adapters/http/openapi/document.ts";
 import { sslModeOf } from "../../services/observer-manager/src/adapters/postgres/connection/ssl-mode.ts";
 import { roomFor } from "../../services/observer-service/src/keeper/intake/appetite.ts";
-import { autoSlotCount } from "../../services/observer-service/src/keeper/slots/pool/slot-settings.ts";
 import { autoSlotMemoryBytes } from "../../services/observer-service/src/keeper/slots/slot-memory.ts";
+import { autoSlotCount } from "../../services/observer-service/src/keeper/slots/supply/slot-settings.ts";
 import { DEFAULT_COST_BYTES } from "../../services/observer-service/src/machine/run-cost.ts";
 import { autoWorkerCount } from "../../services/observer-service/src/machine/worker-count.ts";
 import { ServiceSettings } from "../../services/observer-service/src/settings/settings.ts";

@@ -20,8 +20,8 @@ import { ObserverLifecycle } from "./operations/observers/observer-lifecycle.ts"
 import { Readoption } from "./operations/observers/readoption.ts";
 import { Reconciler } from "./operations/observers/reconciler.ts";
 import { ScheduledStarts } from "./operations/observers/scheduled-starts.ts";
-import { PoolKeeper } from "./operations/pools/pool-keeper.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
+import { QueueCare } from "./operations/pools/queue-care.ts";
 import { Prober } from "./operations/services/prober.ts";
 import type { Tally } from "./operations/tally.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
@@ -50,7 +50,7 @@ export class ObserverSide {
   readonly #prober: Prober;
   readonly #reconciler: Reconciler;
   readonly #scheduledStarts: ScheduledStarts;
-  readonly #poolKeeper: PoolKeeper;
+  readonly #queueCare: QueueCare;
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
 
@@ -91,7 +91,7 @@ export class ObserverSide {
       log,
     });
     this.#scheduledStarts = new ScheduledStarts({ store: stores.scheduledStarts, books, isReady, committed, log });
-    this.#poolKeeper = new PoolKeeper({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
+    this.#queueCare = new QueueCare({ store: pools, queues: this.#broker.workQueues, isCaughtUp, log });
     this.#retention = new Retention({ store: stores.retention, retentionMs, log });
     this.#lateEvents = new LateEvents({ store: stores.unapplied, books, committed, log });
     this.lifecycle = new ObserverLifecycle({
@@ -122,7 +122,7 @@ export class ObserverSide {
     this.#prober.start();
     this.#reconciler.start();
     this.#scheduledStarts.start();
-    this.#poolKeeper.start();
+    this.#queueCare.start();
     this.#retention.start();
     this.#lateEvents.start();
   }
@@ -173,7 +173,7 @@ export class ObserverSide {
 
   /** Rounds under way end while the books, and the broker, are there; no more of them begin. */
   async endRounds(): Promise<void> {
-    const loops = [this.#prober, this.#reconciler, this.#poolKeeper, this.#retention, this.#lateEvents];
+    const loops = [this.#prober, this.#reconciler, this.#queueCare, this.#retention, this.#lateEvents];
     await Promise.all(loops.map((loop) => loop.stop()));
   }
 

@@ -1,7 +1,7 @@
 import type { TaskId, Wanted } from "@unacked/contracts";
 import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import type { Log } from "./operations/log.ts";
-import { LevelKeeper } from "./operations/schedules/level-keeper.ts";
+import { LevelSetter } from "./operations/schedules/level-setter.ts";
 import { ScheduleDesk } from "./operations/schedules/schedule-desk.ts";
 import { ScheduleFirer } from "./operations/schedules/schedule-firer.ts";
 import type { ScheduleTally } from "./operations/tally.ts";
@@ -24,12 +24,12 @@ export interface ScheduleSideParts {
 export class ScheduleSide {
   readonly desk: ScheduleDesk;
   readonly #firer: ScheduleFirer;
-  readonly #levels: LevelKeeper;
+  readonly #levels: LevelSetter;
 
   constructor({ stores, tally, wakeTasks, cancelled, mayWant, committed, log }: ScheduleSideParts) {
     const { store, firing, levels } = stores.schedules;
     this.#firer = new ScheduleFirer({ store: firing, wakeTasks, cancelled, tally, log });
-    this.#levels = new LevelKeeper({ store: levels, mayWant, committed, tally, log });
+    this.#levels = new LevelSetter({ store: levels, mayWant, committed, tally, log });
     const wake = (): void => {
       this.#firer.wake();
       this.#levels.wake();

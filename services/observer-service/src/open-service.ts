@@ -5,7 +5,7 @@ import type { Tracing } from "@unacked/tracing";
 import { logCatalogue, logReload } from "./catalogue-log.ts";
 import type { ServiceIdentity } from "./keeper/identity.ts";
 import { SlotHandlers } from "./keeper/slots/handlers/slot-handlers.ts";
-import { slotSettingsOf } from "./keeper/slots/pool/slot-settings.ts";
+import { slotSettingsOf } from "./keeper/slots/supply/slot-settings.ts";
 import { LocalHandlers } from "./local-handlers.ts";
 import type { Log } from "./log.ts";
 import type { Capacity } from "./machine/capacity.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/pool/slot-pool.ts";
+import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/supply/slot-supply.ts";
 import { ROOT } from "../processes/processes.ts";
 
 /** Slots that load what `folder.json` in `dir` says, and run nothing: real processes, started within some tens of milliseconds. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
-import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/pool/slot-pool.ts";
+import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/supply/slot-supply.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { ROOT } from "../processes/processes.ts";
 

@@ -5,7 +5,7 @@ const NOW = {
   depths: [],
   troubles: [],
   unwanted: [],
-  keeper: { brokerVersion: "4.3.6", queueType: "quorum" as const },
+  broker: { brokerVersion: "4.3.6", queueType: "quorum" as const },
 };
 
 test("what the broker says of its queues is passed on, and so is that it is away", async () => {

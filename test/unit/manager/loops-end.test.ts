@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { LateEvents } from "../../../services/observer-manager/src/operations/books/late-events.ts";
 import { Retention } from "../../../services/observer-manager/src/operations/books/retention.ts";
 import { Reconciler } from "../../../services/observer-manager/src/operations/observers/reconciler.ts";
-import { PoolKeeper } from "../../../services/observer-manager/src/operations/pools/pool-keeper.ts";
+import { QueueCare } from "../../../services/observer-manager/src/operations/pools/queue-care.ts";
 import { Prober } from "../../../services/observer-manager/src/operations/services/prober.ts";
 import { TaskProver } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-prover.ts";
 import { TaskRetention } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-retention.ts";
@@ -32,7 +32,7 @@ const yes = () => true;
 const loops: [string, (books: never, log: never) => Looping][] = [
   ["Prober", (store, log) => new Prober({ store, isCaughtUp: yes, probed() {}, log })],
   ["Reconciler", (store, log) => new Reconciler({ store, isCaughtUp: yes, log } as never)],
-  ["PoolKeeper", (store, log) => new PoolKeeper({ store, queues: { isUp: false }, isCaughtUp: yes, log } as never)],
+  ["QueueCare", (store, log) => new QueueCare({ store, queues: { isUp: false }, isCaughtUp: yes, log } as never)],
   ["Retention", (store, log) => new Retention({ store, retentionMs: 1, log })],
   ["LateEvents", (store, log) => new LateEvents({ store, log } as never)],
   ["TaskProver", (store, log) => new TaskProver({ store, markers: { writableForMs: 1e9 }, isCaughtUp: yes, log } as never)],

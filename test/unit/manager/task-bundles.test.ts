@@ -5,7 +5,7 @@ import {
   bundlesOf,
   callsOf,
   countByType,
-  followersOf,
+  joinersOf,
 } from "../../../services/observer-manager/src/domain/tasks/bundles.ts";
 
 const task = (id: string, type: string, more: Partial<StartTask> = {}): StartTask => ({
@@ -104,12 +104,12 @@ test("who finds no place in the message of his lane is left", () => {
 
 test("as many may join as are worked off in a tenth of a second; nobody joins what is long, unknown, in batches or sent before", () => {
   const lane = inLane("1", "1");
-  expect([1, 20, 60, undefined].map((meanMs) => followersOf(lane, pace(meanMs), 100))).toEqual([99, 4, 0, 0]);
-  expect([1, 20, 60].map((meanMs) => followersOf(lane, pace(meanMs), 200))).toEqual([99, 9, 2]);
-  expect(followersOf(lane, pace(1, 50), 100)).toBe(0);
-  expect(followersOf({ ...lane, isFirstSend: false }, pace(1), 100)).toBe(0);
-  expect(followersOf(inLane("1", "1", { alone: true }), pace(1), 100)).toBe(0);
-  expect(followersOf(first(task("1", "free")), pace(1), 100)).toBe(0);
+  expect([1, 20, 60, undefined].map((meanMs) => joinersOf(lane, pace(meanMs), 100))).toEqual([99, 4, 0, 0]);
+  expect([1, 20, 60].map((meanMs) => joinersOf(lane, pace(meanMs), 200))).toEqual([99, 9, 2]);
+  expect(joinersOf(lane, pace(1, 50), 100)).toBe(0);
+  expect(joinersOf({ ...lane, isFirstSend: false }, pace(1), 100)).toBe(0);
+  expect(joinersOf(inLane("1", "1", { alone: true }), pace(1), 100)).toBe(0);
+  expect(joinersOf(first(task("1", "free")), pace(1), 100)).toBe(0);
 });
 
 test("a call takes one worker: of a type that takes batches a full one or the rest, of others each task", () => {

@@ -29,7 +29,7 @@ const well: Facts = {
   stateQueueLag: 0,
   queueTroubles: [],
   unwantedQueues: [],
-  queueKeeper: { brokerVersion: "4.2.9", queueType: "classic" },
+  queueBroker: { brokerVersion: "4.2.9", queueType: "classic" },
   booksBlockers: [],
   longSnapshots: [],
   goneServices: [],
@@ -108,7 +108,7 @@ describe("warnings", () => {
   });
 
   it("name a broker that gives the jobs of quorum queues away whenever its nodes lose each other", () => {
-    const codesOn = (brokerVersion: string) => codes({ ...well, queueKeeper: { brokerVersion, queueType: "quorum" } });
+    const codesOn = (brokerVersion: string) => codes({ ...well, queueBroker: { brokerVersion, queueType: "quorum" } });
     expect(["3.10.8", "4.2.9"].map(codesOn)).toEqual([["broker-takes-back"], ["broker-takes-back"]]);
     expect(["4.3.0", "4.10.1", "5.0.0"].map(codesOn)).toEqual([[], [], []]);
   });

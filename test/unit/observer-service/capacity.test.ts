@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { autoSlotCount } from "../../../services/observer-service/src/keeper/slots/pool/slot-settings.ts";
+import { autoSlotCount } from "../../../services/observer-service/src/keeper/slots/supply/slot-settings.ts";
 import { cgroupLimits } from "../../../services/observer-service/src/machine/cgroup-limits.ts";
 import { autoWorkerCount } from "../../../services/observer-service/src/machine/worker-count.ts";
 

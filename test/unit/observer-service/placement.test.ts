@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
 import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
-import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/pool/slot-roster.ts";
 import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/supply/slot-roster.ts";
 
 const CODE = new Map([["any", "1"]]);
 /** What the folder has. */
@@ -22,7 +22,7 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   emptied = [];
   newest = new Map(CODE);
   placement = new Placement({
-    pool: { roster, folder: { prints: newest }, slotFor: () => undefined } as never,
+    supply: { roster, folder: { prints: newest }, slotFor: () => undefined } as never,
     blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
     recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
     stuckMs: 0,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
-import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/pool/slot-roster.ts";
 import { newSlot, type OwnPurpose, type Purpose } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/supply/slot-roster.ts";
 
 /* For whom the last places are. */
 

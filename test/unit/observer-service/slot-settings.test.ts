@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { slotSettingsOf } from "../../../services/observer-service/src/keeper/slots/pool/slot-settings.ts";
+import { slotSettingsOf } from "../../../services/observer-service/src/keeper/slots/supply/slot-settings.ts";
 import { ServiceSettings } from "../../../services/observer-service/src/settings/settings.ts";
 
 test("a slot's environment has no setting of its service but its name, and how long a handler may take to settle", () => {

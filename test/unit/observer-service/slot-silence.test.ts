@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Silence } from "../../../services/observer-service/src/keeper/slots/pool/slot-silence.ts";
+import { Silence } from "../../../services/observer-service/src/keeper/slots/supply/slot-silence.ts";
 
 const EVERY_MS = 1_000;
 const LIMIT_MS = 2_000;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { SlotWatch } from "../../../services/observer-service/src/keeper/slots/pool/slot-watch.ts";
 import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/process/slot-process.ts";
 import { newSlot, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { ownMemoryBytes } from "../../../services/observer-service/src/keeper/slots/slot-memory.ts";
+import { SlotWatch } from "../../../services/observer-service/src/keeper/slots/supply/slot-watch.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks"; // the slot's own, which no fake is put in the place of
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SlotWatch } from "../../../services/observer-service/src/keeper/slots/pool/slot-watch.ts";
 import type { SlotProcess } from "../../../services/observer-service/src/keeper/slots/process/slot-process.ts";
 import { newSlot, reportOf, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
+import { SlotWatch } from "../../../services/observer-service/src/keeper/slots/supply/slot-watch.ts";
 import { LagMeter } from "../../../services/observer-service/src/slot/lag-meter.ts";
 import type { FromSlot } from "../../../services/observer-service/src/wire/messages.ts";
 

@@ -200,8 +200,8 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     } catch {
       return null; // the session was lost while asking
     }
-    const keeper = { brokerVersion: session.brokerVersion, queueType: this.#queueType };
-    return { depths, troubles: this.workQueues.troubles, unwanted, keeper };
+    const broker = { brokerVersion: session.brokerVersion, queueType: this.#queueType };
+    return { depths, troubles: this.workQueues.troubles, unwanted, broker };
   }
 
   async #lookAtRequests(session: Session): Promise<void> {

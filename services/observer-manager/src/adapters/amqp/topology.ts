@@ -23,7 +23,7 @@ const EVERY_MS = 5_000;
 
 /**
  * Declares again and again what somebody may delete or unbind meanwhile. Services with few rights cannot do it themselves,
- * and would be unreachable until a manager connects again. What is there stays as it is. (The pools' queues: `PoolKeeper`.)
+ * and would be unreachable until a manager connects again. What is there stays as it is. (The pools' queues: `QueueCare`.)
  */
 export class Upkeep {
   readonly #declare: (session: Session) => Promise<void>;

@@ -10,7 +10,7 @@ import type { FlowCounts, FlowFollowStore, FlowStore } from "../../operations/fl
 import type { LogPlaces } from "../../operations/logs/log-source.ts";
 import type { ReconcilerStore } from "../../operations/observers/reconciler.ts";
 import type { ScheduledStartStore } from "../../operations/observers/scheduled-starts.ts";
-import type { PoolStore } from "../../operations/pools/pool-keeper.ts";
+import type { PoolStore } from "../../operations/pools/queue-care.ts";
 import type { RequestStore } from "../../operations/requests/request-store.ts";
 import type { LevelStore } from "../../operations/schedules/level-store.ts";
 import type { ScheduleCounts, ScheduleFiringStore, ScheduleStore } from "../../operations/schedules/schedule-store.ts";

@@ -15,8 +15,8 @@ export interface UnwantedQueue {
   consumers: number;
 }
 
-/** Who keeps the work queues, and as what. */
-export interface QueueKeeper {
+/** The broker that has the work queues, and of which type they are there. */
+export interface QueueBroker {
   brokerVersion: string;
   queueType: QueueType;
 }
@@ -123,7 +123,7 @@ export interface Facts {
   queueTroubles: readonly QueueTrouble[];
   unwantedQueues: readonly UnwantedQueue[];
   /** Null while the broker cannot be asked. */
-  queueKeeper: QueueKeeper | null;
+  queueBroker: QueueBroker | null;
   booksBlockers: readonly BooksBlocker[];
   longSnapshots: readonly LongSnapshot[];
   unservedTypes: readonly UnservedType[];

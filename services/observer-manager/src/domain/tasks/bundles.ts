@@ -80,7 +80,7 @@ export function bundlesOf(
 const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane !== task.taskId;
 
 /** How many may join the lane that this one begins, of which the last may wait so long. */
-export function followersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
+export function joinersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
   const leads = claimed.lane === claimed.task.taskId && pace?.batchSize == null && isNew(claimed);
   return leads ? bundleSize(pace?.meanMs, waitMs) - 1 : 0;
 }

@@ -3,14 +3,14 @@ const FEW = 10;
 const FULL = 0.75;
 
 /**
- * Which lane each of `followers` joins, by its place: a turn goes once through all lanes that are not full. Some lanes are long and others
+ * Which lane each of `joiners` joins, by its place: a turn goes once through all lanes that are not full. Some lanes are long and others
  * short, by even steps, as far as `most` allows: lanes as long as one another end together, and then all workers wait for the books at once.
  * Where fewer come than are expected, the last turns are left out.
  * @param most may join one lane
  * @returns places of lanes, from 0 on
  */
-export function turnsOf(lanes: number, followers: number, most: number): number[] {
-  const count = Math.floor(Math.min(followers, lanes * most * (lanes > FEW ? FULL : 1)));
+export function turnsOf(lanes: number, joiners: number, most: number): number[] {
+  const count = Math.floor(Math.min(joiners, lanes * most * (lanes > FEW ? FULL : 1)));
   if (count <= 0) return [];
   const mean = count / lanes;
   const longest = Math.min(most, 2 * mean);

@@ -1,5 +1,5 @@
 import type { QueueDepth } from "@unacked/contracts";
-import type { QueueKeeper, QueueTrouble, UnwantedQueue } from "../../domain/overview/facts.ts";
+import type { QueueBroker, QueueTrouble, UnwantedQueue } from "../../domain/overview/facts.ts";
 
 /** What the broker says of the queues at this moment. */
 export interface QueuesNow {
@@ -7,7 +7,7 @@ export interface QueuesNow {
   depths: QueueDepth[];
   troubles: readonly QueueTrouble[];
   unwanted: readonly UnwantedQueue[];
-  keeper: QueueKeeper;
+  broker: QueueBroker;
 }
 
 /** Null while the broker cannot be asked. Must not take long. */

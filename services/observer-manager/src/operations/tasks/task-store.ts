@@ -118,7 +118,7 @@ export interface TaskQueueStore {
   /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<ClaimedTask[]>;
   /** More of a type, none of which was sent before, as far as its rate allows: each joins that of these lanes which its turn names. */
-  claimFollowers(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]>;
+  claimJoiners(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]>;
   /** How many of a type are Ready in a pool; not beyond `atMost`. */
   countReady(pool: string, type: string, atMost: number): Promise<number>;
   /** Ready again, with all that was before: their messages were certainly not taken. */

@@ -95,7 +95,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
   const now = await askQueues(byPool.map(({ pool }) => pool));
   const queues = now && withoutMarkers(now.depths, await dataSource.query<{ pool: string }[]>(MARKED_POOLS));
   const { troubles: queueTroubles = [], unwanted: unwantedQueues = [] } = now ?? {};
-  const queueKeeper = now?.keeper ?? null;
+  const queueBroker = now?.broker ?? null;
   const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
   const [oldest] = waiting;
   const unserved = await unservedTypes(dataSource);
@@ -112,7 +112,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
       stateQueueLag,
       queueTroubles,
       unwantedQueues,
-      queueKeeper,
+      queueBroker,
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
       goneServices: await goneServices(dataSource),

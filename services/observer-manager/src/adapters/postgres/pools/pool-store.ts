@@ -1,6 +1,6 @@
 import { DOUBTFUL_STATUSES, OVER_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { PoolStore } from "../../../operations/pools/pool-keeper.ts";
+import type { PoolStore } from "../../../operations/pools/queue-care.ts";
 import { OBSERVER_COUNTS, OCCUPIED_BY_POOL } from "../observers/observer-counts.ts";
 import { MESSAGE_POOL } from "../observers/reconciler-store.ts";
 import { LIVING_STATES } from "../services/service-states.ts";

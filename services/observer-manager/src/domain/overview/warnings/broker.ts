@@ -29,15 +29,15 @@ export function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
 }
 
 /** Since RabbitMQ 4.3 a quorum queue waits for a consumer whose node is out of reach (`consumer_disconnected_timeout`, a minute). */
-export function takenBackByFlaps({ queueKeeper }: Facts): Warning[] {
-  if (queueKeeper === null || queueKeeper.queueType !== "quorum") return [];
-  const [major = 0, minor = 0] = queueKeeper.brokerVersion.split(".").map(Number);
+export function takenBackByFlaps({ queueBroker }: Facts): Warning[] {
+  if (queueBroker === null || queueBroker.queueType !== "quorum") return [];
+  const [major = 0, minor = 0] = queueBroker.brokerVersion.split(".").map(Number);
   if (major > 4 || (major === 4 && minor >= 3)) return [];
   return [
     {
       code: "broker-takes-back",
       subject: "broker",
-      message: `RabbitMQ ${queueKeeper.brokerVersion} gives a quorum queue's jobs to others the moment that its nodes lose each other: with cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
+      message: `RabbitMQ ${queueBroker.brokerVersion} gives a quorum queue's jobs to others the moment that its nodes lose each other: with cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
       remedy:
         "Upgrade to RabbitMQ 4.3 or later, which waits a minute. Until then, on a cluster: cluster_partition_handling = pause_minority on every node. A single node has no such moments; there WORK_QUEUE_TYPE=classic is as good.",
     },

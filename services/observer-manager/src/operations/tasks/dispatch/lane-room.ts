@@ -21,11 +21,11 @@ export class LaneRoom {
   }
 
   /** As many as have found a place in those lanes in which others have not. */
-  wereLeft(pool: string, followers: readonly Claimed[], left: readonly StartTask[]): void {
+  wereLeft(pool: string, joiners: readonly Claimed[], left: readonly StartTask[]): void {
     const ids = new Set(left.map(({ taskId }) => taskId));
-    const full = new Set(followers.flatMap(({ task, lane }) => (ids.has(task.taskId) ? [lane] : [])));
+    const full = new Set(joiners.flatMap(({ task, lane }) => (ids.has(task.taskId) ? [lane] : [])));
     for (const type of new Set(left.map((task) => task.type))) {
-      const inFull = followers.filter(({ task, lane }) => task.type === type && full.has(lane));
+      const inFull = joiners.filter(({ task, lane }) => task.type === type && full.has(lane));
       const placed = inFull.filter(({ task }) => !ids.has(task.taskId));
       this.#most.set(keyOf(pool, type), Math.floor(placed.length / new Set(inFull.map(({ lane }) => lane)).size));
     }

@@ -5,8 +5,8 @@ import {
   type Claimed,
   callsOf,
   countByType,
-  followersOf,
   isBatched,
+  joinersOf,
   type TypePace,
 } from "../../../domain/tasks/bundles.ts";
 import { fairShareOf, turnsOf } from "../../../domain/tasks/lanes.ts";
@@ -97,12 +97,12 @@ export class TaskClaimer {
       return pace && keepsWorkers ? { ...pace, meanMs: null } : pace;
     };
     const { companions, areFull } = await this.#companions(pool, tasks, batches);
-    const followers = await this.#followers(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
-    const all = [...tasks, ...companions, ...followers];
+    const joiners = await this.#joiners(pool, tasks, { paceOf, workers, perS: rate.perS, roomAhead });
+    const all = [...tasks, ...companions, ...joiners];
     const areBusy = isPlain && !isAll && isNobodyFree(...filling);
     const { bundles, left } = bundlesOf(all, paceOf, turnMsAt(rate.perS), areBusy);
-    rate.add(tasks.length + followers.length - left.length);
-    this.#laneRoom.wereLeft(pool, followers, left);
+    rate.add(tasks.length + joiners.length - left.length);
+    this.#laneRoom.wereLeft(pool, joiners, left);
     return { ...how, bundles, left, claimed: all.length, hasRoom: isAll || !areFull };
   }
 
@@ -187,7 +187,7 @@ export class TaskClaimer {
    * Where a limit leaves few to be sent, others go in line behind them, so that no worker waits for the books between two: as many as there may be, but
    * of the last that wait each lane has its share, or what it does in a turn.
    */
-  async #followers(
+  async #joiners(
     pool: string,
     claimed: Claimed[],
     {
@@ -200,7 +200,7 @@ export class TaskClaimer {
     const all: Claimed[] = [];
     const lanesOf = ({ maxRunning = 1 }: Claimed) => Math.min(maxRunning, workers);
     const waitMsOf = (first: Claimed) => laneMsAt(perS, lanesOf(first));
-    const mostOf = (first: Claimed, waitMs = waitMsOf(first)) => followersOf(first, paceOf(first.task.type), waitMs);
+    const mostOf = (first: Claimed, waitMs = waitMsOf(first)) => joinersOf(first, paceOf(first.task.type), waitMs);
     const leading = claimed.filter((one) => mostOf(one) > 0);
     for (const type of new Set(leading.map(({ task }) => task.type))) {
       const firsts = leading.filter(({ task }) => task.type === type) as [Claimed, ...Claimed[]];
@@ -212,9 +212,9 @@ export class TaskClaimer {
         const room = roomAhead + window - windowOf(workers, perS) - all.length;
         const turns = turnsOf(lanes.length, room, Math.min(most, this.#laneRoom.next(pool, type)));
         if (turns.length === 0) continue;
-        const followers = await this.#parts.store.claimFollowers(pool, type, lanes, turns);
-        this.#backlogs.claimed(pool, type, lanes.length + followers.length);
-        all.push(...followers);
+        const joiners = await this.#parts.store.claimJoiners(pool, type, lanes, turns);
+        this.#backlogs.claimed(pool, type, lanes.length + joiners.length);
+        all.push(...joiners);
       } catch (error) {
         this.#parts.log.warn({ err: error, pool, type }, "tasks go without the others that could go in line behind them");
       }

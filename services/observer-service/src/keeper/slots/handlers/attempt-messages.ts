@@ -5,8 +5,8 @@ import type { Log } from "../../../log.ts";
 import { FENCED_BY_SLOT } from "../../../wire/stop-cause.ts";
 import { type Placed, type Reason, writeLine } from "../placement/placed.ts";
 import type { Placement } from "../placement/placement.ts";
-import type { LoadedMessage } from "../pool/slot-pool.ts";
 import type { Slot } from "../slot.ts";
+import type { LoadedMessage } from "../supply/slot-supply.ts";
 
 export interface AttemptMessagesParts {
   readonly log: Log;

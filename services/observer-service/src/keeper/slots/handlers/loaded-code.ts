@@ -2,14 +2,14 @@ import type { Catalogue, LoadedFolder } from "../../../wire/messages.ts";
 import type { Outdated, Reload } from "../../runs/handlers.ts";
 import { isInLine, type Placed } from "../placement/placed.ts";
 import type { Placement } from "../placement/placement.ts";
-import type { SlotPool } from "../pool/slot-pool.ts";
 import type { Slot } from "../slot.ts";
+import type { SlotSupply } from "../supply/slot-supply.ts";
 
 /** New slots are still waited for. */
 const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };
 
 export interface LoadedCodeParts {
-  readonly pool: SlotPool;
+  readonly supply: SlotSupply;
   readonly placement: Placement;
   /** It has no slot: it begins in one, or waits. */
   readonly place: (placed: Placed) => void;
@@ -29,7 +29,7 @@ export class LoadedCode {
   /** With the files that have ended slots since. */
   get catalogue(): Catalogue {
     if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
-    const { leftOut } = this.#parts.pool.folder;
+    const { leftOut } = this.#parts.supply.folder;
     if (leftOut.length === 0) return this.#catalogue;
     const { broken } = this.#catalogue;
     const more = leftOut.filter(({ file }) => !broken.some((one) => one.file === file));
@@ -43,24 +43,24 @@ export class LoadedCode {
   }
 
   async reload(): Promise<Reload> {
-    const { pool, placement } = this.#parts;
-    const look = await pool.look();
+    const { supply, placement } = this.#parts;
+    const look = await supply.look();
     if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
     const { slot, folder } = look;
     const broken = folder.broken.filter(({ file }) => this.#files.has(file));
-    const before = pool.folder.prints;
-    if (broken.length > 0 || (pool.roster.hasAll(folder.code) && folder.code.length === before.size)) {
+    const before = supply.folder.prints;
+    if (broken.length > 0 || (supply.roster.hasAll(folder.code) && folder.code.length === before.size)) {
       slot.process.kill();
       if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
       this.learn(folder); // other files may be broken, or otherwise
       return { kind: "unchanged" };
     }
     this.learn(folder);
-    pool.adopt(slot, folder, (one) => placement.loadOf(one) === 0);
-    for (const old of pool.roster.slots) if (old.isOld) this.recallIn(old);
+    supply.adopt(slot, folder, (one) => placement.loadOf(one) === 0);
+    for (const old of supply.roster.slots) if (old.isOld) this.recallIn(old);
     // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
-    const now = pool.folder.prints;
+    const now = supply.folder.prints;
     const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
     const added = [...now.keys()].filter((type) => !before.has(type));
     const gone = [...before.keys()].filter((type) => !now.has(type));
@@ -76,8 +76,8 @@ export class LoadedCode {
   }
 
   outdated(isPatient: boolean): Outdated[] {
-    const { pool, placement } = this.#parts;
-    if (isPatient && !pool.roster.isStaffed) return this.#outdated().map(() => NOT_YET);
+    const { supply, placement } = this.#parts;
+    if (isPatient && !supply.roster.isStaffed) return this.#outdated().map(() => NOT_YET);
     return this.#outdated().map((placed) => {
       const { run, host } = placed;
       const { isReady, isApart } = placement.readinessFor(run.start);
@@ -89,15 +89,15 @@ export class LoadedCode {
 
   /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
   #willHaveRoom({ run, slot }: Placed): boolean {
-    const { pool, placement } = this.#parts;
+    const { supply, placement } = this.#parts;
     if (placement.noRoomFor(run.start) === undefined) return true;
-    return slot !== undefined && placement.loadOf(slot) === 1 && pool.roster.willHaveRoomForOne;
+    return slot !== undefined && placement.loadOf(slot) === 1 && supply.roster.willHaveRoomForOne;
   }
 
   #outdated(): Placed[] {
-    const { pool, placement } = this.#parts;
-    const now = pool.folder.prints;
-    return [...pool.roster.slots]
+    const { supply, placement } = this.#parts;
+    const now = supply.folder.prints;
+    return [...supply.roster.slots]
       .filter(({ isOld, process }) => isOld && !process.isKilled)
       .flatMap((slot) =>
         placement.in(slot).filter(({ cause, host, run: { start } }) => {
@@ -110,9 +110,9 @@ export class LoadedCode {
 
   /** Of a type that is gone no slot will ever come. */
   #letGoOfUnknown(): void {
-    const { pool, placement, place } = this.#parts;
+    const { supply, placement, place } = this.#parts;
     for (const placed of placement.takeWaiting()) {
-      const isKnown = pool.folder.prints.has(placed.run.start.type);
+      const isKnown = supply.folder.prints.has(placed.run.start.type);
       if (isKnown || placed.host.onRenewed !== undefined) place(placed);
       else placed.host.onInterrupted(placed.run, { detail: "its type is gone from the folder" });
     }

@@ -9,11 +9,11 @@ import type { SuspectGroup } from "../blame/suspicion.ts";
 import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
 import { Placement } from "../placement/placement.ts";
 import { Recycler } from "../placement/recycler.ts";
-import { type LoadedMessage, SlotPool, type SlotSettings } from "../pool/slot-pool.ts";
 import type { SlotEnd } from "../process/slot-process.ts";
 import { isOfUse, type Slot } from "../slot.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "../slot-history.ts";
 import type { OverLimit } from "../slot-memory.ts";
+import { type LoadedMessage, type SlotSettings, SlotSupply } from "../supply/slot-supply.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
 import { LoadedCode } from "./loaded-code.ts";
 import { SlotEnds } from "./slot-ends.ts";
@@ -25,7 +25,7 @@ import { SlotEnds } from "./slot-ends.ts";
  * keeper's. A crash of the keeper ends every slot (slot/watchdog.ts).
  */
 export class SlotHandlers implements Handlers, SlotsView {
-  readonly #pool: SlotPool;
+  readonly #supply: SlotSupply;
   readonly #stopTimeoutMs: number;
   readonly #placement: Placement;
   readonly #messages: AttemptMessages;
@@ -49,7 +49,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.in(slot)),
       onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
     };
-    const pool = new SlotPool(settings, hooks, log);
+    const supply = new SlotSupply(settings, hooks, log);
     const blame = new Blame(log, (group) => this.#release(group));
     this.#recycler = new Recycler({
       log,
@@ -58,32 +58,32 @@ export class SlotHandlers implements Handlers, SlotsView {
       endSlot: (slot, reason) => this.#ends.end(slot, reason),
       retire: (slot, reason) => {
         this.#ends.note(slot, reason);
-        pool.retire(slot);
+        supply.retire(slot);
         this.#code.recallIn(slot);
       },
-      mayEmptyOne: () => pool.roster.mayEmptyOne,
+      mayEmptyOne: () => supply.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
-    const placement = new Placement({ pool, blame, recycler: this.#recycler, stuckMs: settings.stuckMs });
+    const placement = new Placement({ supply, blame, recycler: this.#recycler, stuckMs: settings.stuckMs });
     this.#messages = new AttemptMessages({
       log,
       placement,
       over: (slot, placed) => this.#over(slot, placed),
       ends: (slot, reason) => {
         this.#ends.note(slot, reason);
-        if (slot.isLoaded) pool.retire(slot); // else the next one has its pause
+        if (slot.isLoaded) supply.retire(slot); // else the next one has its pause
       },
     });
     this.#ends = new SlotEnds({ log, blame, placement, history: this.history });
-    this.#code = new LoadedCode({ pool, placement, place: (placed) => this.#place(placed) });
-    this.#pool = pool;
+    this.#code = new LoadedCode({ supply, placement, place: (placed) => this.#place(placed) });
+    this.#supply = supply;
     this.#blame = blame;
     this.#placement = placement;
   }
 
   /** Resolves when the slots have loaded the folder. @throws SlotsNotLoadedError */
   async open(): Promise<void> {
-    this.#code.learn(await this.#pool.open());
+    this.#code.learn(await this.#supply.open());
   }
 
   reload(): Promise<Reload> {
@@ -151,7 +151,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const { observerId } = start;
     this.#blame.acquit(observerId);
     // Its slot was kept for a next attempt, which does not come.
-    for (const slot of this.#pool.roster.slots) {
+    for (const slot of this.#supply.roster.slots) {
       const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
       if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#letGo(slot);
     }
@@ -163,17 +163,17 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   leaseHeldUntil(deadlineMs: number | undefined, graceMs: number): void {
-    if (deadlineMs === undefined) return this.#pool.tellLease({ deadlineNs: null, graceMs });
+    if (deadlineMs === undefined) return this.#supply.tellLease({ deadlineNs: null, graceMs });
     const leftNs = BigInt(Math.round((deadlineMs - performance.now()) * 1e6));
-    this.#pool.tellLease({ deadlineNs: String(process.hrtime.bigint() + leftNs), graceMs });
+    this.#supply.tellLease({ deadlineNs: String(process.hrtime.bigint() + leftNs), graceMs });
   }
 
   holdSilence(isHeld: boolean): void {
-    this.#pool.holdSilence(isHeld);
+    this.#supply.holdSilence(isHeld);
   }
 
   slots(): SlotReport[] {
-    return this.#pool.report((slot) => this.#placement.begunIn(slot).length);
+    return this.#supply.report((slot) => this.#placement.begunIn(slot).length);
   }
 
   /** How many observers are suspects now. */
@@ -182,15 +182,15 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   collect(): void {
-    for (const { process } of this.#pool.roster.shared) process.send({ kind: "collect" });
+    for (const { process } of this.#supply.roster.shared) process.send({ kind: "collect" });
   }
 
   memory(): SlotsMemory {
-    return this.#pool.memory((slot) => this.#placement.leavingPart(slot));
+    return this.#supply.memory((slot) => this.#placement.leavingPart(slot));
   }
 
   close(limitMs: number): Promise<void> {
-    return this.#pool.close(limitMs);
+    return this.#supply.close(limitMs);
   }
 
   #place(placed: Placed): void {
@@ -235,7 +235,7 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   #placeWaiting(): void {
     for (const placed of this.#placement.takeWaiting()) this.#place(placed);
-    for (const slot of this.#placement.idleOwn()) this.#pool.takeBack(slot);
+    for (const slot of this.#placement.idleOwn()) this.#supply.takeBack(slot);
     this.#letGoOfIdle();
     this.#placement.makeRoomOfOld();
   }
@@ -282,14 +282,14 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #release(group: SuspectGroup): void {
-    for (const slot of this.#pool.roster.slots)
+    for (const slot of this.#supply.roster.slots)
       if (slot.purpose.kind === "suspects" && slot.purpose.group === group) this.#letGo(slot);
   }
 
   /** Nobody is kept apart in it any more: it is everybody's, or goes. But what runs there goes on, and its type may ask for one of its own. */
   #letGo(slot: Slot): void {
     const own = this.#placement.ownIn(slot);
-    if (own === undefined) this.#pool.release(slot, this.#placement.loadOf(slot) === 0);
+    if (own === undefined) this.#supply.release(slot, this.#placement.loadOf(slot) === 0);
     else slot.purpose = own;
   }
 

@@ -3,8 +3,8 @@ import type { Attempt, MemberWord, RunUpdate } from "../../../wire/attempt.ts";
 import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost } from "../../runs/handlers.ts";
 import type { Unowned } from "../blame/blame.ts";
-import type { LoadedMessage } from "../pool/slot-pool.ts";
 import type { Slot } from "../slot.ts";
+import type { LoadedMessage } from "../supply/slot-supply.ts";
 
 /** A start of a handler, placed in a slot or waiting for one. */
 export interface Placed extends Attempt {

@@ -1,8 +1,8 @@
 import type { Isolation } from "@unacked/sdk";
 import type { HandledRun } from "../../runs/handlers.ts";
 import type { Blame } from "../blame/blame.ts";
-import type { SlotPool } from "../pool/slot-pool.ts";
 import { isOfUse, isShared, type OwnPurpose, type Slot } from "../slot.ts";
+import type { SlotSupply } from "../supply/slot-supply.ts";
 import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
 
@@ -12,7 +12,7 @@ const CALM_MS = 8_000;
 type StartedAs = Pick<HandledRun["start"], "observerId" | "type">;
 
 export interface PlacementParts {
-  readonly pool: SlotPool;
+  readonly supply: SlotSupply;
   readonly blame: Blame;
   readonly recycler: Recycler;
   readonly stuckMs: number;
@@ -60,15 +60,15 @@ export class Placement {
   /** Slots of some type's own which nobody is in, or waits for. */
   idleOwn(): Slot[] {
     const isAwaited = (slot: Slot) => this.#waiting.some(({ awaits }) => awaits === slot);
-    return [...this.#parts.pool.roster.slots].filter(
+    return [...this.#parts.supply.roster.slots].filter(
       (slot) => slot.purpose.kind === "own" && slot.isLoaded && isOfUse(slot) && this.loadOf(slot) === 0 && !isAwaited(slot),
     );
   }
 
   /** Slots of suspects of whom none runs any more, or waits. Where one of them runs elsewhere still, theirs is there for it. */
   idleSuspected(): Slot[] {
-    const { pool, blame } = this.#parts;
-    const idle = pool.roster.suspected.filter((slot) => slot.isLoaded && this.loadOf(slot) === 0);
+    const { supply, blame } = this.#parts;
+    const idle = supply.roster.suspected.filter((slot) => slot.isLoaded && this.loadOf(slot) === 0);
     if (idle.length === 0) return [];
     const all = [...[...this.#placedIn.keys()].flatMap((slot) => this.in(slot)), ...this.#waiting];
     const wanted = new Set(all.map(({ run }) => blame.groupOf(run.start.observerId)));
@@ -120,11 +120,11 @@ export class Placement {
 
   /** Whether one of this observer would begin at once; and whether it needs a slot that is not everybody's. */
   readinessFor(start: StartedAs): { isReady: boolean; isApart: boolean } {
-    const { pool } = this.#parts;
+    const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined) return { isReady: pool.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
-    const existing = pool.roster.existing(purpose, (slot) => this.#isFull(slot));
-    return { isReady: existing?.isLoaded ?? pool.roster.hasWarmSpareFor(purpose), isApart: true };
+    if (purpose === undefined) return { isReady: supply.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
+    const existing = supply.roster.existing(purpose, (slot) => this.#isFull(slot));
+    return { isReady: existing?.isLoaded ?? supply.roster.hasWarmSpareFor(purpose), isApart: true };
   }
 
   /** Starts the slots that these will need. @returns whether they have all loaded */
@@ -132,7 +132,7 @@ export class Placement {
     const needed = new Set<Slot>();
     for (const { run } of placed) {
       const purpose = this.#purposeOf(run.start);
-      const slot = purpose?.kind === "suspects" ? this.#parts.pool.slotFor(purpose) : undefined;
+      const slot = purpose?.kind === "suspects" ? this.#parts.supply.slotFor(purpose) : undefined;
       if (slot !== undefined) needed.add(slot);
     }
     return () => [...needed].every(({ isLoaded, process }) => isLoaded || process.isKilled);
@@ -164,21 +164,21 @@ export class Placement {
 
   /** Why it would have to wait for a slot of its own. */
   noRoomFor(start: StartedAs): string | undefined {
-    const { pool } = this.#parts;
+    const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined || purpose.kind === "suspects" || pool.roster.hasRoomFor(purpose)) return undefined;
-    if (pool.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
+    if (purpose === undefined || purpose.kind === "suspects" || supply.roster.hasRoomFor(purpose)) return undefined;
+    if (supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
     this.#makeRoom();
-    if (pool.roster.hasMoreSuspected) this.#dissolveCalm(); // most of them are innocent, and stay for as long as suspicion lasts
+    if (supply.roster.hasMoreSuspected) this.#dissolveCalm(); // most of them are innocent, and stay for as long as suspicion lasts
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
-    return `no slot is free, ${what}: there may be ${pool.roster.max} (MAX_SLOTS), two of them kept for suspects`;
+    return `no slot is free, ${what}: there may be ${supply.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
   /** What is unchanged may stay in a slot of older code, but not where that takes the room of others: then the least loaded one is emptied. */
   makeRoomOfOld(): void {
-    const { pool, recycler } = this.#parts;
-    if (!pool.roster.isCrowded || pool.roster.isOneGoing) return;
-    const [least] = pool.roster.oldShared
+    const { supply, recycler } = this.#parts;
+    if (!supply.roster.isCrowded || supply.roster.isOneGoing) return;
+    const [least] = supply.roster.oldShared
       .filter((slot) => this.#mayEmpty(slot))
       .toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
     if (least !== undefined) recycler.dissolve(least, this.in(least), "its slot has older code, and makes room for newer");
@@ -186,7 +186,7 @@ export class Placement {
 
   /** Only observers are in it, whose code has not changed, and others take them. */
   #mayEmpty(slot: Slot): boolean {
-    const { prints } = this.#parts.pool.folder;
+    const { prints } = this.#parts.supply.folder;
     return this.in(slot).every(({ cause, host, run: { start } }) => {
       const isUnchanged = prints.get(start.type) === slot.prints.get(start.type);
       return cause === undefined && host.onRenewed !== undefined && isUnchanged && this.readinessFor(start).isReady;
@@ -199,7 +199,7 @@ export class Placement {
    * with it all whose code has not changed.
    */
   leavingPart(slot: Slot): number {
-    const { prints } = this.#parts.pool.folder;
+    const { prints } = this.#parts.supply.folder;
     let [all, told, outdated, unchanged] = [0, 0, 0, 0];
     for (const { cause, host, run } of this.in(slot)) {
       const { type } = run.start;
@@ -214,17 +214,17 @@ export class Placement {
   }
 
   #slotFor(start: StartedAs): Slot | undefined {
-    const { pool } = this.#parts;
-    if (!pool.folder.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
+    const { supply } = this.#parts;
+    if (!supply.folder.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
-      const own = pool.slotFor(purpose, (slot) => this.#isFull(slot));
+      const own = supply.slotFor(purpose, (slot) => this.#isFull(slot));
       if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // of suspects: they do not wait
       if (own !== undefined || purpose.kind !== "suspects") return own;
       // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until what is more than there should be, or those who were calm, have gone.
       this.#makeRoom();
       this.#dissolveCalm();
-      const others = pool.roster.suspected.at(-1);
+      const others = supply.roster.suspected.at(-1);
       if (others !== undefined && (!others.isLoaded || mayTake(others, start))) return others;
     }
     return this.#leastLoaded(start);
@@ -232,10 +232,10 @@ export class Placement {
 
   /** Of those that all share. */
   #leastLoaded(start: StartedAs): Slot | undefined {
-    const { pool } = this.#parts;
+    const { supply } = this.#parts;
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
-    for (const slot of pool.roster.slots) {
+    for (const slot of supply.roster.slots) {
       if (!isShared(slot) || !mayTake(slot, start)) continue;
       const load = this.loadOf(slot);
       if (load >= leastLoad) continue;
@@ -269,16 +269,16 @@ export class Placement {
 
   /** Slots of those who were suspects, or alone, are everybody's later, and more than there should be: one that is waited for goes. */
   #makeRoom(): void {
-    const { pool, recycler } = this.#parts;
-    const [least] = pool.roster.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
+    const { supply, recycler } = this.#parts;
+    const [least] = supply.roster.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
     if (least !== undefined) recycler.dissolve(least, this.in(least));
   }
 
   /** Suspects whose slot has lived long enough are none any more, where theirs is needed: they begin again among the others. */
   #dissolveCalm(): void {
-    const { pool, blame, recycler } = this.#parts;
-    const [calm] = pool.roster.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
-    if (calm?.purpose.kind !== "suspects" || pool.roster.isOneGoing) return;
+    const { supply, blame, recycler } = this.#parts;
+    const [calm] = supply.roster.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
+    if (calm?.purpose.kind !== "suspects" || supply.roster.isOneGoing) return;
     blame.clear(calm.purpose.group);
     recycler.dissolve(calm, this.in(calm));
   }

@@ -67,7 +67,7 @@ const callsOf = (sentFrom = ""): string => `
  * - Those are named before any is locked: what is locked by somebody else is left to a later claim, and nothing of others is locked, or claimed in
  *   its place.
  * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
- * - What is claimed of a type with `max_running` begins a lane each, which others may join (FOLLOWERS); but not what was sent before, as
+ * - What is claimed of a type with `max_running` begins a lane each, which others may join (JOINERS); but not what was sent before, as
  *   those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  * - When there is room again is counted from the end of the claim: from its begin, as its tasks are, each second would be longer by the claim.

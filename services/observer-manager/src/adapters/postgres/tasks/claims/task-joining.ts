@@ -67,7 +67,7 @@ export const COMPANIONS = joiningFor({
  * first is not in flight any more (cancelled, say): another may have been claimed in its place, in any pool. A lock reads a row as it is now, not as
  * it was before the type's was locked; whoever has one of them just now may be about to end it.
  */
-export const FOLLOWERS = joiningFor({
+export const JOINERS = joiningFor({
   steps: `, firsts AS MATERIALIZED (
     SELECT id FROM tasks WHERE (SELECT is_mine FROM locked) AND id = ANY($4::uuid[]) AND lane = id AND status IN ('Sent', 'Running')
     FOR SHARE SKIP LOCKED

@@ -15,7 +15,7 @@ import { GIVEN_BACK, type GivenBack, uncount } from "./claims-given-back.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import { CLAIM, CLAIM_CALLS, CLAIM_CALLS_FROM, CLAIM_FROM } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
-import { COMPANIONS, FOLLOWERS } from "./task-joining.ts";
+import { COMPANIONS, JOINERS } from "./task-joining.ts";
 
 /** Index: tasks_scheduled. What is due and locked by somebody is left to him, or to the next time. */
 const PROMOTE = prepared(`
@@ -188,8 +188,8 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return this.#claimed(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
   }
 
-  async claimFollowers(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]> {
-    return this.#claimed(pool, await this.#query<ClaimRow>(FOLLOWERS, [pool, type, turns.length, lanes, turns]));
+  async claimJoiners(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]> {
+    return this.#claimed(pool, await this.#query<ClaimRow>(JOINERS, [pool, type, turns.length, lanes, turns]));
   }
 
   async countReady(pool: string, type: string, atMost: number): Promise<number> {

@@ -20,7 +20,7 @@ export interface SlotSettings extends LaunchSettings {
   readonly max: number;
 }
 
-export interface SlotPoolHooks extends Pick<SlotWatchParts, "onOverLimit" | "onFrozen"> {
+export interface SlotSupplyHooks extends Pick<SlotWatchParts, "onOverLimit" | "onFrozen"> {
   onMessage(slot: Slot, message: LoadedMessage): void;
   onStuck(slot: Slot, word: Stuck): void;
   onGone(slot: Slot, end: SlotEnd): void;
@@ -43,12 +43,12 @@ const LOADS_WITHIN_MS = 10_000;
  * Keeps as many slots up as there should be, and one spare that is warm. A slot that dies is replaced at once; one that dies
  * before it has loaded anything, after a growing pause.
  */
-export class SlotPool {
+export class SlotSupply {
   readonly roster: SlotRoster;
   /** What slots load. */
   readonly folder: SlotFolder;
   readonly #settings: SlotSettings;
-  readonly #hooks: SlotPoolHooks;
+  readonly #hooks: SlotSupplyHooks;
   readonly #log: Log;
   readonly #launcher: SlotLauncher;
   readonly #watch: SlotWatch;
@@ -57,7 +57,7 @@ export class SlotPool {
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
   #isClosed = false;
 
-  constructor(settings: SlotSettings, hooks: SlotPoolHooks, log: Log) {
+  constructor(settings: SlotSettings, hooks: SlotSupplyHooks, log: Log) {
     this.#settings = settings;
     this.roster = new SlotRoster(settings);
     this.#hooks = hooks;

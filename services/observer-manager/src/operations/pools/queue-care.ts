@@ -12,7 +12,7 @@ export interface PoolStore {
   messagesLeftBehind(pool: string, limit: number): Promise<number>;
 }
 
-export interface PoolKeeperParts {
+export interface QueueCareParts {
   store: PoolStore;
   queues: PoolQueues;
   /** The books have read what services said: one that has just come is in them. */
@@ -37,8 +37,8 @@ const MAX_A_ROUND = 50;
  * A crash in between leaves a queue that the next round removes, or one that is declared again with the next start; a start
  * that went with it is proven absent, and sent again.
  */
-export class PoolKeeper {
-  readonly #parts: PoolKeeperParts;
+export class QueueCare {
+  readonly #parts: QueueCareParts;
   /** Leftover pools, and when this manager saw first that they are. */
   readonly #leftSinceMs = new Map<string, number>();
   readonly #notBeforeMs = new Map<string, number>();
@@ -51,7 +51,7 @@ export class PoolKeeper {
     failed: (error) => this.#failed(error),
   });
 
-  constructor(parts: PoolKeeperParts) {
+  constructor(parts: QueueCareParts) {
     this.#parts = parts;
   }
 

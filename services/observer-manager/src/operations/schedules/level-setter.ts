@@ -19,7 +19,7 @@ const FAILED_PAUSE_MS = 1_000;
 /** While not all managers know what is wanted, it is asked again so often. */
 const NOT_YET_PAUSE_MS = 1_000;
 
-export interface LevelKeeperParts {
+export interface LevelSetterParts {
   store: LevelStore;
   /** Whether observers may be changed so just now: not all managers may know what Paused is. */
   mayWant(wanted: Wanted): boolean;
@@ -34,11 +34,11 @@ export interface LevelKeeperParts {
  * what was missed; each observer is brought to it once a change, in one transaction with the note of that, so that what a person does
  * after it holds until the next change. A crash leaves the rest for the next look, here or elsewhere.
  */
-export class LevelKeeper {
-  readonly #parts: LevelKeeperParts;
+export class LevelSetter {
+  readonly #parts: LevelSetterParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
 
-  constructor(parts: LevelKeeperParts) {
+  constructor(parts: LevelSetterParts) {
     this.#parts = parts;
   }
 

@@ -3,7 +3,7 @@ import type { Capacity } from "../../../machine/capacity.ts";
 import { permissionsOf } from "../../../settings/permissions.ts";
 import { SETTING_NAMES, type ServiceSettings } from "../../../settings/settings.ts";
 import { autoSlotMemoryBytes, OF_THE_KEEPER } from "../slot-memory.ts";
-import type { SlotSettings } from "./slot-pool.ts";
+import type { SlotSettings } from "./slot-supply.ts";
 
 const MIB = 2 ** 20;
 /** So that each has room for observers, and not for itself alone. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PoolKeeper } from "../../../services/observer-manager/src/operations/pools/pool-keeper.ts";
+import { QueueCare } from "../../../services/observer-manager/src/operations/pools/queue-care.ts";
 import { keptLog } from "../../support/servers/books.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -18,7 +18,7 @@ test("The queue of a pool that nobody wants is removed, however many others ther
     return pool === "left" && removed.length === 0 ? { ready: 0, consumers: 0 } : "gone";
   };
   let shown = 0;
-  const keeper = new PoolKeeper({
+  const care = new QueueCare({
     store: { pools: async () => ({ wanted: [], leftover: [...KEPT, ...GONE, "left"] }), messagesLeftBehind: async () => 0 },
     queues: {
       isUp: true,
@@ -30,9 +30,9 @@ test("The queue of a pool that nobody wants is removed, however many others ther
     isCaughtUp: () => true,
     log: keptLog(),
   });
-  keeper.start();
+  care.start();
   await vi.advanceTimersByTimeAsync(120_000);
-  void keeper.stop();
+  void care.stop();
   expect(removed).toEqual(["left"]);
   expect(shown).toBe(KEPT.length);
 });
