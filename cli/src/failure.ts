@@ -15,7 +15,7 @@ export type ExitKind = keyof typeof EXIT_CODES;
 
 /**
  * A failure that is told as it is: `message` in one line, `details` below it, one line each, and what to do in `remedy`.
- * Anything else that is thrown is a mistake in this program.
+ * Anything else that is thrown is a bug in this program.
  */
 export class CliFailure extends Error {
   override readonly name = "CliFailure";

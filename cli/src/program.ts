@@ -48,12 +48,12 @@ export function buildProgram(io: Io): Command {
     .version(ownVersion(), "-V, --version")
     .addOption(new Option("--url <address>", "the manager's address"))
     .addOption(new Option("--token <token>", "sent as a bearer token"))
-    .addOption(new Option("--certificate-authority <file>", "who may have signed the manager's certificate (PEM)"))
-    .addOption(new Option("--client-certificate <file>", "your own, where the manager asks for one (PEM)"))
+    .addOption(new Option("--certificate-authority <file>", "the authority that signed the manager's certificate (PEM)"))
+    .addOption(new Option("--client-certificate <file>", "your own certificate, if the manager asks for one (PEM)"))
     .addOption(new Option("--client-key <file>", "the key of that certificate (PEM)"))
     .addOption(new Option("--context <name>", "the context to use, see config"))
     .addOption(new Option("--request-timeout <duration>", "how long one answer may take").default("30s"))
-    .addOption(new Option("--no-color", "no colours on a terminal either (as NO_COLOR)"))
+    .addOption(new Option("--no-color", "no colours, also on a terminal (as with NO_COLOR)"))
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .helpCommand("help [command]", "show what a command does")
@@ -138,7 +138,7 @@ function refuseEmpty(command: Command): void {
   if (at === -1) return;
   throw usageFailure(
     `${command.name()}: argument ${at + 1} is empty`,
-    "Was a variable of the shell not set? Nothing was sent.",
+    "Is a variable of the shell not set? Nothing was sent.",
   );
 }
 

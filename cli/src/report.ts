@@ -14,7 +14,7 @@ const asSentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${
 /** Tells whatever was thrown and gives the exit code. Never a stack, unless UNACKED_DEBUG asks for it. */
 export function reportThrown(io: Io, thrown: unknown): number {
   if (thrown instanceof CliFailure) io.err(failureText(thrown));
-  else io.err(plainLine(`error: ${String(thrown)} (a mistake in this program; UNACKED_DEBUG=1 shows where)`));
+  else io.err(plainLine(`error: ${String(thrown)} (a bug in this program; UNACKED_DEBUG=1 shows where)`));
   if ((io.env.UNACKED_DEBUG ?? "") !== "" && thrown instanceof Error) io.err(plainLines((thrown.stack ?? "").split("\n")));
   return thrown instanceof CliFailure ? EXIT_CODES[thrown.exitKind] : EXIT_CODES.failed;
 }

@@ -47,7 +47,7 @@ export function addressOf(io: Io, options: GlobalOptions): ChosenAddress {
   const file = readContextFile(path);
   const hasToken = Object.values(file.contexts).some((each) => each.token !== undefined);
   if (hasToken && isReadableByOthers(path))
-    io.err(plainLine(`warning: others can read the tokens in ${path}: chmod 600 it`));
+    io.err(plainLine(`warning: others can read the tokens in ${path}. Run: chmod 600 ${path}`));
   const { url, token, context } = options;
   return chooseAddress(file, { url, token, context, tls: tlsFilesOf(options), env: io.env });
 }

@@ -53,7 +53,7 @@ async function unacked(
   const answer = await runCli(line.split(" "), { env: { ...env, ...options.env }, cwd, input: options.input });
   expect(answer, line).toMatchObject({ code: options.code ?? EXIT_CODES.ok });
   expect(answer.out + answer.err).not.toMatch(
-    /a mistake in this program|\u001b|^\s+at .*\/cli\/(?:bin|bundle|dev|dist|src)\/.*:\d+/m,
+    /a bug in this program|\u001b|^\s+at .*\/cli\/(?:bin|bundle|dev|dist|src)\/.*:\d+/m,
   );
   return answer;
 }
@@ -97,7 +97,7 @@ describe.concurrent("the guide, docs/cli.md", () => {
     for (const { heading, script, printed } of examples.filter((one) => isItsTurn(one.heading))) {
       const answer = await onceAllKnow(() => runShell(script, { env, cwd }));
       expect(answer, `${heading}: ${script}`).toMatchObject({ code: 0 });
-      expect(answer.out + answer.err).not.toContain("a mistake in this program");
+      expect(answer.out + answer.err).not.toContain("a bug in this program");
       // Standard output and standard error are two pipes here: in which order they were written is not known.
       if (printed !== undefined) expect(linesOf(answer.out + answer.err)).toEqual(linesOf(printed));
     }
@@ -319,7 +319,7 @@ describe("unacked, with nobody beside it", () => {
     expect(failing.out).toBe("crash\n");
     const vain = await unacked("wait crash --for=completed --timeout 20s", { code: EXIT_CODES.failed });
     expect(vain.err).toMatch(
-      /^error: observer crash is Failed \(.*\) and will not be Completed\. See: unacked describe crash\.\n$/,
+      /^error: observer crash is Failed \(.*\), and will not become Completed\. See: unacked describe crash\.\n$/,
     );
     expect((await unacked("describe crash")).out).toMatch(/Status: +Failed[\s\S]*Last error: [\s\S]*Ended .* failed/);
     await unacked("restart crash");

@@ -65,7 +65,7 @@ describe("a service that is drained", () => {
       const last = await unacked("drain", "--least-loaded");
       expect([last.code, last.err]).toEqual([
         1,
-        expect.stringContaining("pool default has one service alone that takes work"),
+        expect.stringContaining("pool default has only one service that takes work"),
       ]);
       expect((await unacked("drain")).code).toBe(2);
     },

@@ -70,7 +70,7 @@ describe.runIf(probe !== undefined && isTurnOf(0))("WORKER_COUNT=auto in a contr
     expect(told.value("unacked_service_ready")).toBe(1);
     const shown = await runCli(["describe", "service", "small"], { env: { UNACKED_URL: system.url }, cwd: "/" });
     expect(shown.out).toContain(`${full.running} running of ${full.running}, room for 0 more`);
-    expect(shown.out).toContain("Takes none:");
+    expect(shown.out).toContain("Takes no work:");
 
     // Its proofs of life go on for several heartbeats: nothing is lost, and nothing more is taken.
     await system.startService("other", { workers: 100, env: HUNGRY });

@@ -182,7 +182,9 @@ describe("unacked", () => {
       async () => {
         const { code, out, err } = await unacked("logs throws-first");
         expect({ code, out, err }).toMatchObject({ code: 0, out: "" });
-        expect(err).toContain("observer throws-first is Failed: its lines went with the service that ran it last.\n");
+        expect(err).toContain(
+          "observer throws-first is Failed: its lines were lost when the service that ran it last ended.\n",
+        );
         expect(err).toContain("Its last error: TypeError: no value\\n    at all\n    at valueOf (");
       },
       { timeoutMs: 30_000 },

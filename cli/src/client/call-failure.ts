@@ -36,7 +36,7 @@ function fieldLine({ pointer, parameter, message }: FieldProblem): string {
 }
 
 const differsLine = ({ field, now, given }: NonNullable<AnyProblem["differs"]>[number]): string =>
-  `${field}: ${JSON.stringify(now)} by now, ${JSON.stringify(given)} was given`;
+  `${field}: it is ${JSON.stringify(now)} now, ${JSON.stringify(given)} was given`;
 
 const knownTypesLine = (types: string[] | undefined): string[] =>
   types === undefined ? [] : [types.length === 0 ? "no type is known in that pool" : `known types: ${types.join(", ")}`];
@@ -58,14 +58,14 @@ export function failureOf(error: CallError, url: string, about?: string): CliFai
     case "not-unacked":
       if (error.isPassing)
         return new CliFailure("unreachable", `Cannot reach the manager at ${url}: ${message}`, {
-          remedy: "A proxy before it may have answered: is the manager running? Try again later.",
+          remedy: "A proxy in front of it may have answered. Is the manager running? Try again later.",
           cause: error,
         });
       return new CliFailure("unexpectedAnswer", message, { remedy: "Check the address: unacked config view", cause: error });
     case "misshapen":
       return new CliFailure("unexpectedAnswer", message, {
         details: flaws,
-        remedy: "Are manager and command line of one version?",
+        remedy: "Do the manager and the command line have the same version?",
         cause: error,
       });
     case "aborted":
@@ -88,7 +88,7 @@ const ADDRESS_REMEDY =
 const TLS_REMEDIES: [RegExp, string][] = [
   [
     /self-signed certificate|unable to (verify|get)/i,
-    "Say by --certificate-authority FILE (PEM) who may have signed its certificate.",
+    "Give the certificate of the authority that signed its certificate: --certificate-authority FILE (PEM).",
   ],
   [
     /alert|other side closed|ECONNRESET/, // what is seen of a refusal, which TLS 1.3 sends after its handshake

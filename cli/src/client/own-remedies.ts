@@ -20,7 +20,7 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   // They are told above already.
   "invalid-body": () => "",
   "invalid-query": () => "",
-  "not-found": () => "Check the address: unacked config view. Are manager and command line of one version?",
+  "not-found": () => "Check the address: unacked config view. Do the manager and the command line have the same version?",
   "error-not-found": () => "See: unacked get errors. Entries are removed when they are deleted, or after the retention.",
   "service-not-found": () => "See: unacked get services.",
   "pool-not-found": () => "See the pools that have one: unacked get services.",
@@ -28,15 +28,15 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
     "See: unacked get task-types. A type is known while a service has it, a task of it waits, or it is limited.",
   "schedule-not-found": () => "See: unacked get schedules. A schedule that was deleted is forgotten.",
   "key-taken": ({ taskId }) =>
-    `${taskId === undefined ? "" : `See: unacked describe task ${taskId}. `}Wait for its end, or say as you create what is to become of it: unacked run --on-conflict.`,
-  "flow-not-rerunnable": () => "Begin with what has no result, or name no task: all that did not complete runs again.",
+    `${taskId === undefined ? "" : `See: unacked describe task ${taskId}. `}Wait for its end, or say what should happen to it: unacked run --on-conflict.`,
+  "flow-not-rerunnable": () => "Name tasks that have no result, or name none: then all that did not complete runs again.",
   "not-activated": () => "Wait until it is Processing, or stop it with --force.",
-  "already-deleting": () => "Wait; if nobody answers, stop it with --force.",
+  "already-deleting": () => "Wait. If no service answers, stop it with --force.",
   scheduled: () => "unacked describe says when. Stop it and create it again to have it start now.",
   "not-movable": () => "Only what runs can be moved; unacked describe says how it stands.",
-  "spec-changed": () => "See below what it is by now. Read it again, and send what is still wanted.",
+  "spec-changed": () => "See below what it is now. Read it again, and send what is still wanted.",
   "checkpoint-changed": () =>
-    "See what it is by now: unacked checkpoint get. Then set or reset it again, if that is still wanted.",
+    "See what it is now: unacked checkpoint get. Then set or reset it again, if that is still wanted.",
   "unknown-type": ({ knownPools = [] }) =>
     knownPools.length === 0
       ? "Use one of the known types, or deploy a service that has the type."

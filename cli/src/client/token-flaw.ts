@@ -5,7 +5,7 @@ import { usageFailure } from "../failure.ts";
 export function refuseNoToken(token: string | undefined): void {
   if (token === undefined || isToken(token)) return;
   throw usageFailure(
-    "The token is none: it has a line break, or another character that no header may have",
+    "The token is not valid: it has a line break, or another character that no header may have",
     "Give the token alone, without the line that goes with it.",
   );
 }

@@ -111,12 +111,12 @@ export async function tellPlan(
 ): Promise<void> {
   for (const { name } of missing) io.out(plainLine(`observer ${name} would be created`));
   for (const [name, status] of refusedAtRest)
-    io.out(plainLine(`observer ${name} would be refused: it would run, and was ${status} when it was written down`));
+    io.out(plainLine(`observer ${name} would be refused: it would run, but the file says that it was ${status}`));
   for (const { wanted, observer, differences } of differing) {
     const what = isEnding(observer) ? "is being stopped, and would be refused until it is Deleted" : "would be changed";
     io.out(plainLines([`observer ${wanted.name} ${what}`, ...differenceLines(differences)]));
   }
-  for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped, as no file defines it`));
+  for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped: no file defines it`));
   let toDo = missing.length + refusedAtRest.length + differing.length + surplus.length;
   for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);

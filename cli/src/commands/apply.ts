@@ -23,15 +23,15 @@ interface ApplyOptions extends PlanOptions {
 export function addApply(program: Command, io: Io): void {
   const command = program
     .command("apply")
-    .summary("have observers as files define them")
+    .summary("make the observers what the files define")
     .description(
-      "Create what is missing, change what is otherwise, and leave what is the same. A changed observer keeps its id and history; its run is stopped and started anew, unless only labels or limits of silence differ, or its type takes that as it runs. With --dry-run nothing is done, and the exit code is 6 if anything would be. A document with the key `schedule` is a schedule, by that id: it is created, or replaced where it differs.",
+      "Create what is missing, change what differs, and leave what is the same. A changed observer keeps its id and history. Its run is stopped and started again, unless only labels or limits of silence differ, or its type takes new params while it runs. With --dry-run nothing is done; the exit code is 6 if something would be done. A document with the key `schedule` is a schedule with that id: it is created, or replaced where it differs.",
     );
   addFileOptions(command)
     .option("--prune", "stop observers with the label of --selector that the files do not define")
-    .addOption(repeatable("-l, --selector <key=value>", "with --prune: the label of what belongs to these files"))
-    .option("--dry-run", "say what would be done, and do nothing")
-    .option("--queue", "wait in the queue when no worker is free, rather than be refused")
+    .addOption(repeatable("-l, --selector <key=value>", "with --prune: the label that all observers of these files have"))
+    .option("--dry-run", "only say what would be done")
+    .option("--queue", "when no worker is free: wait in the queue instead of being refused")
     .action((options: ApplyOptions, self: Command) => apply(openSession(io, self), options));
 }
 
@@ -44,7 +44,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   if ((options.prune === true) !== (options.selector !== undefined)) {
     throw usageFailure(
       "--prune and --selector go together",
-      "Without a label it could not be known what belongs to the files.",
+      "Without a label it is not known which observers belong to the files.",
     );
   }
   const plan = await makePlan(session, options);
@@ -63,7 +63,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
 function tellAllButLast({ io }: Session, refused: CliFailure[], notStopped: number): void {
   for (const failure of refused.slice(0, -1)) io.err(failureText(failure));
   if (notStopped > 0)
-    io.err(plainLine(`Nothing was stopped, as not all could be applied: ${notStopped} that no file defines.`));
+    io.err(plainLine(`Nothing was stopped, because not all could be applied: ${notStopped} that no file defines.`));
   throw refused.at(-1);
 }
 
@@ -109,6 +109,6 @@ const standingText = ({ status }: ObserverView): string =>
 
 async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {
   if (surplus.length === 0) return;
-  const change = { ...stopping(session, false), done: "is being stopped, as no file defines it" };
+  const change = { ...stopping(session, false), done: "is being stopped: no file defines it" };
   await changeMany(session, { refs: surplus.map(({ id }) => id) }, change, { dryRun: false, output: "lines" });
 }

@@ -80,9 +80,10 @@ function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions)
   const parsed: ParsedFilter | undefined = parseFilters(filter, selector);
   const given = [names.length > 0, parsed !== undefined, all === true].filter(Boolean).length;
   if (given !== 1)
-    throw usageFailure("Name observers, or select them by --filter, --selector or --all", "Exactly one of these.");
+    throw usageFailure("Name observers, or select them by --filter, --selector or --all", "Use exactly one of these.");
   const filterText = names.find((name) => name.includes("="));
-  if (filterText !== undefined) throw usageFailure(`"${filterText}" is no name`, `To select by it: --filter ${filterText}`);
+  if (filterText !== undefined)
+    throw usageFailure(`"${filterText}" is not a name`, `To select by it: --filter ${filterText}`);
   if (names.length > 0) return { refs: [...new Set(names)] };
   return parsed === undefined ? { all: true } : { filter: parsed };
 }

@@ -35,15 +35,15 @@ export function addChangeTasks(program: Command, io: Io): void {
     name: "cancel",
     summary: "cancel tasks, by ids or all that match",
     done: "cancelled, or told to end",
-    ofMany: "Of more than 10,000 that match, 10,000 at a time, until all are done.",
+    ofMany: "If more than 10,000 match, it does 10,000 at a time until all are done.",
     goesOn: true,
     send: (api, body) => api.call("cancelTasks", { body: body as BodyOf<"cancelTasks"> }, { about: "tasks" }),
   });
   add(program, io, {
     name: "rerun",
-    summary: "run tasks again that are Failed or Cancelled, by ids or all that match",
+    summary: "run Failed or Cancelled tasks again, by ids or all that match",
     done: "run again",
-    ofMany: "At most 10,000 at a time: it fails when more match, and done again does the next.",
+    ofMany: "At most 10,000 at a time: it fails when more match; repeat it for the next.",
     goesOn: false,
     send: (api, body) => api.call("retryTasks", { body: body as BodyOf<"retryTasks"> }, { about: "tasks" }),
   });
@@ -53,9 +53,9 @@ export function addChangeTasks(program: Command, io: Io): void {
 export function addRetryWith(program: Command, io: Io): void {
   program
     .command("rerun-with")
-    .summary("run a task again that is Failed or Cancelled, with other params")
+    .summary("run a Failed or Cancelled task again, with other params")
     .description(
-      "Run a task again that is Failed or Cancelled, with other params; those that are not named stay. Its type checks them.",
+      "Run a Failed or Cancelled task again with other params. Params that are not named stay as they are. The type checks them.",
     )
     .argument("<id>", "id of the task")
     .argument("<params...>", "as url=https://example.org or size.width=320")
@@ -76,12 +76,13 @@ export function addPriority(program: Command, io: Io): void {
   program
     .command("priority")
     .summary("change how urgent a task is")
-    .description("Change how urgent a task is. What waits takes its new place at once, before all that is less urgent.")
+    .description("Change how urgent a task is. If it waits, it takes its new place at once, before all that is less urgent.")
     .argument("<id>", "id of the task")
-    .argument("<priority>", "-1000 to 1000, the higher goes first; a negative one after --")
+    .argument("<priority>", "-1000 to 1000, the higher goes first; write a negative one after --")
     .action(async (taskId: string, text: string, _options: object, self: Command) => {
       const priority = Number(text);
-      if (!/^-?\d+$/.test(text)) throw usageFailure(`"${text}" is no priority`, "It is a whole number, -1000 to 1000.");
+      if (!/^-?\d+$/.test(text))
+        throw usageFailure(`"${text}" is not a priority`, "It is a whole number from -1000 to 1000.");
       const { api } = openSession(io, self);
       const { status } = await api.call("changeTask", { path: { taskId }, body: { priority } });
       io.out(plainLine(`task ${taskId} (${status}) has priority ${priority}`));
@@ -96,8 +97,8 @@ function add(program: Command, io: Io, change: Change): void {
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${ofMany}`)
     .argument("[ids...]", "ids of tasks")
     .option("--filter <filter...>", "status=, type=, pool=")
-    .option("--all", "every task that may be")
-    .option("--dry-run", "say how many, and change nothing")
+    .option("--all", "every task for which it is possible")
+    .option("--dry-run", "only say how many")
     .action(async (ids: string[], options: ChangeOptions, self: Command) => {
       const dryRun = options.dryRun === true;
       const count = await changeAll(openSession(io, self), change, { target: toTarget(ids, options), dryRun });
@@ -124,22 +125,23 @@ async function changeAll(
 }
 
 function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number, done: string): void {
-  if (accepted < asked) throw new CliFailure("failed", `${asked - accepted} of ${asked}: not known, or not ${done}`);
-  if (more) throw new CliFailure("failed", "More match than one call does", { remedy: "Do it again for the next." });
+  if (accepted < asked)
+    throw new CliFailure("failed", `${asked - accepted} of ${asked} are not known, or their status does not allow it`);
+  if (more) throw new CliFailure("failed", "More tasks match than one call does", { remedy: "Repeat it for the next." });
 }
 
 function toTarget(ids: string[], { filter, all }: ChangeOptions): Target {
   const ways = [ids.length > 0, filter !== undefined, all === true].filter(Boolean).length;
-  if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, or --filter, or --all: one of them.");
+  if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, --filter or --all: exactly one of them.");
   if (ids.length > 0) return { ids };
   if (filter === undefined) return { all: true };
   const { status, q, ...rest } = parseTaskFilters(filter);
-  if (q !== undefined) throw usageFailure("--filter q: not of a change");
+  if (q !== undefined) throw usageFailure("--filter q cannot select what to change");
   return { filter: { ...rest, ...(status !== undefined && { status: status.split(",").map(toTaskStatus) }) } };
 }
 
 function toTaskStatus(text: string): TaskStatus {
   const status = TASK_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
-  if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${TASK_STATUSES.join(", ")}.`);
+  if (status === undefined) throw usageFailure(`"${text}" is not a status`, `They are ${TASK_STATUSES.join(", ")}.`);
   return status;
 }

@@ -25,22 +25,22 @@ export function addChange(program: Command, io: Io): void {
     .command("change")
     .summary("change params, labels, retry or pool of an observer")
     .description(
-      "Change an observer in place: it keeps its id, name and history. Its run is stopped and started anew as it is wanted then, unless its type takes that as it runs; labels and limits of silence apply at once. What is not given stays as it is. If somebody else changes it in that moment, nothing is done.",
+      "Change an observer in place: it keeps its id, name and history. Its run is stopped and started again with the change, unless its type takes new params while it runs. Labels and limits of silence apply at once. What is not given stays as it is. If somebody else changes it at the same moment, nothing is done.",
     )
     .argument("<name>", "its name or id")
-    .addOption(repeatable("-p, --param <path=value>", "a param, as everyMs=500; repeat it"))
-    .addOption(repeatable("--label <key=value>", "a label; without a value (key=) it is taken away; repeat it"))
+    .addOption(repeatable("-p, --param <path=value>", "a param, such as everyMs=500; may be repeated"))
+    .addOption(repeatable("--label <key=value>", "a label; without a value (key=) it is removed; may be repeated"))
     .option("--pool <pool>", "the pool of services that may run it")
-    .addOption(repeatable("--set <path=value>", "any of it, as retry.maxAttempts=3; repeat it"))
-    .option("--queue", "of another pool: wait in its queue when no worker is free, rather than be refused")
-    .option("--dry-run", "say what would be changed, and do nothing; exit code 6 if anything would be")
+    .addOption(repeatable("--set <path=value>", "any other field, such as retry.maxAttempts=3; may be repeated"))
+    .option("--queue", "when moved to another pool: wait in its queue if no worker is free, instead of being refused")
+    .option("--dry-run", "only say what would be changed; exit code 6 if something would be")
     .action((name: string, options: ChangeOptions, self: Command) => change(openSession(io, self), name, options));
 }
 
 /** Comes in: what is to be otherwise. It is put into what was read, and sent with its version: nobody's change is lost. */
 async function change(session: Session, ref: string, options: ChangeOptions): Promise<void> {
   const assignments = assignmentsOf(options);
-  if (assignments.length === 0) throw usageFailure("What is to be changed?", "unacked change NAME --param key=value");
+  if (assignments.length === 0) throw usageFailure("What should be changed?", "unacked change NAME --param key=value");
   const observer = await session.api.call("getObserver", { path: { ref } });
   await sendChange(session, observer, wantedOf(observer, assignments), options);
 }

@@ -12,12 +12,14 @@ export function addCheckpoint(program: Command, io: Io): void {
   const checkpoint = program
     .command("checkpoint")
     .summary("see, set or reset what an observer's next run starts with")
-    .description("What runs of an observer have saved. To set or reset it, pause the observer before.");
+    .description(
+      "What the runs of an observer have saved, for the next run to start with. To set or reset it, pause the observer first.",
+    );
   checkpoint
     .command("get")
     .summary("print it, and the one before")
     .argument("<observer>", "name or id")
-    .option("--json", "all that is known of it")
+    .option("--json", "print all that is known of it, as JSON")
     .action((ref: string, { json }: { json?: boolean }, self: Command) => show(openSession(io, self), ref, json === true));
   checkpoint
     .command("set")
@@ -35,7 +37,7 @@ export function addCheckpoint(program: Command, io: Io): void {
 async function show({ api, io }: Session, ref: string, isJson: boolean): Promise<void> {
   const view = await api.call("getCheckpoint", { path: { ref } });
   if (isJson) return io.out(`${jsonText(view, 2)}\n`);
-  io.out(view.savedAt === null ? "no run has saved one\n" : lineOf("", view.number, view.value, view.savedAt));
+  io.out(view.savedAt === null ? "no run has saved a checkpoint\n" : lineOf("", view.number, view.value, view.savedAt));
   const { previous } = view;
   if (previous !== null) io.out(lineOf("before: ", previous.number, previous.value, previous.savedAt));
 }
@@ -65,7 +67,7 @@ function toJson(text: string): unknown {
   try {
     return jsonValue(text);
   } catch (error) {
-    throw new CliFailure("usage", `the checkpoint is no JSON, or cannot be sent: ${(error as Error).message}`, {
+    throw new CliFailure("usage", `The checkpoint is not JSON, or cannot be sent: ${(error as Error).message}`, {
       remedy: `Write it as '{"sequence":4711}'`,
     });
   }

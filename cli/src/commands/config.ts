@@ -13,16 +13,18 @@ import { addressOf, type GlobalOptions, paintOf } from "../session.ts";
 export function addConfig(program: Command, io: Io): void {
   const config = program
     .command("config")
-    .summary("contexts: the managers that you speak to, and their tokens")
-    .description("Contexts: the addresses of managers, with their tokens. UNACKED_URL and UNACKED_TOKEN win over them.");
+    .summary("contexts: the managers that you use, and their tokens")
+    .description(
+      "Contexts: the addresses of managers, with their tokens. UNACKED_URL and UNACKED_TOKEN take precedence over them.",
+    );
   const change = (edit: (file: ContextFile) => ContextFile): void => {
     const path = contextFilePath(io.env);
     writeContextFile(path, edit(readContextFile(path)));
   };
   config
     .command("view")
-    .description("show the file, and which address is spoken to")
-    .option("--raw", "with the tokens")
+    .description("show the file, and which address is used")
+    .option("--raw", "show the tokens, too")
     .action((options: { raw?: boolean }, self: Command) => view(io, options, self.optsWithGlobals<GlobalOptions>()));
   config
     .command("get-contexts")

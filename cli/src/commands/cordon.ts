@@ -10,9 +10,9 @@ import { type ResultFormat, resultOption } from "./option-sets.ts";
 export function addCordon(program: Command, io: Io): void {
   program
     .command("cordon")
-    .summary("let a service take nothing more, and run on what it runs")
+    .summary("let a service take no more work; what runs on it goes on")
     .description(
-      "Let a service take no more work; what runs on it goes on. For as long as its process lives: a new process takes work again.",
+      "Let a service take no more work; what runs on it goes on. This lasts as long as its process: a new process takes work again.",
     )
     .argument("<service>", "name or id")
     .addOption(resultOption())
@@ -27,7 +27,7 @@ export function addUncordon(program: Command, io: Io): void {
     .command("uncordon")
     .summary("let a service take work again, after a cordon or a drain")
     .description(
-      "Let a service take work again, after a cordon or a drain. What it has given back stays where it is: unacked rebalance brings it its share.",
+      "Let a service take work again, after a cordon or a drain. What it has given back stays where it is; unacked rebalance moves its share to it.",
     )
     .argument("<service>", "name or id")
     .addOption(resultOption())

@@ -32,19 +32,21 @@ export function addCreate(program: Command, io: Io): void {
   const command = program
     .command("create")
     .summary("create observers, from files or from the command line")
-    .description("Create one observer of a type, or all that files define. What is there already is refused: see apply.")
+    .description(
+      "Create one observer of a type, or all that files define. An observer that exists already is refused; to change it, see apply.",
+    )
     .argument("[type]", "the observer type, as `unacked get types` lists them")
     .argument("[name]", "the name of the new observer")
-    .addOption(repeatable("-p, --param <path=value>", "a param of the new observer, as everyMs=500; repeat it"))
-    .addOption(repeatable("--label <key=value>", "a label of the new observer; repeat it"))
+    .addOption(repeatable("-p, --param <path=value>", "a param of the new observer, such as everyMs=500; may be repeated"))
+    .addOption(repeatable("--label <key=value>", "a label of the new observer; may be repeated"))
     .option("--pool <pool>", "the pool of services that may run it")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
-    .option("--start-at <time>", "it starts then, and is Scheduled until then: ISO 8601")
-    .option("--warn-silent <duration>", "warn when it has had no beat for so long: 90s, 5m")
-    .option("--restart-silent <duration>", "restart it when it has had no beat for so long");
+    .option("--start-at <time>", "when it starts (ISO 8601); it is Scheduled until then")
+    .option("--warn-silent <duration>", "warn when it has neither emitted nor said alive() for this long, such as 90s or 5m")
+    .option("--restart-silent <duration>", "restart it when it has neither emitted nor said alive() for this long");
   addFileOptions(command)
-    .option("--queue", "wait in the queue when no worker is free, rather than be refused")
-    .option("-w, --wait", "until all are Processing")
+    .option("--queue", "when no worker is free: wait in the queue instead of being refused")
+    .option("-w, --wait", "wait until all are Processing")
     .option("--timeout <duration>", "how long to wait at most", "30s")
     .addOption(resultOption())
     .action((type: string | undefined, name: string | undefined, options: CreateOptions, self: Command) =>
@@ -87,7 +89,11 @@ function fromFiles(io: Io, type: string | undefined, options: CreateOptions): Cr
     options.warnSilent,
     options.restartSilent,
   ].some((each) => each !== undefined);
-  if (given) throw usageFailure("Either files (-f) or a type and a name", "For what all of a file have in common: --set");
+  if (given)
+    throw usageFailure(
+      "Give either files (-f) or a type and a name",
+      "To set something in all documents of a file, use --set",
+    );
   return readObservers(io, options);
 }
 
@@ -103,7 +109,7 @@ function silenceOf({ warnSilent, restartSilent }: CreateOptions): Pick<CreateObs
 
 function fromWords(type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver {
   if (type === undefined || name === undefined) {
-    throw usageFailure("What is to be created?", "unacked create TYPE NAME [--param key=value], or unacked create -f FILE");
+    throw usageFailure("What should be created?", "unacked create TYPE NAME [--param key=value], or unacked create -f FILE");
   }
   const { param = [], set = [], label = [], pool, id, startAt } = options;
   const bare = {

@@ -10,13 +10,13 @@ import { stopping } from "./stop.ts";
 export function addDelete(program: Command, io: Io): void {
   program
     .command("delete")
-    .summary("remove errors that are dealt with, and schedules; cancel timers, or stop observers")
+    .summary("remove errors or schedules, cancel timers, or stop observers")
     .description(
-      "Remove errors that have been dealt with, or cancel timers: one that is cancelled never fires. A schedule goes with what is remembered of its times; what it has started goes on. Of observers it is the same as stop, which can do more.",
+      "Remove errors that have been dealt with, or cancel timers: a cancelled timer never fires. A schedule is removed with the record of its times; what it has started goes on. For observers this is the same as stop, which has more options.",
     )
     .argument("<kind>", "errors|timers|schedules|observers")
     .argument("<names...>", "ids of errors, timers or schedules; names or ids of observers")
-    .option("--force", "of observers: also what has not started yet, or what nobody answers for")
+    .option("--force", "for observers: also those that have not started yet, or for which no service answers")
     .action((kind: string, names: string[], options: { force?: boolean }, self: Command) =>
       remove(openSession(io, self), kind, [...new Set(names)], options),
     );

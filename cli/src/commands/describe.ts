@@ -38,13 +38,13 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
   const kind = findKind(first);
   if (kind === "observers" || kind === "services" || kind === "tasks") {
     if (rest.length > 0) return [kind, ...rest];
-    const remedy = `unacked describe ${first} NAME; of an observer of this name: unacked describe observer ${first}`;
+    const remedy = `unacked describe ${first} NAME; if an observer has this name: unacked describe observer ${first}`;
     throw usageFailure(`The name is missing: which ${first}?`, remedy);
   }
   if (kind === undefined || rest.length === 0) return ["observers", ...words];
-  if (kind === "flows") throw usageFailure("describe tells nothing of flows", `unacked flow show ${rest[0]}`);
+  if (kind === "flows") throw usageFailure("describe does not show flows", `unacked flow show ${rest[0]}`);
   throw usageFailure(
-    `There is nothing more to tell of ${kind} than get shows`,
+    `describe shows nothing more of ${kind} than get does`,
     `unacked get ${kind} ${rest.join(" ")} -o wide`,
   );
 }

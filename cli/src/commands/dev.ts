@@ -12,12 +12,12 @@ export function addDev(program: Command): void {
     .command("dev")
     .summary("run everything on your machine, on a folder of observers")
     .description(
-      "Start a private RabbitMQ and PostgreSQL, a manager with its page and a service on your folder of observers, and show what they log. A file that is saved is loaded, and running observers go over to the new code; one with an error is shown, and the old code stays. Keys: r restarts the service, o opens the page, q ends everything.",
+      "Start a private RabbitMQ and PostgreSQL, a manager with its page, and a service on your folder of observers, and show what they log. When you save a file it is loaded, and running observers go over to the new code. If it has an error, the error is shown and the old code stays. Keys: r restarts the service, o opens the page, q ends everything.",
     )
-    .argument("[folder]", "the folder of your observers; otherwise ./observers, or ./src/observers")
-    .option("--port <port>", "of the page and the REST interface; 0: any free one", "8080")
-    .option("--fresh", "begin with empty data")
-    .option("--only <source...>", "only the lines of these: manager, service, or types")
+    .argument("[folder]", "the folder of your observers; default: ./observers, or ./src/observers")
+    .option("--port <port>", "the port of the page and the REST interface; 0: any free one", "8080")
+    .option("--fresh", "start with empty data")
+    .option("--only <source...>", "show only the lines of these: manager, service, or names of types")
     .action(async (folder: string | undefined, options: DevCommandOptions) => {
       const { dev, DevError } = await import("../../dev/dev.mjs");
       try {

@@ -26,8 +26,8 @@ export function addDrain(program: Command, io: Io): void {
       "Let a service take no more work and give back what it runs: other services run it where they have free workers. It stays, idle, until its process is ended; a new process takes work again.",
     )
     .argument("[service]", "name or id")
-    .option("--least-loaded [pool]", "the one of a pool that runs least, which the fewest observers have to leave")
-    .option("--wait", "until nothing is left on it")
+    .option("--least-loaded [pool]", "the service of the pool that runs the fewest observers")
+    .option("--wait", "wait until nothing is left on it")
     .option("--timeout <duration>", "how long to wait at most", "5m")
     .addOption(resultOption())
     .action(async (name: string | undefined, options: DrainOptions, self: Command) => {
@@ -40,16 +40,16 @@ export function addDrain(program: Command, io: Io): void {
 async function chosen({ api }: Session, name: string | undefined, { leastLoaded }: DrainOptions): Promise<string> {
   if (name !== undefined && leastLoaded === undefined) return name;
   if (name !== undefined || leastLoaded === undefined)
-    throw new CliFailure("usage", "name a service, or say --least-loaded, and not both");
+    throw new CliFailure("usage", "Give either the name of a service or --least-loaded");
   const pool = leastLoaded === true ? "default" : leastLoaded;
   const { items } = await api.call("listServices", {});
   const open = items.filter((one) => one.pool === pool && one.state === "Alive" && !one.draining && !one.cordoned);
   if (open.length < 2)
     throw new CliFailure(
       "failed",
-      `pool ${pool} has ${open.length === 0 ? "no service" : "one service alone"} that takes work`,
+      `pool ${pool} has ${open.length === 0 ? "no service" : "only one service"} that takes work`,
       {
-        remedy: "Name the one that is meant, if it is to be drained all the same.",
+        remedy: "To drain it all the same, give its name.",
       },
     );
   return open.reduce((least, one) => (one.running < least.running ? one : least)).id;
@@ -115,14 +115,14 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
 const endedFirst = ({ name, state }: ServiceView): CliFailure =>
   new CliFailure("failed", `service ${name} has ended (${state}) before it was drained`, {
     code: "service-ended",
-    remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
+    remedy: "There is nothing left to do: its observers run elsewhere, or wait for a worker.",
   });
 
 /** By somebody who has uncordoned it meanwhile. */
 const takenBack = ({ name }: ServiceView): CliFailure =>
   new CliFailure("failed", `service ${name} takes work again: its drain was taken back before it was drained`, {
     code: "drain-taken-back",
-    remedy: `Ask who did that, if it was not you. Again: unacked drain ${name} --wait`,
+    remedy: `If it was not you, ask who did that. To drain it again: unacked drain ${name} --wait`,
   });
 
 function timedOut({ name, state, running, tasksLeft }: ServiceView, timeoutMs: number): CliFailure {

@@ -18,11 +18,11 @@ export function addEdit(program: Command, io: Io): void {
     .command("edit")
     .summary("change an observer in your editor")
     .description(
-      "Opens params, labels, retry, pool and silence of an observer as YAML in your editor (VISUAL, else EDITOR, else vi). What you save is what is wanted of it, as with change; nothing is sent where nothing is otherwise. If somebody else changes it meanwhile, nothing is done, and your text is kept.",
+      "Open params, labels, retry, pool and silence of an observer as YAML in your editor (VISUAL, else EDITOR, else vi). What you save is applied, as with change; if you change nothing, nothing is sent. If somebody else changes it meanwhile, nothing is done and your text is kept.",
     )
     .argument("<name>", "its name or id")
-    .option("--queue", "of another pool: wait in its queue when no worker is free, rather than be refused")
-    .option("--dry-run", "say what would be changed, and do nothing; exit code 6 if anything would be")
+    .option("--queue", "when moved to another pool: wait in its queue if no worker is free, instead of being refused")
+    .option("--dry-run", "only say what would be changed; exit code 6 if something would be")
     .action((name: string, options: { queue?: boolean; dryRun?: boolean }, self: Command) =>
       edit(openSession(io, self), name, options),
     );
@@ -53,8 +53,8 @@ function openEditor({ env }: Io, file: string): void {
   const command = `trap : INT QUIT; ${editor} "$1"`;
   const { status, error } = leftToTheEditor(() => spawnSync("sh", ["-c", command, "sh", file], { stdio: "inherit", env }));
   if (error !== undefined || status !== 0)
-    throw new CliFailure("failed", `the editor (${editor}) ended with ${error?.message ?? `code ${status}`}`, {
-      remedy: "Nothing was sent. Set EDITOR to the one that you use.",
+    throw new CliFailure("failed", `The editor (${editor}) ended with ${error?.message ?? `code ${status}`}`, {
+      remedy: "Nothing was sent. Set EDITOR to the editor that you use.",
     });
 }
 
@@ -97,7 +97,7 @@ function toYaml(text: string): unknown {
     if (document.errors[0] !== undefined) throw document.errors[0];
     return yamlValue(document);
   } catch (error) {
-    throw new CliFailure("usage", `it is no YAML, or cannot be sent: ${(error as Error).message}`, {
+    throw new CliFailure("usage", `It is not YAML, or cannot be sent: ${(error as Error).message}`, {
       remedy: "Nothing was sent.",
     });
   }

@@ -18,9 +18,9 @@ export function addFigures(program: Command, io: Io): void {
     .command("figures")
     .summary("starts, failures, interruptions and emits by the minute")
     .description(
-      "What observers did, by the minute, for a day: starts, failures, interruptions (runs that ended through no fault of their own) and emits. Minutes in which nothing was are left out.",
+      "What observers did, minute by minute, for up to a day: starts, failures, interruptions (runs that ended through no fault of their own) and emits. Minutes in which nothing happened are left out.",
     )
-    .option("--minutes <count>", "the last so many, up to a day", toMinutes, 60)
+    .option("--minutes <count>", "how many of the last minutes, up to a day", toMinutes, 60)
     .addOption(new Option("--by <what>", "a row for each of").choices(["minute", "type", "service"]).default("minute"))
     .option("--type <type>", "only of this observer type")
     .option("--service <service>", "only on this service, by name or id")
@@ -33,7 +33,7 @@ async function tell({ api, io, print }: Session, { minutes, by, type, service, o
   const figures = await api.call("getRunFigures", { query });
   const printer = new ListPrinter(figureListing(by.toUpperCase()), print(output));
   io.out(printer.rows(rowsOf(figures, by)) + printer.end());
-  if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing was done in this time.\n");
+  if (printer.count === 0 && (output === "table" || output === "wide")) io.err("Nothing happened in this time.\n");
 }
 
 function rowsOf({ items, byType, byService }: RunFigures, by: FigureOptions["by"]): FigureRow[] {

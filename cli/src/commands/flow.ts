@@ -29,15 +29,15 @@ export function addFlow(program: Command, io: Io): void {
     .description("Flows: tasks that wait for each other, with results passed on. See also: get flows.");
   flow
     .command("create")
-    .summary("create a flow, of stages or of a document")
+    .summary("create a flow from stages or from a document")
     .description(
-      "Create a flow: of task types that run one after the other, or of a document (YAML or JSON) with its tasks. All of it is created, or nothing. With --wait the command fails if the flow did.",
+      "Create a flow from task types that run one after the other, or from a document (YAML or JSON) with its tasks. Either all of it is created, or nothing. With --wait the command fails if the flow fails.",
     )
     .argument("[stages...]", "task types, in order")
     .option("-f, --filename <file>", "a document with name and tasks, or - for standard input")
-    .option("--name <name>", "for people")
+    .option("--name <name>", "a name for people to read")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
-    .option("-w, --wait", "until it is over")
+    .option("-w, --wait", "wait until it is over")
     .option("--timeout <duration>", "how long to wait at most", "5m")
     .action((stages: string[], options: CreateOptions, self: Command) => create(openSession(io, self), stages, options));
   flow
@@ -48,7 +48,7 @@ export function addFlow(program: Command, io: Io): void {
     .action((id: string, options: OutputOptions, self: Command) => show(openSession(io, self), id, options));
   flow
     .command("cancel")
-    .summary("cancel a flow whole: what waits never runs, what runs is told to end")
+    .summary("cancel a whole flow: what waits never runs, what runs is told to end")
     .argument("<id>", "id of the flow")
     .action(async (flowId: string, _options: object, self: Command) => {
       const { api } = openSession(io, self);
@@ -56,9 +56,9 @@ export function addFlow(program: Command, io: Io): void {
     });
   flow
     .command("rerun")
-    .summary("run a flow again that is over: from some of its tasks, or from all that did not complete")
+    .summary("run a flow that is over again: from some of its tasks, or from all that did not complete")
     .argument("<id>", "id of the flow")
-    .argument("[refs...]", "these, and all that comes after them")
+    .argument("[refs...]", "run these again, and all that come after them")
     .action(async (flowId: string, refs: string[], _options: object, self: Command) => {
       const { api } = openSession(io, self);
       const body = refs.length === 0 ? {} : { from: refs };
@@ -81,7 +81,7 @@ async function create(session: Session, stages: string[], options: CreateOptions
     within: {
       timeoutMs,
       notOver: ({ id }) =>
-        new CliFailure("timedOut", `flow ${id} still runs`, { remedy: `It goes on; see: unacked flow show ${id}` }),
+        new CliFailure("timedOut", `flow ${id} still runs`, { remedy: `It goes on. See: unacked flow show ${id}` }),
     },
   });
   io.out(plainLine(lineOf(over)));
@@ -94,14 +94,14 @@ async function create(session: Session, stages: string[], options: CreateOptions
 /** Under an id in any case: where nobody answers, it can be repeated. */
 function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions): NewFlow & { id: string } {
   if ((filename === undefined) === (stages.length === 0))
-    throw usageFailure("Of what? Either stages or -f", "unacked flow create fetch parse store");
+    throw usageFailure("Give either stages or -f", "unacked flow create fetch parse store");
   const own = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
   if (filename === undefined) return { stages, id: newUuid(), ...own };
   const [document, ...others] = readDocuments(io, filename);
   if (document === undefined || others.length > 0)
-    throw usageFailure(`${filename} is to have one document, which is a flow`);
+    throw usageFailure(`${filename} must have exactly one document, which is a flow`);
   if (typeof document.value !== "object" || document.value === null)
-    throw usageFailure(`${document.place} is no flow`, "It has tasks, or stages.");
+    throw usageFailure(`${document.place} is not a flow`, "A flow has tasks, or stages.");
   return { id: newUuid(), ...document.value, ...own } as NewFlow & { id: string }; // checked by the manager, which says what is wrong and where
 }
 

@@ -10,10 +10,10 @@ export interface GetOptions extends OutputOptions, SelectionOptions {
 }
 
 const WHERE_IT_IS: Readonly<Record<string, string>> = {
-  "--all": "It is of observers and services.",
-  "--selector": "It is of observers.",
-  "--sort": "It is of observers.",
-  "--groups": "It is of errors; what observers failed of, counted together: unacked get failures.",
+  "--all": "--all is for observers and services.",
+  "--selector": "--selector is for observers.",
+  "--sort": "--sort is for observers.",
+  "--groups": "--groups is for errors. To count together what observers failed of: unacked get failures.",
 };
 
 /** An option that means nothing for a kind is a mistake: passed over, it would show something else than was asked for. */
@@ -32,7 +32,7 @@ export function refuseOptions(kind: Kind, { all, filter, selector, sort, groups,
   ];
   if (wrong.length === 0) return;
   const remedy = wrong.flatMap((option) => WHERE_IT_IS[option] ?? []).join(" ");
-  throw usageFailure(`${wrong.join(", ")}: not of ${groups === true && isErrors ? "groups" : kind}`, remedy);
+  throw usageFailure(`${wrong.join(", ")} cannot be used with ${groups === true && isErrors ? "--groups" : kind}`, remedy);
 }
 
 /** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */
@@ -45,5 +45,5 @@ export function refuseSelecting(kind: Kind, { filter, selector, sort, groups, li
     ...(groups !== undefined ? ["--groups"] : []),
   ];
   if (wrong.length > 0)
-    throw usageFailure(`${wrong.join(", ")}: not with names`, `Either name ${kind}, or choose them by options.`);
+    throw usageFailure(`${wrong.join(", ")} cannot be used with names`, `Either name ${kind}, or choose them by options.`);
 }

@@ -11,7 +11,7 @@ import { eachFound, failForMissing, once, printPages } from "./show-rows.ts";
 const MOST_OCCURRENCES = 1_000;
 
 export async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
-  if (names.length === 0) throw usageFailure("Of which observer?", "unacked get runs NAME");
+  if (names.length === 0) throw usageFailure("Runs of which observer?", "unacked get runs NAME");
   if (names.length === 1)
     return printPages(session, RUN_LISTING, options, once(await runsOfOne(session, names[0] as string)));
   const named = new Map<string, string>();
@@ -33,7 +33,8 @@ async function runsOfOne({ api, io }: Session, ref: string): Promise<RunView[]> 
 
 export async function getOccurrences(session: Session, names: string[], options: GetOptions): Promise<void> {
   const [scheduleId] = names;
-  if (scheduleId === undefined || names.length > 1) throw usageFailure("Of which schedule?", "unacked get occurrences NAME");
+  if (scheduleId === undefined || names.length > 1)
+    throw usageFailure("Occurrences of which schedule?", "unacked get occurrences NAME");
   const query = { limit: Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES) };
   const { items } = await session.api.call("listOccurrences", { path: { scheduleId }, query });
   return printPages(session, OCCURRENCE_LISTING, options, once(items));

@@ -39,7 +39,7 @@ export function addGet(program: Command, io: Io): void {
     .command("get")
     .summary("list observers, services, tasks, flows, timers, schedules, runs, errors, failures, types or the audit trail")
     .description(
-      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (how each type goes: what waits and runs, load, and what was in the last one to two minutes), task-failures (what is Failed, by what went wrong), flows (tasks that wait for each other), timers, schedules, occurrences (what became of the times of one schedule), runs, errors (messages that could not be read or were given up), failures (what observers failed of last, counted together), types, audit (who changed what; for admins).",
+      "List what there is, or show what is named. Kinds: observers (obs), services (svc), tasks, task-types (with their limits), task-figures (of each task type: what waits and runs, its load, and what was done in the last one to two minutes), task-failures (Failed tasks, grouped by what went wrong), flows (tasks that wait for each other), timers, schedules, occurrences (what became of the times of one schedule), runs, errors (messages that could not be read or were given up), failures (why observers failed last, counted together), types, audit (who changed what; for admins).",
     )
     .argument("<kind>", KINDS.join("|"));
   const lists = ["ls", "list"].map((name) =>
@@ -53,15 +53,15 @@ export function addGet(program: Command, io: Io): void {
 
 function addGetOptions(command: Command, io: Io): void {
   command
-    .argument("[names...]", "names or ids; of runs: of their observers; of occurrences: of their schedule")
+    .argument("[names...]", "names or ids; for runs: of their observers; for occurrences: of their schedule")
     .addOption(outputOption())
-    .option("-a, --all", "observers that are deleted and services that have ended, too")
-    .addOption(new Option("--sort <order>", "of observers").choices(["newest", "oldest", "attempts"]))
-    .option("--groups", "of errors: what says the same, counted together")
+    .option("-a, --all", "include deleted observers, and services that have ended")
+    .addOption(new Option("--sort <order>", "the order of observers").choices(["newest", "oldest", "attempts"]))
+    .option("--groups", "for errors: count those with the same text together")
     .addOption(
       new Option(
         "--limit <count>",
-        "of observers, tasks, flows, timers, schedules, occurrences, errors and the audit trail: at most so many",
+        "show at most this many: for observers, tasks, flows, timers, schedules, occurrences, errors and the audit trail",
       ).argParser(toCount),
     );
   addSelectionOptions(command).action((kind: string, names: string[], options: GetOptions, self: Command) =>

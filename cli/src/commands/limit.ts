@@ -22,16 +22,16 @@ export function addLimit(program: Command, io: Io): void {
     .command("limit")
     .summary("change how many tasks of a type may run, or pause it")
     .description(
-      "Change how many tasks of a type may run at once or be sent to workers in a second, or pause it. What is not given stays as it is; `none` takes a limit away. It holds at once, in all pools; what runs goes on. How it stands: unacked get task-types.",
+      "Change how many tasks of a type may run at once or be sent to workers in a second, or pause the type. What is not given stays as it is; `none` removes a limit. A change holds at once, in all pools; what runs goes on. To see the limits: unacked get task-types.",
     )
     .argument("<type>", "the task type")
-    .option("--max-running <count>", "so many at once, at most: 1 or more; to start none: --pause")
-    .option("--min-running <count>", "so many workers are kept for it, in each pool")
-    .option("--rate <count>", "so many are sent to workers in a second, at most: 1 or more")
+    .option("--max-running <count>", "at most this many run at once, 1 or more; to start none: --pause")
+    .option("--min-running <count>", "this many workers are kept for it, in each pool")
+    .option("--rate <count>", "at most this many are sent to workers in a second, 1 or more")
     .option("--pause", "start none")
     .option("--resume", "start them again")
-    .option("--outside", "its tasks are created although no service has it: they are taken by workers outside")
-    .option("--inside", "no longer")
+    .option("--outside", "its tasks may be created although no service has the type: workers outside take them")
+    .option("--inside", "undo --outside: its tasks need a service that has the type again")
     .addOption(outputOption())
     .action((type: string, options: LimitOptions, self: Command) => limit(openSession(io, self), type, options));
 }
@@ -53,12 +53,12 @@ function toChange(options: LimitOptions): BodyOf<"changeTaskType"> {
     ...((outside === true || inside === true) && { outside: outside === true }),
   };
   if (Object.keys(change).length > 0) return change;
-  throw usageFailure("Change what?", "unacked limit TYPE --max-running 7; or see: unacked get task-types");
+  throw usageFailure("What should be changed?", "unacked limit TYPE --max-running 7; or see: unacked get task-types");
 }
 
 function toLimit(option: string, text: string): number | null {
   if (text === "none") return null;
-  if (!/^\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is neither a count nor none`);
+  if (!/^\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is neither a number nor "none"`);
   return Number(text);
 }
 
@@ -66,5 +66,5 @@ function toLimit(option: string, text: string): number | null {
 function toLimitAboveZero(option: string, text: string): number | null {
   const limit = toLimit(option, text);
   if (limit !== 0) return limit;
-  throw usageFailure(`${option} is 1 or more, or none`, "To let none start: unacked limit TYPE --pause");
+  throw usageFailure(`${option} is 1 or more, or none`, "To start none: unacked limit TYPE --pause");
 }

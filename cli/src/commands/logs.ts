@@ -21,14 +21,14 @@ interface LogsOptions {
 export function addLogs(program: Command, io: Io): void {
   program
     .command("logs")
-    .summary("what an observer logged and emitted last")
+    .summary("show what an observer logged and emitted last")
     .description(
-      "Print what an observer logged and emitted last, asked of the service that runs it (or ran it last). With -f, go on as it says more, also where it moves, until Ctrl-C or until it is over.",
+      "Print what an observer logged and emitted last. The service that runs it, or ran it last, is asked. With -f, go on with what comes, also when it moves to another service, until Ctrl-C or until it is over.",
     )
     .argument("<name>", "name or id")
-    .option("-f, --follow", "go on with what it says from now on")
-    .addOption(new Option("--tail <count>", "the newest so many").argParser(toCount).default(100))
-    .option("--timeout <duration>", "with -f: end after so long")
+    .option("-f, --follow", "go on with what comes from now on")
+    .addOption(new Option("--tail <count>", "how many of the newest").argParser(toCount).default(100))
+    .option("--timeout <duration>", "with -f: stop after this long")
     .addOption(
       new Option("-o, --output <format>", "how to print; json is one document a line")
         .choices([...LOG_FORMATS])
@@ -87,8 +87,8 @@ function noteOf(name: string, event: Exclude<LogEvent, { name: "entry" }>): stri
 
 const WHY_NONE: Record<NoLogsReason, string> = {
   "no-run": "it has not run yet",
-  moving: "nobody runs it just now",
-  "service-gone": "its lines went with the service that ran it last",
+  moving: "no service runs it just now",
+  "service-gone": "its lines were lost when the service that ran it last ended",
   "not-kept": "the service that ran it last does not keep its lines any more",
   "no-answer": "the service that runs it does not answer; asking again",
 };

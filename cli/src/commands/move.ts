@@ -10,7 +10,7 @@ export function addMove(program: Command, io: Io): void {
     .command("move")
     .summary("run observers on another service")
     .description(
-      "Run observers on another service of their pool: any that has a worker free, as the broker chooses. The run is stopped first, and begins again there.",
+      "Run observers on another service of their pool. The broker chooses one that has a free worker. The run is stopped first, and begins again there.",
     )
     .argument("<names...>", "names or ids")
     .action(async (names: string[], _: object, self: Command) => {

@@ -28,8 +28,10 @@ export interface SelectionOptions {
 
 export const addSelectionOptions = (command: Command): Command =>
   command
-    .addOption(repeatable("--filter <key=value>", `which observers, by ${FILTER_KEYS.join(", ")}; repeat it`))
-    .addOption(repeatable("-l, --selector <key=value>", "which observers, by label; repeat it or separate by commas"));
+    .addOption(repeatable("--filter <key=value>", `which observers, by ${FILTER_KEYS.join(", ")}; may be repeated`))
+    .addOption(
+      repeatable("-l, --selector <key=value>", "which observers, by label; may be repeated, or separated by commas"),
+    );
 
 export interface FileOptions {
   filename?: string[];
@@ -41,4 +43,4 @@ export const addFileOptions = (command: Command): Command =>
     .addOption(
       repeatable("-f, --filename <file>", "YAML or JSON with any number of documents, a folder, or - for standard input"),
     )
-    .addOption(repeatable("--set <path=value>", "set this in every document, as params.everyMs=500; repeat it"));
+    .addOption(repeatable("--set <path=value>", "set this in every document, such as params.everyMs=500; may be repeated"));

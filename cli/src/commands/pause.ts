@@ -7,15 +7,15 @@ import { addSelectionOptions, resultOption } from "./option-sets.ts";
 export function addPause(program: Command, io: Io): void {
   const command = program
     .command("pause")
-    .summary("end the runs of observers, and keep them")
+    .summary("end the runs of observers, but keep the observers")
     .description(
-      "End the runs of observers and keep them, Paused: nothing of them runs, and their workers are free, until they are resumed.",
+      "End the runs of observers, and keep the observers as Paused. Until they are resumed nothing of them runs, and their workers are free.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")
-    .option("--dry-run", "say what would be done, and do nothing")
-    .option("-w, --wait", "until all are Paused")
+    .option("--dry-run", "only say what would be done")
+    .option("-w, --wait", "wait until all are Paused")
     .option("--timeout <duration>", "how long to wait at most", "30s")
     .addOption(resultOption())
     .action((names: string[], options: BulkWaitOptions, self: Command) => pause(openSession(io, self), names, options));

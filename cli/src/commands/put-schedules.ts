@@ -50,12 +50,12 @@ async function pauseAgain({ api, io }: Session, scheduleId: string): Promise<Sch
   const pause = () => api.call("pauseSchedule", { path: { scheduleId } });
   const paused = await new LostConnection(io).untilAnswered(pause, within);
   if (paused !== undefined) return paused;
-  throw new CliFailure("unreachable", `schedule ${scheduleId} is created, and not ${AS_IT_WAS}`, {
-    remedy: `Its times are due until it is: unacked schedule pause ${scheduleId}`,
+  throw new CliFailure("unreachable", `schedule ${scheduleId} was created, but is not ${AS_IT_WAS}`, {
+    remedy: `Its times are due until you pause it: unacked schedule pause ${scheduleId}`,
   });
 }
 
-const AS_IT_WAS = "Paused, as it was when it was written down";
+const AS_IT_WAS = "Paused, as its file says";
 
 function nextText({ nextAt, status }: PutScheduleAnswer, { isPaused = false }: ScheduleDocument): string {
   if (status === "Over") return NO_TIMES;

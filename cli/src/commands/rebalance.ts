@@ -22,14 +22,14 @@ export function addRebalance(program: Command, io: Io): void {
     .command("rebalance")
     .summary("spread the observers of a pool over its services")
     .description(
-      "Spread the observers of a pool over its services, each in proportion to its workers: a few every five seconds are stopped where there are too many, and run elsewhere at once.",
+      "Spread the observers of a pool over its services, in proportion to their workers. Every five seconds a few are stopped where there are too many, and start elsewhere at once.",
     )
     .argument("[pool]", "the pool", "default")
-    .option("--dry-run", "show how they lie and what would be moved, and move nothing")
-    .option("--cancel", "end the one that is under way")
-    .option("-w, --wait", "until it is over")
+    .option("--dry-run", "only show how they are spread and what would be moved")
+    .option("--cancel", "end the rebalance that is under way")
+    .option("-w, --wait", "wait until it is over")
     .option("--timeout <duration>", "how long to wait at most", "15m")
-    .addOption(new Option("-o, --output <format>", "the answer, whole").choices(["json"]))
+    .addOption(new Option("-o, --output <format>", "print the whole answer").choices(["json"]))
     .action((pool: string, options: RebalanceOptions, self: Command) => rebalance(openSession(io, self), pool, options));
 }
 

@@ -80,7 +80,7 @@ const lacksTypes = ({ message, details }: { message: string; details: string[] }
   new CliFailure("failed", message, { code: "file-not-loaded", details });
 
 const endedFirst = ({ name }: ServiceView): CliFailure =>
-  new CliFailure("failed", `service ${name} has ended before it told what became of it`, {
+  new CliFailure("failed", `service ${name} ended before it answered`, {
     code: "service-ended",
-    remedy: "Its next process loads the folder as it is then.",
+    remedy: "When it is started again it loads the folder as it is then.",
   });

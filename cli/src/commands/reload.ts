@@ -22,13 +22,13 @@ const SAY_EVERY_MS = 10_000;
 export function addReload(program: Command, io: Io): void {
   program
     .command("reload")
-    .summary("let services load their folder again, without a stop")
+    .summary("let services load their folder again, without stopping")
     .description(
-      "Let a service load its folder of observers again, as SIGHUP does: observers of changed types go over to the new code, and all others stay where they are. A file that does not load any more is shown, and the old code stays; of a new one that does not load the types are missing. Waits until each has told what became of it, and fails where a file does not load.",
+      "Let a service load its folder of observers again, as SIGHUP does: observers of changed types go over to the new code, and all others stay where they are. If a changed file does not load, the error is shown and the old code stays; the types of a new file that does not load are missing. The command waits until each service has answered, and fails if a file does not load.",
     )
     .argument("[service]", "name or id")
-    .option("--pool <pool>", "all services of a pool that live")
-    .option("--all", "all services that live")
+    .option("--pool <pool>", "all living services of a pool")
+    .option("--all", "all living services")
     .option("--timeout <duration>", "how long to wait at most", "2m")
     .addOption(resultOption())
     .action(async (name: string | undefined, options: ReloadOptions, self: Command) => {
@@ -43,7 +43,7 @@ export function addReload(program: Command, io: Io): void {
 
 async function chosen({ api }: Session, name: string | undefined, { pool, all }: ReloadOptions): Promise<string[]> {
   if ([name, pool, all].filter((one) => one !== undefined).length !== 1)
-    throw usageFailure("Name a service, or say --pool POOL or --all, one of them");
+    throw usageFailure("Give the name of a service, --pool POOL or --all: exactly one of them");
   if (name !== undefined) return [name];
   const { items } = await api.call("listServices", {});
   const services = items.filter((one) => pool === undefined || one.pool === pool);
@@ -99,6 +99,6 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
 }
 
 const timedOut = (name: string, timeoutMs: number): CliFailure =>
-  new CliFailure("timedOut", `service ${name} has not told within ${timeoutMs} ms what became of it`, {
-    remedy: `It is asked until it tells. See: unacked describe service ${name}`,
+  new CliFailure("timedOut", `service ${name} has not answered within ${timeoutMs} ms`, {
+    remedy: `The manager goes on asking it. See: unacked describe service ${name}`,
   });

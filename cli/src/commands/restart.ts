@@ -9,12 +9,12 @@ export function addRestart(program: Command, io: Io): void {
     .command("restart")
     .summary("run observers again")
     .description(
-      "Run observers again, with all their attempts: a running one in its place, a Failed or Completed one wherever a worker is free. A checkpoint that one has saved stays.",
+      "Run observers again, with all their attempts: a running one where it is, a Failed or Completed one wherever a worker is free. A saved checkpoint stays.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")
-    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--dry-run", "only say what would be done")
     .addOption(resultOption())
     .action((names: string[], options: BulkTargetOptions, self: Command) => {
       const session = openSession(io, self);

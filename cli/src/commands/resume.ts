@@ -13,13 +13,13 @@ export function addResume(program: Command, io: Io): void {
     .command("resume")
     .summary("run paused observers again")
     .description(
-      "Run paused observers again: from their checkpoint, where they have saved one, else from the start. A pause that is still under way is taken back.",
+      "Run paused observers again: from their checkpoint if they have saved one, else from the start. A pause that is still under way is cancelled.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")
-    .option("--queue", "wait in the queue when no worker is free, rather than be refused")
-    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--queue", "when no worker is free: wait in the queue instead of being refused")
+    .option("--dry-run", "only say what would be done")
     .addOption(resultOption())
     .action((names: string[], options: ResumeOptions, self: Command) => {
       const session = openSession(io, self);

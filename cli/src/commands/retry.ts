@@ -10,7 +10,7 @@ export function addRetry(program: Command, io: Io): void {
     .command("retry")
     .summary("restart the observers that failed with these errors")
     .description(
-      "Restart the observers that failed with these errors. All that failed of the same: restart --filter errorGroup=GROUP, with a group of `get failures`.",
+      "Restart the observers that failed with these errors. To restart all that failed for the same reason: unacked restart --filter errorGroup=GROUP, with a group of `get failures`.",
     )
     .argument("<ids...>", "ids of errors, as `unacked get errors` lists them")
     .addOption(resultOption())

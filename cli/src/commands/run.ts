@@ -29,18 +29,18 @@ export function addRun(program: Command, io: Io): void {
     .command("run")
     .summary("create a task: a job that ends")
     .description(
-      "Create a task of a type, with its params. With --wait its result is printed when it is over, and the command fails if the task did.",
+      "Create a task of a type, with its params. With --wait its result is printed when it is over, and the command fails if the task fails.",
     )
     .argument("<type>", "the task type")
     .argument("[params...]", "as url=https://example.org or size.width=320")
     .option("--pool <pool>", "the pool of services that may run it")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .option("--priority <number>", "-1000 to 1000, the higher goes first")
-    .option("--start-at <time>", "not before that (ISO 8601)")
+    .option("--start-at <time>", "do not start it before this time (ISO 8601)")
     .option("--max-attempts <count>", "how often it is tried")
-    .option("--key <key>", "no other task of the type with this key is created before it is over")
-    .addOption(new Option("--on-conflict <what>", "what becomes of the other that has the key").choices(ON_CONFLICT))
-    .option("-w, --wait", "until it is over")
+    .option("--key <key>", "a unique key: no other task of the type with the same key is created before this one is over")
+    .addOption(new Option("--on-conflict <what>", "what happens to the other task that has the key").choices(ON_CONFLICT))
+    .option("-w, --wait", "wait until it is over")
     .option("--timeout <duration>", "how long to wait at most", "5m")
     .action((type: string, params: string[], options: RunOptions, self: Command) =>
       run(openSession(io, self), toTask(type, params, options), options),
@@ -67,7 +67,7 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
           "timedOut",
           `task ${id} is still ${status}${waitsFor === null ? "" : `, and waits for: ${waitsFor}`}`,
           {
-            remedy: `It goes on; see: unacked describe task ${id}`,
+            remedy: `It goes on. See: unacked describe task ${id}`,
           },
         ),
     },
@@ -81,13 +81,13 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
 
 /** Accepted, as one may come; but the name may be mistyped, or its file not be loaded yet. */
 const unserved = ({ type, pool }: TaskView): string =>
-  `No living service of the pool ${pool} has the task type ${type}: it waits for one. Those that there are: unacked get task-types. To have a new file loaded: unacked reload --pool ${pool}.`;
+  `No living service of the pool ${pool} has the task type ${type}; the task waits for one. To see the types: unacked get task-types. To load a new file: unacked reload --pool ${pool}.`;
 
 /** Under an id in any case: where nobody answers, it can be repeated. */
 function toTask(type: string, params: string[], options: RunOptions): NewTask & { id: string } {
   const { pool, id = newUuid(), priority, startAt, maxAttempts, key, onConflict } = options;
   if (onConflict !== undefined && key === undefined)
-    throw usageFailure("--on-conflict needs a --key", "Without one no other task is in its way.");
+    throw usageFailure("--on-conflict needs a --key", "Without a key there is no conflict.");
   const bare = {
     type,
     ...(pool !== undefined && { pool }),
@@ -105,6 +105,6 @@ function toTask(type: string, params: string[], options: RunOptions): NewTask & 
 }
 
 function toNumber(option: string, text: string): number {
-  if (!/^-?\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is no whole number`);
+  if (!/^-?\d{1,6}$/.test(text)) throw usageFailure(`${option}: "${text}" is not a whole number`);
   return Number(text);
 }

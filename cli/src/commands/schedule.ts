@@ -17,7 +17,7 @@ export function addSchedule(program: Command, io: Io): void {
     .command("schedule")
     .summary("preview, run, pause, resume or backfill a schedule")
     .description(
-      "Schedules are set by apply, listed by get schedules, removed by delete schedules; what became of their times is told by get occurrences.",
+      "Schedules are set with apply, listed with get schedules and removed with delete schedules; get occurrences shows what became of their times.",
     );
   addPreview(schedule, io);
   addOf(schedule, io);
@@ -31,8 +31,8 @@ interface PreviewOptions extends FileOptions {
 function addPreview(schedule: Command, io: Io): void {
   const preview = schedule
     .command("preview")
-    .description("show the next times of schedules: of those that are there, or of what files define, which changes nothing")
-    .argument("[schedules...]", "their ids; or with -f none")
+    .description("show the next times of schedules: of existing ones, or of those that files define (nothing is changed)")
+    .argument("[schedules...]", "their ids; none with -f")
     .option("-n, --count <count>", "how many times", "10");
   addFileOptions(preview).action((ids: string[], options: PreviewOptions, self: Command) =>
     showTimes(openSession(io, self), ids, options),
@@ -41,12 +41,15 @@ function addPreview(schedule: Command, io: Io): void {
 
 async function showTimes(session: Session, ids: string[], options: PreviewOptions): Promise<void> {
   const { api, io, print } = session;
-  if ((options.filename === undefined) === (ids.length === 0)) throw usageFailure("Which? Either ids or -f FILE");
+  if ((options.filename === undefined) === (ids.length === 0)) throw usageFailure("Give either ids or -f FILE");
   const n = Number(options.count);
-  if (!Number.isInteger(n) || n < 1 || n > 1_000) throw usageFailure(`"${options.count}" is no count from 1 to 1000`);
+  if (!Number.isInteger(n) || n < 1 || n > 1_000) throw usageFailure(`"${options.count}" is not a number from 1 to 1000`);
   const files = options.filename === undefined ? [] : readAll(io, options).schedules;
   if (options.filename !== undefined && files.length === 0)
-    throw usageFailure(`There is no schedule in ${options.filename.join(", ")}`, "A document with the key schedule is one.");
+    throw usageFailure(
+      `There is no schedule in ${options.filename.join(", ")}`,
+      "A document with the key `schedule` is one.",
+    );
   const asked = [
     ...ids.map((id) => ({ id, times: () => api.call("nextTimes", { path: { scheduleId: id }, query: { n } }) })),
     ...files.map((file) => ({ id: file.id, times: () => previewOf(api, file, n) })),
@@ -77,9 +80,9 @@ interface RunOptions {
 function addOf(schedule: Command, io: Io): void {
   schedule
     .command("run")
-    .description("run it now: one occurrence more, marked as manual")
+    .description("run it now: one more occurrence, marked as manual")
     .argument("<schedule>", "its id")
-    .addOption(new Option("--overlap <policy>", "instead of that of the schedule").choices([...OVERLAPS]))
+    .addOption(new Option("--overlap <policy>", "overrides that of the schedule").choices([...OVERLAPS]))
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .action(async (scheduleId: string, options: RunOptions, self: Command) => {
       const { api } = openSession(io, self);
@@ -126,13 +129,13 @@ function addBackfill(schedule: Command, io: Io): void {
   schedule
     .command("backfill")
     .description(
-      "start its times of a stretch that has passed, by its expression as it is now; those that have started are left alone",
+      "start the times of a period in the past, by its expression as it is now; times that have started already are left alone",
     )
     .argument("<schedule>", "its id")
-    .requiredOption("--from <time>", "ISO 8601: this time too")
-    .requiredOption("--to <time>", "ISO 8601: not this time")
+    .requiredOption("--from <time>", "ISO 8601; this time is included")
+    .requiredOption("--to <time>", "ISO 8601; this time is not included")
     .addOption(new Option("--overlap <policy>", "one after the other, or side by side").choices(["queue", "allow"]))
-    .option("--dry-run", "say how many, and do nothing")
+    .option("--dry-run", "only say how many")
     .action(async (scheduleId: string, { dryRun = false, ...window }: BackfillOptions, self: Command) => {
       const { api } = openSession(io, self);
       const told = await api.call("backfillSchedule", { path: { scheduleId }, body: { ...window, dryRun } });

@@ -57,7 +57,7 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
 
 function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverStatus): CliFailure {
   const why = lastError === null ? "" : ` (${lastError.name}: ${lastError.message})`;
-  return new CliFailure("failed", `observer ${name} is ${status}${why} and will not be ${wanted}`, {
+  return new CliFailure("failed", `observer ${name} is ${status}${why}, and will not become ${wanted}`, {
     code: "cannot-come",
     remedy: status === "Deleted" ? "" : `See: unacked describe ${name}`,
   });

@@ -12,13 +12,13 @@ export function addStop(program: Command, io: Io): void {
   const command = program
     .command("stop")
     .summary("stop observers for good")
-    .description("Stop observers for good: those that are named, or all that are selected. Their names are free again.")
+    .description("Stop observers for good: those that are named, or all that are selected. Their names become free.")
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
     .option("--all", "every observer that is not Deleted")
-    .option("--force", "also what has not started yet, or what nobody answers for")
-    .option("--dry-run", "say what would be done, and do nothing")
-    .option("-w, --wait", "until all are Deleted")
+    .option("--force", "also those that have not started yet, or for which no service answers")
+    .option("--dry-run", "only say what would be done")
+    .option("-w, --wait", "wait until all are Deleted")
     .option("--timeout <duration>", "how long to wait at most", "30s")
     .addOption(resultOption())
     .action((names: string[], options: StopOptions, self: Command) => stop(openSession(io, self), names, options));

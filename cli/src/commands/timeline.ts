@@ -14,12 +14,12 @@ interface TimelineOptions extends OutputOptions {
 export function addTimeline(program: Command, io: Io): void {
   program
     .command("timeline")
-    .summary("what happened to an observer")
+    .summary("show what happened to an observer")
     .description(
-      "What happened to an observer, newest first: created, started where, moved why, changed by whom, silent, failed with its text, interrupted by whose fault.",
+      "Show what happened to an observer, newest first: when it was created, where it started, why it moved, who changed it, when it was silent, how it failed, what interrupted it.",
     )
     .argument("<name>", "the observer, by name or id")
-    .option("--limit <count>", "the newest so many", toCount, 50)
+    .option("--limit <count>", "how many of the newest", toCount, 50)
     .addOption(outputOption())
     .action((name: string, options: TimelineOptions, self: Command) => tell(openSession(io, self), name, options));
 }
@@ -42,6 +42,6 @@ async function newest(api: UnackedApi, ref: string, count: number): Promise<Time
 }
 
 function toCount(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("A count from 1 to 99999 is needed.");
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It is a number from 1 to 99999.");
   return Number(text);
 }

@@ -23,13 +23,13 @@ export function addTimer(program: Command, io: Io): void {
     .command("timer")
     .summary("set a timer: at its time its payload is published")
     .description(
-      "Set a timer. At its time its payload is published to the exchange unacked.timers, with its name as the routing key. With an --id of its own it is safe to repeat; with other content, while it waits, it is moved.",
+      "Set a timer. At its time its payload is published to the exchange unacked.timers, with its name as the routing key. With --id the command is safe to repeat; repeated with another time or payload it changes the timer, as long as that waits.",
     )
-    .argument("<name>", "such as cart.abandoned")
+    .argument("<name>", "its name, such as cart.abandoned")
     .option("--at <time>", "when it fires: ISO 8601, or UNIX time in seconds")
-    .option("--in <duration>", "instead: so long from now, such as 90s, 2h or 7d, by the clock of the database")
+    .option("--in <duration>", "instead of --at: how long from now, such as 90s, 2h or 7d, by the clock of the database")
     .option("--payload <json>", "any JSON value")
-    .option("--expires-at <time>", "it does not fire after that; default: a day after its time")
+    .option("--expires-at <time>", "it does not fire after this time; default: a day after its time")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .action((name: string, options: TimerOptions, self: Command) =>
       set(openSession(io, self), idOf(options), toTimer(name, options)),
@@ -45,12 +45,12 @@ async function set({ api, io }: Session, timerId: string, body: NewTimer): Promi
 /** In the call's path a wrong one would be answered as that of a timer which is not there. */
 function idOf({ id = newUuid() }: TimerOptions): string {
   if (TimerId.safeParse(id).success) return id;
-  throw usageFailure(`--id: "${id}" is no UUID`, `It is one such as ${newUuid()}; without --id the timer is given one.`);
+  throw usageFailure(`--id: "${id}" is not a UUID`, `Give one such as ${newUuid()}. Without --id the timer is given one.`);
 }
 
 function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOptions): NewTimer {
   if ((at === undefined) === (duration === undefined))
-    throw usageFailure("When? Either --at or --in", "unacked timer NAME --in 90s");
+    throw usageFailure("When? Give either --at or --in", "unacked timer NAME --in 90s");
   return {
     name,
     ...(duration === undefined ? { at: toInstant(at as string) } : { inMs: fromNow(duration) }),
@@ -72,7 +72,7 @@ function toJson(text: string): unknown {
   try {
     return jsonValue(text);
   } catch (error) {
-    throw new CliFailure("usage", `--payload is no JSON, or cannot be sent: ${(error as Error).message}`, {
+    throw new CliFailure("usage", `--payload is not JSON, or cannot be sent: ${(error as Error).message}`, {
       remedy: `Write it as --payload '{"cart":4711}'`,
     });
   }

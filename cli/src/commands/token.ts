@@ -11,11 +11,11 @@ export function addToken(program: Command, io: Io): void {
     .command("create")
     .summary("make a token, and the line that makes a manager accept it")
     .description(
-      "Make a token, here, without asking any manager. It is shown this once. A manager accepts it when the line that goes with it stands in AUTH_TOKENS or in the file of AUTH_TOKENS_FILE, and the line does not give it away: it holds its hash.",
+      "Make a token on this machine, without asking a manager. It is shown only once. A manager accepts it when the line that is printed with it stands in AUTH_TOKENS or in the file of AUTH_TOKENS_FILE. The line holds only a hash, so it does not reveal the token.",
     )
-    .argument("<name>", "whose it is, as the audit trail will say")
-    .addOption(new Option("--role <role>", "what its bearer may do").choices(ROLES).makeOptionMandatory())
-    .option("--append <file>", "put the line at the end of this file, and print the token alone")
+    .argument("<name>", "whose it is; the audit trail shows this name")
+    .addOption(new Option("--role <role>", "what the owner of the token may do").choices(ROLES).makeOptionMandatory())
+    .option("--append <file>", "put the line at the end of this file, and print only the token")
     .action((name: string, { role, append }: { role: string; append?: string }) => create(io, { name, role, append }));
 }
 

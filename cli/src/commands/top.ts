@@ -16,11 +16,11 @@ interface TopOptions {
 export function addTop(program: Command, io: Io): void {
   program
     .command("top")
-    .summary("how all is: warnings, counts, workers, services")
+    .summary("show an overview: warnings, counts, workers, services")
     .description(
-      "Show what is wrong, how many observers are in which status, and how full the services are; on a terminal again and again, until Ctrl-C.",
+      "Show what is wrong, how many observers have which status, and how full the services are. On a terminal it is redrawn until Ctrl-C.",
     )
-    .option("--once", "show it once, as where standard output is no terminal")
+    .option("--once", "show it once; always so if standard output is not a terminal")
     .option("--interval <duration>", "how often it is redrawn", "2s")
     .action((options: TopOptions, self: Command) => top(openSession(io, self), options));
 }

@@ -49,5 +49,5 @@ export const orRepeat =
   (id: string) =>
   (error: unknown): never => {
     if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
-    throw error.withRemedy(`Repeat it with --id ${id}: so there is one of it, even if this call came through.`);
+    throw error.withRemedy(`Repeat it with --id ${id}. Then it exists only once, even if this call came through.`);
   };

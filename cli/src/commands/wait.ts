@@ -21,11 +21,11 @@ export function addWait(program: Command, io: Io): void {
     .command("wait")
     .summary("wait until observers have a status")
     .description(
-      "Wait until all that are named or selected have a status. Fails at once when one cannot come there any more.",
+      "Wait until all that are named or selected have a status. Fails at once when one of them can no longer get it.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
-    .requiredOption("--for <status>", "Processing, Deleted, Completed …")
+    .requiredOption("--for <status>", "the status, such as Processing, Deleted or Completed")
     .option("--timeout <duration>", "how long to wait at most", "30s")
     .action((names: string[], options: WaitOptions, self: Command) => wait(openSession(io, self), names, options));
 }

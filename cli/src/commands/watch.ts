@@ -25,12 +25,12 @@ export function addWatch(program: Command, io: Io): void {
     .command("watch")
     .summary("follow changes as they happen")
     .description(
-      "Print a line for every change from now on, until Ctrl-C: of all observers, of those named, or of those selected.",
+      "Print a line for every change from now on, until Ctrl-C: of all observers, or of those that are named or selected.",
     )
     .argument("[names...]", "names or ids");
   addSelectionOptions(command)
-    .option("--services", "changes of services, too")
-    .option("--timeout <duration>", "end after so long")
+    .option("--services", "show changes of services, too")
+    .option("--timeout <duration>", "stop after this long")
     .addOption(
       new Option("-o, --output <format>", "how to print; json is one document a line")
         .choices([...WATCH_FORMATS])
@@ -89,7 +89,7 @@ async function standing({ api, io }: Session, names: string[], filter: ParsedFil
       views.push(await api.call("getObserver", { path: { ref } }));
     } catch (error) {
       if (error instanceof CliFailure && error.code === "observer-not-found")
-        io.err(plainLine(`There is no observer ${ref} now. It is told of once it is created.`));
+        io.err(plainLine(`There is no observer ${ref} now. It is shown when it is created.`));
     }
   });
   return views;

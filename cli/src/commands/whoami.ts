@@ -19,8 +19,8 @@ const LISTING: Listing<SessionView> = {
 export function addWhoami(program: Command, io: Io): void {
   program
     .command("whoami")
-    .summary("who the manager takes you for")
-    .description("Who the manager takes you for, and your role. With -o json also which role each call needs.")
+    .summary("show who you are for the manager, and your role")
+    .description("Show who you are for the manager, and your role. With -o json also which role each call needs.")
     .addOption(outputOption())
     .action((options: OutputOptions, self: Command) => tell(openSession(io, self), options));
 }

@@ -21,30 +21,35 @@ interface BeginOptions extends SelectionOptions {
 export function addWork(program: Command, io: Io): void {
   const work = program
     .command("work")
-    .summary("stop, restart, pause or resume very many, step by step")
+    .summary("stop, restart, pause or resume very many observers, step by step")
     .description(
-      "Work on all observers that match, however many: the managers do it step by step, also when you have gone; anybody may see how far it is, and cancel the rest.",
+      "Change all observers that match, however many. The managers do it step by step, also after the command has ended; anybody may see how far it is, and cancel the rest.",
     );
-  addSelectionOptions(work.command("begin").summary("begin it").addArgument(new Argument("<act>").choices(WORK_ACTS)))
+  addSelectionOptions(
+    work
+      .command("begin")
+      .summary("begin to stop, restart, pause or resume all that match")
+      .addArgument(new Argument("<act>").choices(WORK_ACTS)),
+  )
     .option("--all", "every observer that is not Deleted")
-    .option("--force", "of stop: also what has not started yet, or what nobody answers for")
-    .option("--queue", "of resume: wait in the queue when no worker is free")
-    .option("--id <uuid>", "your own id of it: makes the command safe to repeat")
-    .option("-w, --wait", "until it is over")
+    .option("--force", "for stop: also those that have not started yet, or for which no service answers")
+    .option("--queue", "for resume: wait in the queue when no worker is free")
+    .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .option("-w, --wait", "wait until it is over")
     .action((act: WorkAct, options: BeginOptions, self: Command) => begin(openSession(io, self), act, options));
   work
     .command("list")
-    .summary("the newest first")
-    .option("--limit <count>", "so many at most", toCount, 20)
+    .summary("list what was begun, newest first")
+    .option("--limit <count>", "at most this many", toCount, 20)
     .action(async ({ limit }: { limit: number }, self: Command) => {
       const { items } = await openSession(io, self).api.call("listWork", { query: { limit } });
       for (const each of items) io.out(plainLine(`${each.id}  ${each.begunAt}  ${each.begunBy.name}  ${lineOf(each)}`));
     });
   work
     .command("show")
-    .summary("how far it is")
+    .summary("show how far it is")
     .argument("<id>", "its id")
-    .option("-w, --wait", "until it is over")
+    .option("-w, --wait", "wait until it is over")
     .action(async (workId: string, { wait }: { wait?: boolean }, self: Command) => {
       const session = openSession(io, self);
       const work = await session.api.call("getWork", { path: { workId } });
@@ -53,7 +58,7 @@ export function addWork(program: Command, io: Io): void {
     });
   work
     .command("cancel")
-    .summary("do no more of it; what was done stays")
+    .summary("cancel the rest; what was done stays")
     .argument("<id>", "its id")
     .action(async (workId: string, _options: object, self: Command) => {
       const session = openSession(io, self);
@@ -65,7 +70,7 @@ export function addWork(program: Command, io: Io): void {
 async function begin(session: Session, act: WorkAct, options: BeginOptions): Promise<void> {
   const filter = parseFilters(options.filter, options.selector);
   if ((filter === undefined) !== (options.all === true))
-    throw usageFailure("Select observers by --filter or --selector, or say --all", "Exactly one of these.");
+    throw usageFailure("Select observers by --filter or --selector, or say --all", "Use exactly one of these.");
   const { id = newUuid() } = options;
   const body = {
     act,

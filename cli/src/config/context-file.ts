@@ -20,7 +20,7 @@ export function readContextFile(path: string): ContextFile {
   const [issue] = parsed.error.issues;
   throw usageFailure(
     `${path} is wrong: ${issue?.path.join(".") || "the file"}: ${issue?.message}`,
-    "Mend it, or remove it.",
+    "Correct it, or remove it.",
   );
 }
 
@@ -37,7 +37,7 @@ function parsedYaml(text: string, path: string): unknown {
   try {
     return parse(text);
   } catch (error) {
-    throw usageFailure(`${path} is not YAML: ${(error as Error).message.split("\n")[0]}`, "Mend it, or remove it.");
+    throw usageFailure(`${path} is not YAML: ${(error as Error).message.split("\n")[0]}`, "Correct it, or remove it.");
   }
 }
 

@@ -89,7 +89,7 @@ export function toBaseUrl(text: string): string {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   const isWrong = url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "";
-  if (isWrong) throw usageFailure(`"${text}" is no address`, `Write it as ${DEFAULT_URL}.`);
+  if (isWrong) throw usageFailure(`"${text}" is not an address`, `Write it like ${DEFAULT_URL}.`);
   if (url.username !== "" || url.password !== "") throw usageFailure("An address may not hold a password", "Use a token.");
   return url.href.replace(/\/+$/, "");
 }

@@ -15,7 +15,7 @@ export interface Assignment {
 export function parseAssignment(text: string, prefix: string[] = []): Assignment {
   const [, key, given] = /^((?:\\.|[^=\\])+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || given === undefined)
-    throw usageFailure(`"${text}" is not of the form path=value`, "Write it as everyMs=500.");
+    throw usageFailure(`"${text}" is not of the form path=value`, "Write it like everyMs=500.");
   const path = [...prefix, ...parsePath(key, text)];
   return { path, value: path[0] === "labels" ? given : parseValue(given, text) };
 }
@@ -31,7 +31,7 @@ function parseSegment(segment: string, text: string): (string | number)[] {
   const plain = name.replaceAll(/\\(.)/g, "$1");
   if (plain === "")
     throw usageFailure(`"${text}": a step of the path has no name`, "Write it as params.list[0].name=value.");
-  if (plain === "__proto__") throw usageFailure(`"${text}": __proto__ is no field`);
+  if (plain === "__proto__") throw usageFailure(`"${text}": __proto__ cannot be set`);
   return [plain, ...[...indexes.matchAll(/\d+/g)].map(([index]) => Number(index))];
 }
 
@@ -95,7 +95,7 @@ function setAt(here: unknown, [step, ...rest]: (string | number)[], value: unkno
 }
 
 const noWay = (path: (string | number)[], why: string) =>
-  usageFailure(`Cannot set ${writePath(path)}: what stands on the way ${why}`);
+  usageFailure(`Cannot set ${writePath(path)}: what is on the way ${why}`);
 
 /** As it is written on the command line: `retry.delaysMs[0]`. */
 export const writePath = (path: (string | number)[]): string =>

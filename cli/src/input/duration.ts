@@ -9,7 +9,7 @@ const LONGEST_WAIT_MS = 2_147_483_647;
 export function parseDuration(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text))
-    throw usageFailure(`"${text}" is no duration`, "Write it as 30s, 1m30s, 2h, 7d or 500ms.");
+    throw usageFailure(`"${text}" is not a duration`, "Write it like 30s, 1m30s, 2h, 7d or 500ms.");
   const ms = [...text.matchAll(/([\d.]+)(ms|s|m|h|d)/g)].reduce(
     (sum, [, count, unit = ""]) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
     0,
@@ -21,5 +21,5 @@ export function parseDuration(text: string): number {
 export function parseTimeout(text: string): number {
   const ms = parseDuration(text);
   if (ms <= LONGEST_WAIT_MS) return ms;
-  throw usageFailure(`"${text}" is longer than can be waited for`, "It is 24d at most.");
+  throw usageFailure(`"${text}" is too long a wait`, "It is 24d at most.");
 }

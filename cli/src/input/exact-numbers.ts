@@ -33,7 +33,7 @@ function refuseOther(written: string, value: number): void {
   if (Number.isSafeInteger(value)) return;
   const [sent, whole] = [String(value), wholeOf(written)];
   if (whole === undefined || whole === wholeOf(sent)) return;
-  throw new Error(`${written}, a number of so many digits, would be rounded to ${sent}`);
+  throw new Error(`${written} has too many digits: it would be rounded to ${sent}`);
 }
 
 /** The whole number that is written, by whatever of `9007199254740993`, `9007199254740993.0`, `9.5e20` and `0x1F`; undefined of another. */

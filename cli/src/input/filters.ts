@@ -40,7 +40,7 @@ function addFilter(found: ParsedFilter, text: string): void {
   const equals = text.indexOf("=");
   const [key, value] = [text.slice(0, Math.max(0, equals)), text.slice(equals + 1)];
   if (!isFilterKey(key) || value === "") {
-    throw usageFailure(`"${text}" is no filter`, `Write it as key=value; the keys are ${FILTER_KEYS.join(", ")}.`);
+    throw usageFailure(`"${text}" is not a filter`, `Write it as key=value; the keys are ${FILTER_KEYS.join(", ")}.`);
   }
   if (key === "status") found.status = [...(found.status ?? []), ...value.split(",").map(toStatus)];
   else if (key === "label") addLabel(found, value);
@@ -59,7 +59,7 @@ function givenTwice(key: string, keys: readonly string[]) {
 }
 
 function onlyTrue(text: string): true {
-  if (text !== "true") throw usageFailure(`silent=${text} is no filter`, "Write silent=true, or leave it out for all.");
+  if (text !== "true") throw usageFailure(`silent=${text} is not a filter`, "Write silent=true, or leave it out for all.");
   return true;
 }
 
@@ -126,7 +126,7 @@ function parsePairs<Key extends string>(
     const [, key = "", value = ""] = /^([a-zA-Z]+)=(.+)$/s.exec(text) ?? [];
     const known = keys.find((each) => each === key);
     if (known === undefined)
-      throw usageFailure(`"${text}" is no filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
+      throw usageFailure(`"${text}" is not a filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
     const before = found[known];
     if (before !== undefined && known !== "status") throw givenTwice(known, keys);
     found[known] = before === undefined ? value : `${before},${value}`;
@@ -137,7 +137,7 @@ function parsePairs<Key extends string>(
 /** A status of the contract, whatever case it was typed in. */
 export function toStatus(text: string): ObserverStatus {
   const status = OBSERVER_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
-  if (status === undefined) throw usageFailure(`"${text}" is no status`, `They are ${OBSERVER_STATUSES.join(", ")}.`);
+  if (status === undefined) throw usageFailure(`"${text}" is not a status`, `They are ${OBSERVER_STATUSES.join(", ")}.`);
   return status;
 }
 
@@ -157,7 +157,7 @@ function parseLabel(text: string): [key: string, value: string] {
   if (isLabel) return [key, value];
   const flaw =
     equals === -1 ? "it has no =" : (partFlaw("key", key) ?? partFlaw("value", value) ?? "that key is not allowed");
-  throw usageFailure(`"${text}" is no label: ${flaw}`, HOW_LABELS_ARE_WRITTEN);
+  throw usageFailure(`"${text}" is not a label: ${flaw}`, HOW_LABELS_ARE_WRITTEN);
 }
 
 const HOW_LABELS_ARE_WRITTEN = "Write it as key=value, each of 1 to 128 characters of A-Z a-z 0-9 . _ : - and no others.";

@@ -36,7 +36,7 @@ export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given:
       return issue.keys.map((key) => `${key}: there is no such field; as a param it is params.${key}`);
     return `${writePath(issue.path as string[]) || "it"}: ${issueText(issue)}`;
   });
-  throw new CliFailure("usage", `observer ${name} cannot be like this`, { details, remedy: "Nothing was sent." });
+  throw new CliFailure("usage", `observer ${name} is not valid`, { details, remedy: "Nothing was sent." });
 }
 
 /** By name, how those stood as `get` wrote them that did not run, or were not to any more: who creates them from that has them run. */
@@ -61,11 +61,15 @@ function restOf({ status, pending }: { status?: unknown; pending?: unknown }): s
 
 /** What is said of them, and what is to be done to have them all the same. */
 export const refuseAtRest = (atRest: readonly (readonly [name: string, status: string])[]): CliFailure =>
-  new CliFailure("failed", "Not created, as they would run, and did not, or were not to, when they were written down", {
-    code: "at-rest",
-    details: atRest.map(([name, status]) => `observer ${name}: ${status}`),
-    remedy: "Take `status` out of the document of each that shall run.",
-  });
+  new CliFailure(
+    "failed",
+    "Not created: by their `status` they did not run, or were about to stop, and now they would run",
+    {
+      code: "at-rest",
+      details: atRest.map(([name, status]) => `observer ${name}: ${status}`),
+      remedy: "To let one run, remove `status` from its document.",
+    },
+  );
 
 export function refuseFlaws(flaws: string[]): void {
   if (flaws.length === 0) return;
@@ -91,7 +95,7 @@ function refuseDoubles(observers: CreateObserver[], documents: ReadDocument[]): 
   const places = new Map<string, string>();
   observers.forEach(({ name }, index) => {
     const [place = "", earlier] = [documents[index]?.place, places.get(name)];
-    if (earlier !== undefined) throw new CliFailure("usage", `${place}: ${name} is defined in ${earlier} already`);
+    if (earlier !== undefined) throw new CliFailure("usage", `${place}: ${name} is already defined in ${earlier}`);
     places.set(name, place);
   });
 }

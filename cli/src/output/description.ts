@@ -58,10 +58,10 @@ export function describeObserver({ observer, runs, services }: OfObserver, look:
   if (observer.silentSince) fields.push(["Silent since", red(moment(observer.silentSince, look.nowMs))]);
   if (rejectedUpdate) fields.push(["Rejected", red(rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
-  if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, and there is none"]);
+  if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, but no worker is free"]);
   const worker = awaitedWorker(observer, services);
   if (worker !== undefined) fields.push(["Waits for", worker]);
-  if (waitsFor !== null) fields.push(["Waits for", "the manager's admission: a service has it, and has asked"]);
+  if (waitsFor !== null) fields.push(["Waits for", "the manager's admission, for which its service has asked"]);
   if (fencingToken !== null) fields.push(["Fencing token", String(fencingToken)]);
   if (nextAttemptAt !== null) fields.push(["Next attempt", nextAttemptAt]);
   if (lastError !== null) {
@@ -73,14 +73,14 @@ export function describeObserver({ observer, runs, services }: OfObserver, look:
 }
 
 function versionLine({ specVersion, observedSpecVersion: observed }: ObserverView): string {
-  return observed === null || observed === specVersion ? String(specVersion) : `${specVersion}, but it runs by ${observed}`;
+  return observed === null || observed === specVersion ? String(specVersion) : `${specVersion}, but its run has ${observed}`;
 }
 
 const rejectionText = (
   { specVersion, reason, at, keeps }: NonNullable<ObserverView["rejectedUpdate"]>,
   nowMs: number,
 ): string =>
-  `version ${specVersion}, at ${moment(at, nowMs)}: ${reason}; it runs by version ${keeps.specVersion} until other params are wanted, or it is restarted`;
+  `version ${specVersion}, at ${moment(at, nowMs)}: ${reason}; it keeps running with version ${keeps.specVersion} until its params are changed again, or it is restarted`;
 
 /** All that is known of one task, for people. */
 export function describeTask(task: TaskView, look: Look): string {
@@ -97,11 +97,13 @@ export function describeTask(task: TaskView, look: Look): string {
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
     ...takenBy(task.taken),
     ["Pool", task.pool],
-    ...(task.key === null ? [] : [["Key", task.key, task.runsAgain ? ", newer params wait" : ""] satisfies Field]),
+    ...(task.key === null
+      ? []
+      : [["Key", task.key, task.runsAgain ? ", newer params wait for its end" : ""] satisfies Field]),
     ["Priority", String(task.priority)],
     [
       "Attempts",
-      `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, put off ${timesOf(task.postpones)}`}`,
+      `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, postponed ${timesOf(task.postpones)}`}`,
     ],
     ...(task.parentId === null ? [] : [["Created by", task.parentId] satisfies Field]),
     ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Has created", `${type} ${id}, ${outcome}`]),
@@ -156,7 +158,7 @@ export function describeService(service: ServiceView, observers: ObserverView[],
     ["Workers", `${service.running} running of ${service.workerCount}, room for ${service.free} more`],
     ...(service.notConsuming === null
       ? []
-      : [["Takes none", { text: service.notConsuming, colour: "yellow" }] satisfies Field]),
+      : [["Takes no work", { text: service.notConsuming, colour: "yellow" }] satisfies Field]),
     ["Types", service.types.join(", ") || "-"],
     ["Tasks", service.tasks ? `${service.tasks.workers} at once: ${service.tasks.types.join(", ") || "no types"}` : "-"],
     ["Version", service.version],
@@ -198,11 +200,11 @@ const moment = (timestamp: string, nowMs: number): string => `${timestamp} (${ag
 
 /** A manager of an older version says nothing of it. */
 export function silenceText(silence: ObserverView["silence"] | undefined): string {
-  if (silence === undefined || silence === null) return "as its type says";
+  if (silence === undefined || silence === null) return "as its type defines";
   const { warnAfterMs, restartAfterMs } = silence;
   const parts = [
-    ...(warnAfterMs === undefined ? [] : [`warned of after ${exactDuration(warnAfterMs)}`]),
-    ...(restartAfterMs === undefined ? [] : [`restarted after ${exactDuration(restartAfterMs)}`]),
+    ...(warnAfterMs === undefined ? [] : [`warning after ${exactDuration(warnAfterMs)}`]),
+    ...(restartAfterMs === undefined ? [] : [`restart after ${exactDuration(restartAfterMs)}`]),
   ];
   return parts.join(", ") || "not watched";
 }
@@ -212,5 +214,5 @@ export function retryText({ maxAttempts, delaysMs, resetAfterMs }: RetryPolicy):
   const delays = Array.isArray(delaysMs)
     ? `after ${delaysMs.map(exactDuration).join(", ")}`
     : `after ${exactDuration(delaysMs.initialMs)}, then ×${delaysMs.factor} up to ${exactDuration(delaysMs.maxMs)}`;
-  return `${attempts}, ${delays}; given back after ${exactDuration(resetAfterMs)} without a failure`;
+  return `${attempts}, ${delays}; counted from 0 again after ${exactDuration(resetAfterMs)} without a failure`;
 }

@@ -27,7 +27,7 @@ export function overviewText(stats: Stats, services: ServiceView[], look: Look):
   }
   const table =
     services.length === 0
-      ? ["No service lives: nothing can run."]
+      ? ["No service is alive: nothing can run."]
       : new Table(SERVICE_COLUMNS, { paint: look.paint }).lines(fullestFirst(services), look.nowMs);
   return [...lines, "", ...table].map((line) => `${line}\n`).join("");
 }
@@ -42,7 +42,7 @@ function statusCounts({ observers }: Stats, paint: Paint): string {
 }
 
 function failoverText({ survivesLargestService, workers }: Stats, paint: Paint): string {
-  if (workers.total === 0) return paint("red", "no worker at all");
+  if (workers.total === 0) return paint("red", "there are no workers");
   return survivesLargestService
     ? "the others could take over the largest service's observers"
     : paint("yellow", "the others could not take over all of the largest service's observers");

@@ -15,7 +15,7 @@ export function reloadLine({ name }: ServiceView, { changed, added, gone }: Relo
   const parts = Object.entries({ changed, added, gone }).flatMap(([how, types]) =>
     types.length === 0 ? [] : `${how}: ${types.join(", ")}`,
   );
-  return `service ${name} has loaded its folder again${parts.length === 0 ? ": its code is what it was" : ` (${parts.join("; ")})`}`;
+  return `service ${name} has loaded its folder again${parts.length === 0 ? ": its code has not changed" : ` (${parts.join("; ")})`}`;
 }
 
 /** Of one that has loaded all but these, the text of each file below it; undefined: every file loads. */

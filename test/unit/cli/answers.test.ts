@@ -182,14 +182,14 @@ describe("of more tasks than one call does", () => {
     const { code, err } = await unacked("cancel --all", known);
     expect(asked).toHaveLength(2);
     expect(code).toBe(EXIT_CODES.failed);
-    expect(err).toContain("10000 of 20000: not known, or not cancelled, or told to end");
+    expect(err).toContain("10000 of 20000 are not known, or their status does not allow it");
   });
 
   it("rerun does as many as one call does, as they may be Failed again by the next, and fails", async () => {
     const known = { "POST tasks/retry": countOf(10_000, true) };
     const { code, out, err } = await unacked("rerun --all", known);
     expect([asked.length, code, out]).toEqual([1, EXIT_CODES.failed, "10000 of 10000 tasks: run again; more match\n"]);
-    expect(err).toContain("error: More match than one call does. Do it again");
+    expect(err).toContain("error: More tasks match than one call does. Repeat it");
   });
 
   it.each(["cancel", "rerun"])("a dry run of %s says so", async (command) => {
@@ -263,7 +263,7 @@ it("what a selection did is a list as JSON and YAML, also where one matches; of 
 
 it("an argument that is empty is named, and asks nothing of the manager", async () => {
   const { code, err } = await unacked("get tasks ", {});
-  expect(err).toBe("error: get: argument 2 is empty. Was a variable of the shell not set? Nothing was sent.\n");
+  expect(err).toBe("error: get: argument 2 is empty. Is a variable of the shell not set? Nothing was sent.\n");
   expect([code, asked]).toEqual([EXIT_CODES.usage, []]);
 });
 
@@ -296,7 +296,7 @@ it("apply has a schedule Paused again also over a manager that dies between the 
   });
   expect(created).toMatchObject({ code: 0, out: `schedule ${id} created, and is Paused\n` });
   const there = { [`PUT schedules/${id}`]: { body: { ...NIGHTLY_VIEW, outcome: "exists" } } };
-  expect((await unacked(`apply -f ${file}`, there)).out).toContain("it is not Paused, as it was when it was written down");
+  expect((await unacked(`apply -f ${file}`, there)).out).toContain("it is not Paused, as its file says");
 });
 
 it("apply says of a schedule whose end has passed that it is over", async () => {
@@ -342,7 +342,7 @@ it("what apply is refused in one part costs the others nothing, and nothing is s
   expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^schedule good created, next at .*\n$/) });
   expect(err).toContain("error: observer w1: ");
   expect(err).toContain("error: schedule bad: ");
-  expect(err).toContain("Nothing was stopped, as not all could be applied: 1 that no file defines.");
+  expect(err).toContain("Nothing was stopped, because not all could be applied: 1 that no file defines.");
   expect(err).toMatch(/error: 1 of 2 schedules were refused\.\n$/);
   expect(asked).not.toContain("POST /api/v1/observers/stop");
 });
@@ -389,7 +389,7 @@ it("run says of a task that no living service has its type: it may be mistyped",
   const created = (more: object) => ({ "POST tasks": { status: 201, body: { ...CREATED, ...more } } });
   const { code, out, err } = await unacked("run resize", created({ waitsFor: "service" }));
   expect({ code, out }).toEqual({ code: 0, out: `task ${TASK_ID} is Ready\n` });
-  expect(err).toContain("No living service of the pool default has the task type resize: it waits for one.");
+  expect(err).toContain("No living service of the pool default has the task type resize; the task waits for one.");
   expect((await unacked("run resize", created({}))).err).toBe("");
 });
 
@@ -413,7 +413,7 @@ it("watch says of a name that nothing has, as it may be mistyped", async () => {
     "GET observers/w3": { status: 503, body: problemExample("not-ready") },
   };
   expect((await unacked("watch w1 w2 w3", known)).err).toBe(
-    "There is no observer w2 now. It is told of once it is created.\n",
+    "There is no observer w2 now. It is shown when it is created.\n",
   );
 });
 
@@ -423,7 +423,7 @@ it("figures without a row say so, where somebody reads them", async () => {
   expect(await unacked("figures --type nope", nothing)).toEqual({
     code: 0,
     out: "",
-    err: "Nothing was done in this time.\n",
+    err: "Nothing happened in this time.\n",
   });
   expect((await unacked("figures -o json", nothing)).err).toBe("");
 });

@@ -76,7 +76,7 @@ describe("an address", () => {
   ])("%s is %s", (text, url) => expect(toBaseUrl(text)).toBe(url));
 
   it.each(["", "ftp://x", "http://", "http://x/?a=1", "http://user:secret@x"])("%s is none", (text) => {
-    expect(() => toBaseUrl(text)).toThrow(/no address|password/);
+    expect(() => toBaseUrl(text)).toThrow(/not an address|password/);
   });
 });
 

@@ -170,7 +170,7 @@ describe("filters", () => {
   );
 
   it.each(["team", "team=", "team=a b", "", "team=a,,x=y", "__proto__=x"])("refuse -l %s", (text) => {
-    expect(refusalOf(() => parseFilters([], [text]))).toContain("is no label");
+    expect(refusalOf(() => parseFilters([], [text]))).toContain("is not a label");
   });
 
   it("take a label's key as it is, dots and all, and an empty value where it is to be taken away", () => {
@@ -180,7 +180,7 @@ describe("filters", () => {
       ["team.a", "x.y"],
     ]);
     for (const text of ["team", "=", "=x", "team=a b", "__proto__=x", "__proto__="])
-      expect(refusalOf(() => parseLabelChange(text))).toContain("is no label");
+      expect(refusalOf(() => parseLabelChange(text))).toContain("is not a label");
   });
 
   it.each([
@@ -194,7 +194,7 @@ describe("filters", () => {
     ["__proto__=x", "that key is not allowed"],
   ])("say of -l %s where it is wrong, and what is allowed", (text, flaw) => {
     const refusal = expect.objectContaining({
-      message: `"${text}" is no label: ${flaw}`,
+      message: `"${text}" is not a label: ${flaw}`,
       remedy: expect.stringContaining("1 to 128 characters of A-Z a-z 0-9 . _ : -"),
     });
     expect(() => parseFilters([], [text])).toThrow(refusal);
@@ -247,7 +247,7 @@ describe("durations", () => {
   ])("%s", (text, durationMs) => expect(parseDuration(text)).toBe(durationMs));
 
   it.each(["", "s", "-1s", "5 s", "1w", "abc", "5sm"])("refuse %s", (text) => {
-    expect(refusalOf(() => parseDuration(text))).toContain("is no duration");
+    expect(refusalOf(() => parseDuration(text))).toContain("is not a duration");
   });
 });
 
@@ -337,7 +337,7 @@ describe("documents", () => {
   it("define each name once", () => {
     const documents = parseDocuments("name: a\ntype: x\n---\nname: a\ntype: x\n", "file.yaml");
     expect(refusalOf(() => toObservers(documents, []))).toBe(
-      "file.yaml, document 2: a is defined in file.yaml, document 1 already",
+      "file.yaml, document 2: a is already defined in file.yaml, document 1",
     );
   });
 

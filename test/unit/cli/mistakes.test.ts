@@ -106,7 +106,7 @@ it.each([
   const { code, out, err } = await runLine(line);
   expect({ code, out }).toEqual({ code: EXIT_CODES.usage, out: "" });
   expect(err).toMatch(/^error: /);
-  expect(err).not.toContain("a mistake in this program");
+  expect(err).not.toContain("a bug in this program");
 });
 
 it("A token of several lines, as of all that token create prints, is refused, and not printed", async () => {
@@ -114,21 +114,21 @@ it("A token of several lines, as of all that token create prints, is refused, an
     expect(await runLine(line)).toEqual({
       code: EXIT_CODES.usage,
       out: "",
-      err: "error: The token is none: it has a line break, or another character that no header may have. Give the token alone, without the line that goes with it.\n",
+      err: "error: The token is not valid: it has a line break, or another character that no header may have. Give the token alone, without the line that goes with it.\n",
     });
 });
 
 it("describe names what is missing", async () => {
   expect((await runLine("describe")).err).toContain("missing required argument 'name'");
   expect((await runLine("describe service")).err).toBe(
-    "error: The name is missing: which service? unacked describe service NAME; of an observer of this name: unacked describe observer service.\n",
+    "error: The name is missing: which service? unacked describe service NAME; if an observer has this name: unacked describe observer service.\n",
   );
 });
 
 it.each([
   ["describe flow f1", "unacked flow show f1"],
-  ["timer tea.ready --in 3s --id nope", '"nope" is no UUID'],
-  ["get obs --limit 0", '"0" is no count. It is a whole number from 1 on.'],
+  ["timer tea.ready --in 3s --id nope", '"nope" is not a UUID'],
+  ["get obs --limit 0", '"0" is not a count. It is a whole number, 1 or more.'],
   ["run resize --on-conflict return", "--on-conflict needs a --key"],
   ["create ticker t1 --start-at 2027-01-31", "startAt: must be a time with its offset, such as 2027-01-31T09:00:00+01:00"],
   ["create ticker t1 --set retry.delaysMs=5", "retry.delaysMs: must be a list of delays in ms, such as [1000, 5000], or {"],
@@ -140,22 +140,22 @@ it.each([
   ["get --groups", "It is: unacked get [options] <kind> [names...]"],
   [
     "get obs --groups",
-    "--groups: not of observers. It is of errors; what observers failed of, counted together: unacked get failures.",
+    "--groups cannot be used with observers. --groups is for errors. To count together what observers failed of: unacked get failures.",
   ],
-  ["get svc -l a=b", "--selector: not of services. It is of observers."],
+  ["get svc -l a=b", "--selector cannot be used with services. --selector is for observers."],
   ["get obs --status Failed", "(Did you mean --filter status=VALUE?)"],
   ["get audit --since 1h", "(Did you mean --filter since=VALUE?)"],
   ["get obs -n 5", "(Did you mean --limit?)"],
   ["logs a -n 5", "(Did you mean --tail?)"],
   ["pause --pool=default", "(Did you mean --filter pool=default?)"],
-  ["restart pool=default", '"pool=default" is no name. To select by it: --filter pool=default.'],
+  ["restart pool=default", '"pool=default" is not a name. To select by it: --filter pool=default.'],
   ["limit resize --max 5", "(Did you mean --max-running?)"],
   ["kill a", "(Did you mean stop?)"],
   ["status", "(Did you mean top, or get services?)"],
   ["-v", "(Did you mean --version?)"],
   ["delete my-ticker", "It is: unacked delete [options] <kind> <names...>"],
   ["create ticker t everyMs=5", "(Did you mean --param everyMs=5?)"],
-  ["create ticker t --param everyMs", '"everyMs" is not of the form path=value. Write it as everyMs=500.'],
+  ["create ticker t --param everyMs", '"everyMs" is not of the form path=value. Write it like everyMs=500.'],
   ["create ticker t --set everyMs=5", "everyMs: there is no such field; as a param it is params.everyMs"],
   ["apply ticker.yaml", "(Did you mean -f ticker.yaml?)"],
   ["timer tea.ready 5m", "(Did you mean --in 5m?)"],
@@ -180,7 +180,7 @@ it.each([
 
 it.each(["--max-running", "--rate"])("limit %s 0 says how none is started", async (option) => {
   expect((await runLine(`limit resize ${option} 0`)).err).toBe(
-    `error: ${option} is 1 or more, or none. To let none start: unacked limit TYPE --pause.\n`,
+    `error: ${option} is 1 or more, or none. To start none: unacked limit TYPE --pause.\n`,
   );
 });
 

@@ -220,9 +220,9 @@ describe("a list", () => {
     const observer = observerView({ specVersion: 3, observedSpecVersion: 2, rejectedUpdate });
     const text = describeObserver({ observer, ...NOTHING }, look);
     expect(text).toMatch(
-      /Rejected: .*version 3, at .*: a feed of 900 symbols is too much; it runs by version 2 until other params are wanted, or it is restarted\n/,
+      /Rejected: .*version 3, at .*: a feed of 900 symbols is too much; it keeps running with version 2 until its params are changed again, or it is restarted\n/,
     );
-    expect(text).toContain("3, but it runs by 2");
+    expect(text).toContain("3, but its run has 2");
   });
 
   it("of schedules says what their hours are for, and what holds now", () => {
@@ -315,7 +315,7 @@ describe("a description", () => {
     expect(text).toContain("Workers:        4 running of 10, room for 6 more\n");
     expect(text).toMatch(/Observers:\n {2}NAME .*\n {2}my-ticker /);
     const full = serviceView({ free: 0, notConsuming: "its control group has 440 of 512 MiB in use" });
-    expect(describeService(full, [], look)).toContain("Takes none:     its control group has 440 of 512 MiB in use\n");
+    expect(describeService(full, [], look)).toContain("Takes no work:  its control group has 440 of 512 MiB in use\n");
     expect(printOne(SERVICE_LISTING, full, { format: "table", ...look })).toContain("Alive,Full");
     expect(describeService(serviceView({ endedAt: "2026-01-01T23:00:00.000Z", endReason: "drained" }), [], look)).toContain(
       "Ended:          2026-01-01T23:00:00.000Z (1h ago): drained\nObservers:      none\n",
@@ -378,10 +378,10 @@ describe("a description", () => {
 
   it("says a retry policy in words", () => {
     expect(retryText(observerView().retry)).toBe(
-      "unlimited attempts, after 1s, then ×2 up to 5m; given back after 10m without a failure",
+      "unlimited attempts, after 1s, then ×2 up to 5m; counted from 0 again after 10m without a failure",
     );
     expect(retryText({ maxAttempts: 3, delaysMs: [10, 1_000], resetAfterMs: 0 })).toBe(
-      "at most 3 attempts, after 10ms, 1s; given back after 0ms without a failure",
+      "at most 3 attempts, after 10ms, 1s; counted from 0 again after 0ms without a failure",
     );
   });
 });
@@ -413,8 +413,8 @@ describe("the overview", () => {
       look,
     );
     expect(text.startsWith("! no-service (default): No service lives\n  Start one.\n\nObservers")).toBe(true);
-    expect(text).toContain("Failover    no worker at all\n");
-    expect(text).toContain("No service lives: nothing can run.\n");
+    expect(text).toContain("Failover    there are no workers\n");
+    expect(text).toContain("No service is alive: nothing can run.\n");
   });
 
   it("draws a bar that is never empty while one works, nor longer than full", () => {

@@ -34,7 +34,7 @@ describe("what a service said of a reload", () => {
       "service service-1 has loaded its folder again (changed: stamp, counter; gone: walker)",
     );
     expect(reloadLine(asked, { ...ANSWER, outcome: "unchanged" })).toBe(
-      "service service-1 has loaded its folder again: its code is what it was",
+      "service service-1 has loaded its folder again: its code has not changed",
     );
   });
 

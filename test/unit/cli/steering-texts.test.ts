@@ -59,7 +59,7 @@ describe("a text of others that would steer the terminal", () => {
     };
     const text = describeTask(task as never, { paint, nowMs: NOW_MS });
     expectPlain(text);
-    expect(text).toContain(`Key:            ${WRITTEN}, newer params wait\n`);
+    expect(text).toContain(`Key:            ${WRITTEN}, newer params wait for its end\n`);
     expect(text).toContain(`Waits for:      postponed: ${WRITTEN}\n`);
     expect(text).toContain(`Refused:        t: ${WRITTEN}\n`);
   });
