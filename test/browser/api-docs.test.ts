@@ -23,7 +23,7 @@ describe.each(inTurn(["light", "dark"] as const))("the API's documentation in %s
     await page.getByRole("heading", { name: "Problems" }).waitFor();
     await expect.poll(() => page.locator(".opblock").count(), POLL).toBe(CALLS);
     await page.getByText("Every code, and what to do").click();
-    await page.getByText("Nothing is left to do.").waitFor();
+    await page.getByText("There is nothing left to do.").waitFor();
     await page.getByText("Every code, and what to do").click();
     await takePicture(page, `api-docs-${colorScheme}-wide`);
     await lineOf(page, "createObserver").click();

@@ -43,7 +43,7 @@ test.runIf(isTurnOf(2))("a task that its emergency handler completed says so", a
 test.runIf(isTurnOf(2))("a task shows what it created and what was refused, and leads there and back", async () => {
   const id = await show("parent", { children: [{}, { type: "nobody-has-it" }] }, "Completed");
   await page.getByRole("heading", { name: "What it created" }).waitFor();
-  await page.getByText('nobody-has-it: refused, No live service of the pool "default"').waitFor();
+  await page.getByText('nobody-has-it: refused, No living service of the pool "default"').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   const [child] = (await tasks.get(id)).created ?? expect.fail("it created nothing");
   await page.locator(`a[title="${child?.id}"]`).click();

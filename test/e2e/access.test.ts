@@ -71,9 +71,7 @@ describe("unacked", () => {
     for (const line of ["get observers", "create ticker x", "watch", "top --once", "get observers a b"]) {
       const { out, err } = await unacked(line, "", EXIT_CODES.notAllowed);
       expect({ line, out }).toEqual({ line, out: "" });
-      expect(err).toMatch(
-        /^error: .*The manager does not know who asks\. Give a token: --token, UNACKED_TOKEN, .*set-context/,
-      );
+      expect(err).toMatch(/^error: .*The caller is not authenticated\. Give a token: --token, UNACKED_TOKEN, .*set-context/);
       expect(err.trim().split("\n")).toHaveLength(1);
     }
     expect((await unacked("get observers", "wrong", EXIT_CODES.notAllowed)).err).toContain("The token is not known");

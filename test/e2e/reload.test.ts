@@ -330,7 +330,7 @@ describe.runIf(isTurnOf(0))("a reload that is asked for", { timeout: 480_000 }, 
     ]);
     const { code, out, err } = await unacked("reload old");
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^error: service old: The service is of a version that cannot do this: It does not know this order/);
+    expect(err).toMatch(/^error: service old: The version of the service is too old for this: It does not know this order/);
     expect(old.exit()).toBeNull();
     await system.check();
   });

@@ -147,7 +147,7 @@ describe("tasks that handlers create", () => {
       { id: reports, type: "child", outcome: "created" },
     ]);
     expect(done.refused?.map(({ code, detail }) => [code, detail])).toEqual([
-      ["unknown-type", 'No live service of the pool "default" knows the task type "nobody-has-it"'],
+      ["unknown-type", 'No living service of the pool "default" knows the task type "nobody-has-it"'],
       ["forbidden", expect.stringContaining("TASK_CREATION_POOLS")],
       ["key-taken", expect.stringContaining(String(first))],
       ["id-taken", "another task has this id"],

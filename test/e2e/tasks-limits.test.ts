@@ -221,7 +221,7 @@ test.runIf(isTurnOf(1))("Why a task waits is said, and who limited its type", as
   ]);
   expect((await unacked("get", "task-types")).out).toMatch(/span +paused +1 +- +- +50 +2/);
   const refused = await unacked("limit", "span", "--min-running", "9", "--max-running", "8");
-  expect(refused.err).toContain("9 are more than maxRunning allows (8)");
+  expect(refused.err).toContain("9 is more than maxRunning (8)");
   expect((await unacked("limit", "spam", "--pause")).err).toContain("No such task type");
   const { body: audit } = await system.call<AuditPage>("GET", "/api/v1/audit?action=task-type.change&limit=1");
   expect(audit.items).toMatchObject([

@@ -128,7 +128,7 @@ test("a type whose fields are mistyped runs, and its author is told which mean n
   const line = service.lines.find((text) => text.includes("unknown-fields"));
   expect(JSON.parse(line ?? "")).toMatchObject({
     level: "warn",
-    msg: "the type mistyped is defined with what means nothing: descripton, retry",
+    msg: "the type mistyped is defined with unknown fields: descripton, retry",
   });
 });
 

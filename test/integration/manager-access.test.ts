@@ -88,7 +88,7 @@ describe("every call of the API", () => {
 
 describe("a caller who is not known", () => {
   test.each([
-    ["no token", undefined, "The manager does not know who asks", 'Bearer realm="unacked"'],
+    ["no token", undefined, "The caller is not authenticated", 'Bearer realm="unacked"'],
     ["a wrong token", "Bearer nonsense", "The token is not known", 'Bearer realm="unacked", error="invalid_token"'],
     ["another scheme", "Basic YTpi", "The Authorization header must be: Bearer TOKEN", undefined],
     ["an empty token", "Bearer ", "The Authorization header must be: Bearer TOKEN", undefined],

@@ -178,7 +178,7 @@ describe("pools and what their services know", () => {
     await service("default", ["ticker"]);
     await service("mine", ["orders", "shared"]);
     await service("yours", ["shared"]);
-    const nowhere = 'No live service of the pool "default" knows the type "unheard-of", nor does one of another pool';
+    const nowhere = 'No living service of the pool "default" knows the type "unheard-of", nor does one of another pool';
     expect(
       await refusals([
         request("a", { type: "orders" }),
@@ -191,14 +191,14 @@ describe("pools and what their services know", () => {
         code: "unknown-type",
         knownTypes: ["ticker"],
         knownPools: ["mine"],
-        detail: 'No live service of the pool "default" knows the type "orders"; known in pool mine: send pool "mine"',
+        detail: 'No living service of the pool "default" knows the type "orders"; known in pool mine: send pool "mine"',
       },
       {
         code: "unknown-type",
         knownTypes: ["ticker"],
         knownPools: ["mine", "yours"],
         detail:
-          'No live service of the pool "default" knows the type "shared"; known in pools mine, yours: send pool "mine" or "yours"',
+          'No living service of the pool "default" knows the type "shared"; known in pools mine, yours: send pool "mine" or "yours"',
       },
       { code: "unknown-type", knownTypes: ["ticker"], knownPools: [], detail: nowhere },
       "created",
@@ -206,7 +206,7 @@ describe("pools and what their services know", () => {
   });
 
   test("a pool that nobody serves is told as such, with the pools there are; what may wait for it is accepted", async () => {
-    const nobody = 'No live service works in the pool "defualt"';
+    const nobody = 'No living service works in the pool "defualt"';
     expect(await refusals([request("a", { pool: "defualt" })])).toEqual([
       { code: "pool-not-served", detail: `${nobody}, nor in any other`, knownPools: [] },
     ]);

@@ -191,7 +191,7 @@ describe("a reload", () => {
       status: 409,
       code: "service-too-old",
       detail: expect.stringMatching(/Its next process loads the folder.*SIGHUP/),
-      remedy: expect.stringContaining("start its process again"),
+      remedy: expect.stringContaining("start it again with a newer version"),
     });
     expect(await orders()).toEqual([]);
     expect((await manager.call("GET", "/api/v1/services")).body.items).toMatchObject([{ name: "old", reload: null }]);

@@ -49,7 +49,7 @@ test("What became of each of many stays in its place, and what cannot be shown i
   const { status, body, headers } = await manager.call("POST", "/api/v1/tasks/batch", { json: { tasks } });
   expect([status, headers.has("unacked-left-out")]).toEqual([200, false]);
   expect(body.results).toMatchObject([
-    { status: 500, problem: { code: "internal-error", detail: "What became of it cannot be shown" } },
+    { status: 500, problem: { code: "internal-error", detail: "The result cannot be shown" } },
     { status: 201, task: { id: b } },
     { status: 201, task: { id: c } },
   ]);

@@ -559,7 +559,7 @@ describe("a service that cannot start", () => {
     expect(await service.exited).toEqual({ code: 2, signal: null });
     expect(service.lines).toHaveLength(1);
     expect(service.lines[0]).toContain(words);
-    expect(service.lines[0]).toMatch(/"remedy":"(--help lists each setting|OBSERVERS_DIR has to have a file)/);
+    expect(service.lines[0]).toMatch(/"remedy":"(--help lists each setting|OBSERVERS_DIR must have a file)/);
     expect(service.lines[0]).not.toContain("secret");
   });
 });

@@ -43,7 +43,7 @@ test.runIf(isTurnOf(1))(
     expect(kinds().slice(0, 3)).toEqual(["RunStarted", "RunStopped", "RunStarted"]);
     expect(told[1]).toMatchObject({
       reason: "restarted",
-      interruption: expect.stringContaining("its slot took the lease for over"),
+      interruption: expect.stringContaining("its slot regarded the lease as over"),
     });
     expect(kinds()).not.toContain("RunCompleted");
     await eventually(() => expect(handlers.slots().map(({ runs }) => runs)).toContain(1));
@@ -66,7 +66,10 @@ test.runIf(isTurnOf(0))(
     );
     runner.heldUntil(performance.now() + STOP_TIMEOUT_MS, STOP_TIMEOUT_MS);
     await eventually(() => expect(kinds()).toEqual(["RunStarted", "RunStopped", "RunStarted"]), { timeoutMs: 20_000 });
-    expect(told[1]).toMatchObject({ reason: "restarted", interruption: expect.stringContaining("took the lease for over") });
+    expect(told[1]).toMatchObject({
+      reason: "restarted",
+      interruption: expect.stringContaining("regarded the lease as over"),
+    });
     expect(told[2]).toMatchObject({ attempt: 1 });
     await eventually(() => expect(handlers.slots().filter(({ runs }) => runs === 1)).toHaveLength(1));
     expect(handlers.slots().map(({ pid }) => pid)).not.toContain(slot?.pid);

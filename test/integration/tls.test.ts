@@ -102,7 +102,7 @@ describe.runIf(isTurnOf(0))("AMQP over TLS, to a broker that asks for a client c
 
   test.each<[what: string, env: Record<string, string>, words: string]>([
     ["a file is not there", { AMQP_TLS_CA_FILE: "/nowhere/ca.pem" }, "AMQP_TLS_CA_FILE: cannot be read: ENOENT"],
-    ["a key is missing", { AMQP_TLS_CERT_FILE: client.certFile }, "AMQP_TLS_KEY_FILE: is required beside the other"],
+    ["a key is missing", { AMQP_TLS_CERT_FILE: client.certFile }, "AMQP_TLS_KEY_FILE: is required, too"],
   ])("a service does not start when %s, and names the setting", async (_, env, words) => {
     const service = startObserverService(url("localhost"), { env });
     expect(await service.exited).toEqual({ code: 2, signal: null });

@@ -22,7 +22,7 @@ test("A port that is taken is named, with what to set", async () => {
 
 test("An address that this machine has not is named, with what to set", async () => {
   expect(listenFlaw(await errorOf(listening(0, "203.0.113.9")))).toMatch(
-    /^203\.0\.113\.9 is no address of this machine .* set HOST/,
+    /^203\.0\.113\.9 is not an address of this machine .* set HOST/,
   );
 });
 

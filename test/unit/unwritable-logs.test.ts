@@ -55,7 +55,7 @@ describe.each(["service", "manager"])("Into a pipe, a burst of the log of a %s",
     child.stdin.end();
     const told = await read;
     expect(told.at(-1)).toBe("the last line");
-    expect(told).toContain("standard output took no more: these lines were dropped");
+    expect(told).toContain("standard output accepted no more: these lines were dropped");
   });
 });
 

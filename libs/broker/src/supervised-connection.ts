@@ -230,7 +230,7 @@ export class SupervisedConnection {
     const { connectionName, log } = this.#settings;
     log.warn(
       { connection: connectionName, generation: session.generation, blocked },
-      blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker takes publishes again",
+      blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker accepts publishes again",
     );
     this.#guard("onBlocked", () => this.#hooks.onBlocked?.(blocked));
   }
@@ -247,10 +247,7 @@ export class SupervisedConnection {
       });
     } catch (error) {
       if (!noMore.aborted)
-        this.#settings.log.warn(
-          { connection: this.#settings.connectionName, err: error },
-          "onLost is not awaited any longer",
-        );
+        this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "onLost is no longer awaited");
     }
     await session.close(CLOSE_LIMIT_MS);
   }

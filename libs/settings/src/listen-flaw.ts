@@ -16,7 +16,7 @@ export function listenFlaw(error: unknown): string | undefined {
     case "EACCES":
       return `this user may not listen at ${at} (EACCES): set PORT to one above 1023`;
     case "EADDRNOTAVAIL":
-      return `${at} is no address of this machine (EADDRNOTAVAIL): set HOST to one that it has, or to 0.0.0.0 for all`;
+      return `${at} is not an address of this machine (EADDRNOTAVAIL): set HOST to one that it has, or to 0.0.0.0 for all`;
     default:
       return error.message;
   }

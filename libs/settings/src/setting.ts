@@ -45,7 +45,7 @@ export function textList(entry: z.ZodType<string>): z.ZodType<string[], unknown>
 /** A text that is not empty. A number in a file is taken as the text it was written as. */
 export function text(): z.ZodType<string, unknown> {
   const fromNumber = (value: unknown) => (typeof value === "number" ? String(value) : value);
-  return z.preprocess(fromNumber, z.string({ error: "must be a text" }).min(1, "must not be empty"));
+  return z.preprocess(fromNumber, z.string({ error: "must be text" }).min(1, "must not be empty"));
 }
 
 function numberFromText(value: unknown): unknown {

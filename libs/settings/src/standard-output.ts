@@ -90,7 +90,7 @@ export class StandardOutput {
   #toldOfDropped(): string {
     if (this.#dropped === 0) return "";
     const fields = { level: "warn", time: new Date().toISOString(), event: "log-lines-dropped", lines: this.#dropped };
-    const line = `${JSON.stringify({ ...fields, msg: "standard output took no more: these lines were dropped" })}\n`;
+    const line = `${JSON.stringify({ ...fields, msg: "standard output accepted no more: these lines were dropped" })}\n`;
     this.#dropped = 0;
     this.#keptBytes += line.length;
     return line;

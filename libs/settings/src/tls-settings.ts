@@ -21,14 +21,16 @@ export function tlsSettings<P extends string>(prefix: P, server: string): TlsSha
   return {
     [`${prefix}_TLS_CA_FILE`]: readableFile()
       .optional()
-      .describe(`A file (PEM) with the certificates of those who may sign ${server}'s. Not set: those that Node knows.`),
+      .describe(
+        `A file (PEM) with the certificates of the authorities that may sign ${server}'s certificate. Not set: those that Node.js knows.`,
+      ),
     [`${prefix}_TLS_CERT_FILE`]: readableFile()
       .optional()
       .describe(`The program's own certificate (PEM), where ${server} asks for one.`),
     [`${prefix}_TLS_KEY_FILE`]: readableFile().optional().describe("The key of that certificate (PEM)."),
     [`${prefix}_TLS_SERVER_NAME`]: text()
       .optional()
-      .describe(`The name that ${server}'s certificate has to bear. Not set: the host of its address.`),
+      .describe(`The name that ${server}'s certificate must have. Not set: the host of its address.`),
   } as TlsShape<P>;
 }
 
@@ -53,9 +55,7 @@ export function tlsFlaws(
   if (!isEncrypted) return names.map((setting) => ({ setting, message: remedy }));
   if ((certFile === undefined) === (keyFile === undefined)) return [];
   const missing = certFile === undefined ? "CERT_FILE" : "KEY_FILE";
-  return [
-    { setting: `${prefix}_TLS_${missing}`, message: "is required beside the other: a certificate and its key go together" },
-  ];
+  return [{ setting: `${prefix}_TLS_${missing}`, message: "is required, too: a certificate and its key go together" }];
 }
 
 /** Readable when the program starts; what is in it is read later. */

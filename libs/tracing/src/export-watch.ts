@@ -23,7 +23,7 @@ export class ExportWatch {
     this.#saidAtMs = nowMs;
     this.#log.warn(
       { event: "spans-lost", lost: this.#lost, reason: reasonOf(error) },
-      "the collector takes no spans; they are lost until it does, and nothing else is",
+      "the collector accepts no spans; until it does they are lost, but nothing else is",
     );
   }
 

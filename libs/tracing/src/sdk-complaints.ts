@@ -20,6 +20,6 @@ export class SdkComplaints {
     if (this.#said.has(kind) || this.#said.size >= MAX_SAID) return;
     this.#said.add(kind);
     const detail = message.replaceAll(/\/\/[^/\s@]*@/g, "//").slice(0, 500);
-    this.#log.warn({ event: "tracing-complaint", detail }, "OpenTelemetry has something to say (each thing once)");
+    this.#log.warn({ event: "tracing-complaint", detail }, "a message of OpenTelemetry (each is logged once)");
   }
 }

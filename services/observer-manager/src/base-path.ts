@@ -9,7 +9,7 @@ const BASE_PATH = /^(\/[A-Za-z0-9_~-]+)+$/;
 /** The path below which a manager answers, as `/unacked`; "" for none. */
 export const basePath = (): z.ZodType<string, unknown> =>
   z
-    .string({ error: "must be a text" })
+    .string({ error: "must be text" })
     .max(200, "must have at most 200 characters")
     .regex(
       BASE_PATH,

@@ -42,7 +42,7 @@ export function sayWhoMayComeIn({ callers }: HttpAccess, { ALLOW_ANONYMOUS }: Ma
   if (!callers.isConfigured)
     log.warn(
       { event: "anonymous" },
-      "nobody is asked who they are: anybody who reaches this address may do everything (docs/security.md)",
+      "no authentication is configured: anybody who reaches this address may do everything (docs/security.md)",
     );
   else if (ALLOW_ANONYMOUS)
     log.warn({ event: "anonymous-unused" }, "ALLOW_ANONYMOUS has no effect, as authentication is configured");

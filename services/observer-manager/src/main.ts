@@ -66,7 +66,7 @@ function endOnSignals(manager: ObserverManager, tracing: Tracing | undefined, lo
     end().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, "the end was not orderly");
+        log.error({ err: error }, "the shutdown was not clean");
         process.exit(1);
       },
     );

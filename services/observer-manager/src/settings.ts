@@ -24,7 +24,7 @@ const SETTINGS = z.object({
     "The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`; of a cluster each node, separated by commas: where one is lost, the next is tried at once.",
   ),
   DATABASE_URL: secretUrl(
-    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, to whomever), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used.",
+    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, the server is not checked), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used.",
   ),
   ...tlsSettings("AMQP", "the broker"),
   ...tlsSettings("DATABASE", "PostgreSQL"),
@@ -69,7 +69,7 @@ const SETTINGS = z.object({
       "Pools into which handlers of tasks may create tasks (`ctx.tasks.create`) besides their own, separated by commas; `*`: all. Unset: none.",
     ),
   ...RequestSettings.shape,
-  LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
+  LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The lowest level that is logged."),
 });
 
 function tlsFlawsOf(settings: z.output<typeof SETTINGS>) {

@@ -11,7 +11,7 @@ export function logCatalogue({ unannounced, unknownFields, notOffered, broken }:
   for (const { type, fields } of unknownFields)
     log.warn(
       { event: "unknown-fields", type, fields },
-      `the type ${type} is defined with what means nothing: ${fields.join(", ")}`,
+      `the type ${type} is defined with unknown fields: ${fields.join(", ")}`,
     );
   for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
   for (const file of broken) logBroken("file-not-loaded", "only its types are missing here", file, log);

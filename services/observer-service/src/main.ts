@@ -160,7 +160,7 @@ function drainOnce({ services, failing, health, tracing, log, stopTimeoutMs }: E
   return (signal) => {
     signals += 1;
     if (signals > 1) {
-      log.warn({ event: "hurried", signal }, "a second signal: ending without waiting");
+      log.warn({ event: "hurried", signal }, "second signal: ending without waiting");
       process.exit(1);
     }
     const endMs = performance.now() + stopTimeoutMs;
@@ -184,7 +184,7 @@ function whyNot(error: unknown): { code: string; remedy: string } | { err: unkno
     return {
       code: error.code,
       remedy:
-        "OBSERVERS_DIR has to have a file that loads, and whose default export is defineObserver({ … }) or defineTask({ … }).",
+        "OBSERVERS_DIR must have a file that loads and whose default export is defineObserver({ … }) or defineTask({ … }).",
     };
   return { err: error };
 }

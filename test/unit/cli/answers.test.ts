@@ -135,7 +135,7 @@ it.each([
 ])("%s that nobody has answered can be repeated, so that there is one of it", async (line, call) => {
   const first = await unacked(line, { [call]: ["dies"] });
   expect(first.code).toBe(EXIT_CODES.unreachable);
-  const [, id] = /Repeat it with --id ([0-9a-f-]{36}): so there is one of it/.exec(first.err) ?? [];
+  const [, id] = /Repeat it with --id ([0-9a-f-]{36})\. Then it exists only once/.exec(first.err) ?? [];
   const again = await unacked(`${line} --id ${id}`, { [call]: ["dies"] });
   expect(again.err).toContain(`--id ${id}`);
 });

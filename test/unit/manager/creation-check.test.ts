@@ -28,7 +28,7 @@ const checkObserver = async (type: string) => {
   const [refusal] = await new TypeCheck({ liveTypes, livePools }, () => true).check([request]);
   return refusal;
 };
-const UNKNOWN = 'No live service of the pool "default" knows the';
+const UNKNOWN = 'No living service of the pool "default" knows the';
 
 test("a task type of another pool is refused with the pools that know it", async () => {
   expect(await checkTask({ type: "demo-words" })).toMatchObject({

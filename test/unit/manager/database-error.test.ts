@@ -28,7 +28,10 @@ describe("a database error", () => {
     (code) => {
       const error = queryFailed({ code });
       expect(describeDatabaseError(error).unavailable).toBe(false);
-      expect(describeBeforeBooks(error)).toMatchObject({ unavailable: true, detail: expect.stringContaining("up to date") });
+      expect(describeBeforeBooks(error)).toMatchObject({
+        unavailable: true,
+        detail: expect.stringContaining("migrating the tables"),
+      });
       expect(describeBeforeBooks(queryFailed({ code: "42601" })).unavailable).toBe(false);
     },
   );

@@ -47,7 +47,7 @@ test("what another primary lacks is told once, with what was asked for; what it 
     observerId: lost.targets[0]?.id,
     reporter: "m-1",
   });
-  expect(told[0]?.detail).toMatch(/^observer\.create of the observer lost \(.*\) was answered for/);
+  expect(told[0]?.detail).toMatch(/^observer\.create of the observer lost \(.*\) was confirmed to the caller/);
   expect(JSON.parse(told[0]?.body ?? "")).toMatchObject({ action: "observer.create", targets: [{ name: "lost" }] });
   actions.databaseMoved();
   await new Promise((resolve) => setTimeout(resolve, 20));

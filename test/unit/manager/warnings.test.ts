@@ -60,7 +60,7 @@ describe("warnings", () => {
       {
         code: "service-gone",
         subject: "service-1",
-        message: expect.stringMatching(/^service-1 of pool default, on node-3, went without a word at 2026-01-01T00:00:00/),
+        message: expect.stringMatching(/^service-1 of pool default, on node-3, ended without notice at 2026-01-01T00:00:00/),
         remedy: expect.stringContaining("look at its last log lines and at its host"),
       },
     ]);
@@ -214,7 +214,7 @@ describe("warnings", () => {
         code: "slots-die",
         subject: "service-1",
         message:
-          "Slots of service-1 ended 3 times in 10 minutes, and observers begin again by it. The last one (SIGKILL): spin did it: Error: x.",
+          "Slots of service-1 ended 3 times in 10 minutes, and each time observers began again. The last one (SIGKILL): spin did it: Error: x.",
         remedy: expect.stringMatching(/^Mend or stop spin: /),
       },
     ]);
@@ -234,7 +234,7 @@ describe("warnings", () => {
       {
         code: "queue-refused",
         subject: "default",
-        message: "The queue of pool default cannot be had: 406 …. What its 5 observers still need sent waits.",
+        message: "The queue of pool default is not available: 406 …. What its 5 observers still need sent waits.",
         remedy: "Delete it",
       },
     ]);
@@ -246,7 +246,7 @@ describe("warnings", () => {
       { pool: "old", ready: 3, consumers: 0 },
     ].map((queue) => warningsOf({ ...well, unwantedQueues: [queue] }));
     expect(remedies).toMatchObject([
-      [{ code: "queue-unwanted", subject: "old", remedy: expect.stringContaining("End what consumes it") }],
+      [{ code: "queue-unwanted", subject: "old", remedy: expect.stringContaining("End its consumers") }],
       [{ code: "queue-unwanted", subject: "old", remedy: expect.stringContaining("POOL=old") }],
     ]);
   });
@@ -254,9 +254,9 @@ describe("warnings", () => {
   it("do not say of what runs on a cordoned service that it waits", () => {
     const cordoned = { ...pool, services: 1, draining: 1, workers: 4, occupied: 4, free: 0 };
     const [running] = warningsOf({ ...well, pools: [cordoned] });
-    expect(running).toMatchObject({ code: "all-draining", message: expect.stringMatching(/nobody takes its work\.$/) });
+    expect(running).toMatchObject({ code: "all-draining", message: expect.stringMatching(/none takes its work\.$/) });
     const [waiting] = warningsOf({ ...well, pools: [{ ...cordoned, occupied: 5 }] });
-    expect(waiting).toMatchObject({ message: expect.stringMatching(/nobody takes its work: 1 observer waits\.$/) });
+    expect(waiting).toMatchObject({ message: expect.stringMatching(/none takes its work: 1 observer waits\.$/) });
   });
 
   it("name what stands in the way, and nothing else", () => {

@@ -93,7 +93,7 @@ test("one that somebody deleted is declared again when those who consumed from i
   broker.trouble = "no queue 'unacked.work.a' in vhost '/'";
   for (const passedMs of [0, 500, 1_000]) {
     vi.advanceTimersByTime(passedMs);
-    expect(await ensured()).toContain("somebody has deleted it");
+    expect(await ensured()).toContain("it was deleted");
     expect(queues.troubles).toMatchObject([{ pool: "a", remedy: expect.stringContaining("declared again") }]);
   }
   expect(asked).toHaveLength(1);

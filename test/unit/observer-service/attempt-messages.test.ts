@@ -36,7 +36,7 @@ test("One that its slot has told to end is moved, but not where its keeper has t
     ends: () => expect.fail("nothing ends its slot"),
   });
   messages.take({} as Slot, { kind: "fenced", attempt: 1 });
-  expect(moved).toEqual(["its slot took the lease for over, before its service did"]);
+  expect(moved).toEqual(["its slot regarded the lease as over, before its service did"]);
   placed.cause = { kind: "uncaught", error: { name: "Error", message: "its own" } };
   messages.take({} as Slot, { kind: "fenced", attempt: 1 });
   expect(moved).toHaveLength(1);

@@ -51,7 +51,7 @@ describe("a run whose handler goes with its slot", () => {
     expect(second.effects).toMatchObject([{ kind: "report", reason: "retries-used-up" }]);
   });
   test("whose slot alone has stopped it begins again, and has not completed", () => {
-    const interruption = expect.stringContaining("its slot took the lease for over");
+    const interruption = expect.stringContaining("its slot regarded the lease as over");
     expect(live(turn, stopped).effects).toEqual([{ kind: "restart", failures: 0, interruption }]);
     expect(endOf(live(turn, stop("stopped"), stopped).effects)).toEqual([
       { kind: "RunStopped", reason: "stopped", settlement: "ack" },

@@ -119,8 +119,8 @@ export const OBSERVER_CALLS = {
   getLogs: {
     access: "viewer",
     query: z.strictObject({
-      follow: flag.describe("go on with what it says from now on, as server-sent events"),
-      limit: limitFrom(0).describe("the newest so many"),
+      follow: flag.describe("go on with what comes from now on, as server-sent events"),
+      limit: limitFrom(0).describe("how many of the newest"),
     }),
     headers: z.object({
       "Last-Event-ID": z.string().optional().describe("with `follow`: the `id` of the last entry received"),

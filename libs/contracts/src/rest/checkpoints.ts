@@ -10,7 +10,7 @@ const value = z
 /** What the next run of an observer starts with. */
 export const CheckpointView = z
   .object({
-    number: z.int().describe("counts up with each that is saved, and begins anew after a reset; 0: there is none"),
+    number: z.int().describe("goes up with each that is saved, and starts from 1 again after a reset; 0: there is none"),
     value,
     savedAt: Timestamp.nullable(),
     runId: z.uuid().nullable().describe("the run that has saved it, or was given it; null: somebody has set or reset it"),

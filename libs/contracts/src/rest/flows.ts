@@ -89,7 +89,7 @@ export const RerunFlow = z
     from: z
       .union([FlowRef, z.array(FlowRef).min(1).max(MAX_FLOW_TASKS)])
       .optional()
-      .describe("these, and all that comes after them, run again; left out: all that did not complete"),
+      .describe("these, and all that come after them, run again; left out: all that did not complete"),
   })
   .meta({ id: "RerunFlow" });
 export type RerunFlow = z.infer<typeof RerunFlow>;

@@ -11,7 +11,7 @@ export const PROBLEMS = {
   },
   unauthorized: {
     status: 401,
-    title: "The manager does not know who asks",
+    title: "The caller is not authenticated",
     remedy: "Send a token: Authorization: Bearer TOKEN. The operator of the manager makes one (unacked token create).",
   },
   forbidden: {
@@ -21,7 +21,7 @@ export const PROBLEMS = {
   },
   "cross-origin": {
     status: 403,
-    title: "A page of another origin may not change anything here",
+    title: "A page of another origin may not change anything",
     remedy: "Send the request from the manager's own page, or without an Origin header.",
   },
   "not-found": { status: 404, title: "No such path", remedy: "See /api/docs for the paths." },
@@ -42,7 +42,7 @@ export const PROBLEMS = {
   },
   "pool-not-found": {
     status: 404,
-    title: "No service of this pool lives",
+    title: "No living service of this pool",
     remedy: "See GET /api/v1/services for the pools that have one.",
   },
   "task-not-found": {
@@ -90,12 +90,12 @@ export const PROBLEMS = {
   "key-taken": {
     status: 409,
     title: "Another task of this type has the key",
-    remedy: "See `taskId`. Wait for its end, or say what is to become of it: onConflict.",
+    remedy: "See `taskId`. Wait for its end, or say what should happen to it: onConflict.",
   },
   "batch-refused": {
     status: 409,
     title: "Another observer of the atomic batch was refused",
-    remedy: "Mend or leave out the ones that carry a problem of their own, and send the batch again.",
+    remedy: "Correct or leave out those that have a problem of their own, and send the batch again.",
   },
   "not-activated": {
     status: 409,
@@ -105,13 +105,13 @@ export const PROBLEMS = {
   "already-deleting": {
     status: 409,
     title: "The observer is being stopped",
-    remedy: "Wait; if nobody answers, delete it with ?force=true.",
+    remedy: "Wait. If no service answers, delete it with ?force=true.",
   },
-  "already-deleted": { status: 409, title: "The observer is deleted", remedy: "Nothing is left to do." },
+  "already-deleted": { status: 409, title: "The observer is deleted", remedy: "There is nothing left to do." },
   "not-restartable": {
     status: 409,
     title: "The observer cannot be restarted now",
-    remedy: "Restart works in Processing, Retrying, Failed and Completed.",
+    remedy: "Only observers that are Processing, Retrying, Failed or Completed can be restarted.",
   },
   paused: {
     status: 409,
@@ -121,12 +121,12 @@ export const PROBLEMS = {
   scheduled: {
     status: 409,
     title: "The observer has not started yet: it starts at its time",
-    remedy: "Its `startAt` says when. Delete it and create it anew to have it start now.",
+    remedy: "Its `startAt` says when. To start it now, delete it and create it again.",
   },
   "not-pausable": {
     status: 409,
     title: "The observer is over and cannot be paused",
-    remedy: "Nothing of it runs; restart it, or delete it.",
+    remedy: "It does not run. Restart it, or delete it.",
   },
   "has-run": {
     status: 409,
@@ -136,7 +136,7 @@ export const PROBLEMS = {
   "not-paused": {
     status: 409,
     title: "The observer is not paused",
-    remedy: "Nothing is left to do if it is to run; one that is Failed or Completed is restarted.",
+    remedy: "If it should run there is nothing to do. Restart it if it is Failed or Completed.",
   },
   "other-type": {
     status: 409,
@@ -146,48 +146,49 @@ export const PROBLEMS = {
   "not-retryable": {
     status: 409,
     title: "There is nothing to retry",
-    remedy: "Only the error of an observer that is Failed is retried; delete the entry when it has been dealt with.",
+    remedy: "Only the error of a Failed observer can be retried. Delete the entry when it has been dealt with.",
   },
   "task-over": {
     status: 409,
     title: "The task is over",
-    remedy: "Nothing of it can be changed or cancelled any more; one that is Failed or Cancelled can be retried.",
+    remedy: "It can no longer be changed or cancelled. If it is Failed or Cancelled it can be retried.",
   },
   "task-not-held": {
     status: 409,
     title: "The task is not held by this sendId (any more)",
-    remedy: "Drop it: `detail` says what became of it. Extend the lease in time, or take with a longer leaseMs.",
+    remedy:
+      "Stop working on it; `detail` says what became of it. Next time extend the lease earlier, or take tasks with a longer leaseMs.",
   },
   "task-cancelling": {
     status: 409,
     title: "Somebody has cancelled the task",
-    remedy: "End the work and say so with fail, or with complete if it is done; its lease is not extended any more.",
+    remedy: "End the work and report it with fail, or with complete if it is done. Its lease can no longer be extended.",
   },
   "task-not-retryable": {
     status: 409,
     title: "The task cannot be retried now",
-    remedy: "Retry works in Failed and Cancelled, and in Scheduled, which it ends.",
+    remedy: "Only tasks that are Failed, Cancelled or Scheduled can be retried; a Scheduled one then waits no longer.",
   },
   "flow-over": {
     status: 409,
     title: "The flow is over",
-    remedy: "Nothing is left to cancel; it can be run again.",
+    remedy: "There is nothing left to cancel. It can be run again.",
   },
   "flow-running": {
     status: 409,
     title: "The flow is not over",
-    remedy: "Wait for its end, or cancel it, and run it again then.",
+    remedy: "Wait for its end, or cancel it; then run it again.",
   },
   "flow-not-rerunnable": {
     status: 409,
     title: "The flow cannot be run again from there",
-    remedy: "See `detail`: begin with what has no result, or leave `from` out.",
+    remedy: "See `detail`. Name tasks that have no result in `from`, or leave `from` out.",
   },
   "already-fired": {
     status: 409,
     title: "The timer has fired, or is being fired",
     remedy:
-      "Nothing can be taken back. While its status is Firing nobody may have heard it yet: it is tried again until `expiresAt`.",
+      "It can no longer be cancelled. While its status is Firing it may not have been delivered yet: it is tried again until `expiresAt`.",
   },
   "schedule-without-task": {
     status: 409,
@@ -197,51 +198,51 @@ export const PROBLEMS = {
   },
   "schedule-unreadable": {
     status: 409,
-    title: "Its times cannot be read any more",
+    title: "The times of the schedule can no longer be read",
     remedy:
-      "The Node of this manager does not know its time zone, which the one that took the schedule did. Put the schedule again with a zone that is known, or update Node.",
+      "The Node.js version of this manager does not know its time zone; that of the manager that took the schedule did. Put the schedule again with a known zone, or update Node.js.",
   },
   "service-ended": {
     status: 409,
     title: "The service has ended",
-    remedy: "Nothing is left to do: its observers run elsewhere, or wait for a worker.",
+    remedy: "There is nothing left to do: its observers run elsewhere, or wait for a worker.",
   },
   "service-ambiguous": {
     status: 409,
     title: "Several living services have this name",
-    remedy: "Use the id of the one that is meant, and give each its own SERVICE_NAME.",
+    remedy: "Use the id of the service that you mean, and give each service its own SERVICE_NAME.",
   },
   "service-too-old": {
     status: 409,
-    title: "The service is of a version that cannot do this",
-    remedy: "Drain it, and start its process again with a newer version (docs/upgrade.md).",
+    title: "The version of the service is too old for this",
+    remedy: "Drain it, and start it again with a newer version (docs/upgrade.md).",
   },
   "not-movable": {
     status: 409,
     title: "The observer does not run, or is being changed",
-    remedy: "Only what runs can be moved. See its status: GET /api/v1/observers/{ref}.",
+    remedy: "Only a running observer can be moved. See its status: GET /api/v1/observers/{ref}.",
   },
   "nowhere-to-move": {
     status: 409,
     title: "No other service could run it",
     remedy:
-      "Another service of its pool has to know its type, and have a worker free: start one, raise WORKER_COUNT, or uncordon one. GET /api/v1/pools/{pool}/balance shows them.",
+      "Another service of its pool must have its type and a free worker: start one, raise WORKER_COUNT, or uncordon one. GET /api/v1/pools/{pool}/balance shows them.",
   },
   "timer-over": {
     status: 410,
     title: "The timer is over, or is being fired",
-    remedy: "See GET /api/v1/timers/{timerId} for what became of it. Choose another id for another timer.",
+    remedy: "See GET /api/v1/timers/{timerId} for what became of it. For another timer choose another id.",
   },
   "work-over": {
     status: 409,
     title: "The work is over",
-    remedy: "Nothing is left to cancel: see GET /api/v1/work/{workId} for what was done.",
+    remedy: "There is nothing left to cancel. See GET /api/v1/work/{workId} for what was done.",
   },
   "spec-changed": {
     status: 412,
     title: "The observer was changed since it was read",
     remedy:
-      "See `differs`: what it is by now, and what was given. Read it again, and send what is still wanted with its new ETag.",
+      "See `differs` for what it is now, and what was given. Read it again, and send what is still wanted with its new ETag.",
   },
   "checkpoint-changed": {
     status: 412,
@@ -252,7 +253,7 @@ export const PROBLEMS = {
     status: 413,
     title: "The body is too large",
     remedy:
-      "Bodies are at most 256 KiB; a batch's 32 MiB, with params of at most 256 KiB each; payloads of timers 64 KiB; ids and names 2 MiB.",
+      "A body is at most 256 KiB; that of a batch 32 MiB, with params of at most 256 KiB each. The payload of a timer is at most 64 KiB; a list of ids or names 2 MiB.",
   },
   "unsupported-media-type": {
     status: 415,
@@ -266,14 +267,14 @@ export const PROBLEMS = {
   },
   "invalid-id": {
     status: 422,
-    title: "What the path names cannot be a name or id",
-    remedy: "See `detail` for what one is made of.",
+    title: "The path has something that cannot be a name or id",
+    remedy: "See `detail` for the right form.",
   },
   "invalid-body": { status: 422, title: "The body is wrong", remedy: "See `errors` for each field." },
   "unknown-type": {
     status: 422,
-    title: "No live service knows this type",
-    remedy: "Use one of `knownTypes`, send a pool that knows it (`knownPools`), or deploy a service that has the type.",
+    title: "No living service has this type",
+    remedy: "Use one of `knownTypes`, send a pool that has it (`knownPools`), or deploy a service that has the type.",
   },
   "too-many-requests": {
     status: 429,
@@ -282,27 +283,27 @@ export const PROBLEMS = {
   },
   "too-many-log-streams": {
     status: 429,
-    title: "Too many logs are followed",
+    title: "Too many log streams are open",
     remedy: "Close some of the streams, or ask without `follow`.",
   },
   "internal-error": {
     status: 500,
-    title: "Something went wrong here",
+    title: "Something went wrong in the manager",
     remedy: "Look in the manager's log for the request id.",
   },
   "identity-provider-unavailable": {
     status: 503,
-    title: "The keys that prove tokens cannot be fetched",
-    remedy: "Try again after Retry-After; the operator of the manager looks at OIDC_JWKS_URL and its log.",
+    title: "The keys for checking tokens cannot be fetched",
+    remedy: "Try again after Retry-After. The operator should check OIDC_JWKS_URL and the manager's log.",
   },
   "batch-interrupted": {
     status: 503,
-    title: "The call was cut short before it came to this one",
-    remedy: "Send these again: what the answer calls accepted is done and stays so.",
+    title: "The call was interrupted before this item was handled",
+    remedy: "Send these again. What the answer calls accepted is done.",
   },
   "pool-not-served": {
     status: 503,
-    title: "No live service works in this pool",
+    title: "No living service works in this pool",
     remedy: 'Send one of `knownPools`, start a service with this POOL, or send whenFull: "queue".',
   },
   "no-free-worker": {
@@ -312,19 +313,19 @@ export const PROBLEMS = {
   },
   "logs-unavailable": {
     status: 503,
-    title: "The log lines cannot be had now",
+    title: "The log lines are not available now",
     remedy:
-      "Try again; if it lasts, look at the service named (a frozen process, a blocked event loop), and at /readyz for the broker.",
+      "Try again. If it goes on, look at the service that is named (a frozen process, a blocked event loop), and at /readyz for the broker.",
   },
   "flows-not-known": {
     status: 503,
-    title: "A manager or a service knows no flows yet",
-    remedy: "Upgrade all managers, and the services of these pools; an ended one counts for some seconds more.",
+    title: "A manager or a service does not know flows yet",
+    remedy: "Upgrade all managers, and the services of these pools; one that has ended counts for some more seconds.",
   },
   "admission-not-known": {
     status: 503,
     title: "A manager, or a service of the pool, does not know admission yet",
-    remedy: "Upgrade all managers and the services that `detail` names; an ended one counts for some seconds more.",
+    remedy: "Upgrade all managers and the services that `detail` names; one that has ended counts for some more seconds.",
   },
   "not-ready": { status: 503, title: "The manager is not ready", remedy: "Try again after Retry-After; see /readyz." },
   "database-unavailable": {

@@ -376,8 +376,8 @@ export type RunSchedule = z.infer<typeof RunSchedule>;
 /** POST /schedules/{scheduleId}/backfill */
 export const BackfillSchedule = z
   .strictObject({
-    from: timestamp.describe("ISO 8601: this time too"),
-    to: timestamp.describe("ISO 8601: not this time, and none that is not due yet"),
+    from: timestamp.describe("ISO 8601; this time is included"),
+    to: timestamp.describe("ISO 8601; this time is not included, nor are times that are not due yet"),
     overlap: z
       .enum(["queue", "allow"])
       .optional()

@@ -17,7 +17,7 @@ const filter = <Status extends string>(statuses: readonly [Status, ...Status[]],
 const target = <Filter extends z.ZodType>(of: Filter) => ({
   ids: z.array(TaskId).min(1).max(MAX_BULK).optional(),
   filter: of.optional(),
-  all: z.boolean().default(false).describe("needed where no filter says which: every task that may be"),
+  all: z.boolean().default(false).describe("needed where no filter is given: every task for which it is possible"),
   dryRun: z.boolean().default(false).describe("answers as if, and changes nothing"),
 });
 

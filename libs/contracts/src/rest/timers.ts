@@ -48,7 +48,7 @@ const FIELDS = {
     .min(0)
     .max(MAX_TIMER_IN_MS)
     .optional()
-    .describe("instead: so many ms from now, by the database's clock; set once more it counts anew"),
+    .describe("instead: how many ms from now, by the database's clock; setting the timer again starts it again from then"),
   name: TimerName.describe("the routing key that its message has on the exchange `unacked.timers`"),
   payload: z
     .unknown()

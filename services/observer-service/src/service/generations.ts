@@ -141,7 +141,7 @@ export class Generations {
     const queue = await topology.untilWorkQueueIsThere(session, (missing, { detail, remedy }) =>
       log.warn(
         { event: "waiting-for-queue", queue: missing, detail, remedy },
-        "the work queue cannot be had; it is waited for",
+        "the work queue is not available; waiting for it",
       ),
     );
     if (session.lost.aborted) return;
@@ -177,7 +177,7 @@ export class Generations {
     for (let waitedMs = BIRTH_LIMIT_MS; !(await within(waitedMs, known)); waitedMs *= 2) {
       log.warn(
         { event: "birth-not-confirmed", waitedMs, publisher: publisher.status },
-        "takes no work yet: the broker has not confirmed that the manager is told of this service; it is told again",
+        "takes no work yet: the broker has not confirmed this service's registration with the manager; it is sent again",
       );
       publisher.startOver(`a birth was not confirmed within ${waitedMs} ms`);
     }

@@ -144,7 +144,7 @@ export class ObserverService {
       onLost: (why) => {
         metrics.fenced(why);
         if (!caution.leaseLost(why, performance.now())) return;
-        log.warn({ event: "intake-careful" }, "what comes next is taken a few at once, and more as the broker answers");
+        log.warn({ event: "intake-careful" }, "work is taken a few messages at a time, and more as the broker answers");
       },
       onAnswer: (answer) => this.#work.answered(answer),
     });

@@ -141,7 +141,7 @@ const Settings = z.object({
     .describe(
       "A folder that outlives the process: what an observer takes here is kept in it, for the next start with `WORKER_COUNT=auto`. Not set: that which systemd gives (`StateDirectory=`), or nothing is kept.",
     ),
-  LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The mildest level that is logged."),
+  LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The lowest level that is logged."),
 });
 
 /** The names of all settings: none of them is handed to the processes that run authors' code. */

@@ -222,7 +222,7 @@ export class SlotHost {
     const events = this.#output.settled(run.attempt);
     // Now: lines of one that has settled are dropped.
     if (events > 0)
-      run.log.warn({ event: "emits-dropped", events }, "it ended before these were sent: it had not awaited them");
+      run.log.warn({ event: "emits-dropped", events }, "it ended before these emits were sent: it had not awaited them");
     const { error, ...word } = lookAs(run.runId, () => endOf(outcome, run.word));
     this.#log.settled(run.attempt);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });

@@ -18,7 +18,7 @@ export type StopCause =
   | { kind: "lease-lost" };
 
 /** Why a run is moved. On a machine that is too busy a slot may hear of a proof of life when the deadline of the one before has passed. */
-export const FENCED_BY_SLOT = "its slot took the lease for over, before its service did";
+export const FENCED_BY_SLOT = "its slot regarded the lease as over, before its service did";
 
 /** A later cause takes over from an earlier one only if it is stronger; among equals the first one stays. */
 export function isStronger(later: StopCause, earlier: StopCause): boolean {

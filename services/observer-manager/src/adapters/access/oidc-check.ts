@@ -49,7 +49,7 @@ export class OidcCheck {
       if (error instanceof KeysUnavailable) return { kind: "unavailable" };
       const why = reasonOf(error);
       if (why !== undefined) return { kind: "refused", why };
-      this.#log.error({ event: "identity-provider-unavailable", err: error }, "a key of OIDC_JWKS_URL is of no use");
+      this.#log.error({ event: "identity-provider-unavailable", err: error }, "a key of OIDC_JWKS_URL cannot be used");
       return { kind: "unavailable" };
     }
   }

@@ -18,7 +18,7 @@ const KEEP_FOR_MS = 86_400_000;
 /** The provider cannot be asked for a key that is needed. The log has been told. `cause`: JWKSTimeout, JWKSInvalid, or what `fetch` rejected with. */
 export class KeysUnavailable extends Error {
   constructor(cause: unknown) {
-    super("the keys of OIDC_JWKS_URL cannot be had", { cause });
+    super("the keys of OIDC_JWKS_URL cannot be fetched", { cause });
   }
 }
 
@@ -98,7 +98,7 @@ export class ProviderKeys {
 
   #tell(error: unknown): void {
     if (!this.#areGood()) {
-      this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be had");
+      this.#log.error({ event: "identity-provider-unavailable", err: error }, "the keys of OIDC_JWKS_URL cannot be fetched");
       return;
     }
     const fields = {
@@ -106,7 +106,7 @@ export class ProviderKeys {
       err: error,
       keysOf: new Date(Date.now() - this.#ageMs()).toISOString(),
     };
-    this.#log.warn(fields, "OIDC_JWKS_URL cannot be asked; the keys that are known hold until a day old");
+    this.#log.warn(fields, "OIDC_JWKS_URL cannot be reached; the known keys are used until they are a day old");
   }
 
   #ageMs(): number {

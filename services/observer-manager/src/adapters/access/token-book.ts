@@ -31,7 +31,7 @@ export class TokenBook {
       log.info({ event: "tokens-read", path, tokens: book.#entries.length }, "the tokens were read");
     };
     const complain = (err: unknown) =>
-      log.error({ event: "tokens-refused", err }, "the tokens could not be read; those before are still accepted");
+      log.error({ event: "tokens-refused", err }, "the tokens could not be read; the previous ones are still accepted");
     try {
       book.#stop = followFiles({ paths: [path], take, complain, everyMs });
     } catch (error) {

@@ -162,7 +162,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
         : {
             ok: false,
             detail: "the state queue has not been read empty yet",
-            remedy: "Wait; see the manager's log if it lasts.",
+            remedy: "Wait. If it goes on, see the manager's log.",
           },
     };
   }
@@ -181,7 +181,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     return {
       ok: false,
       detail: `events could not be applied for ${seconds} s (${retries.why}); ${waiting}`,
-      remedy: "See the manager's log and PostgreSQL's for why; nothing is lost meanwhile, and it is tried again.",
+      remedy: "The logs of the manager and of PostgreSQL say why. Nothing is lost meanwhile, and it is tried again.",
     };
   }
 

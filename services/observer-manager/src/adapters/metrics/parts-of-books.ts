@@ -61,7 +61,7 @@ export class PartsOfBooks {
     else
       this.#log.warn(
         { event: "metrics-unread", part, err: error },
-        "metrics: a part of the books cannot be read, and what is read from it is missing",
+        "metrics: a part of the books cannot be read, and its metrics are missing",
       );
   }
 }

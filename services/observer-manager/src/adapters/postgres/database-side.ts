@@ -109,7 +109,7 @@ export class DatabaseSide {
     const applied = await this.#migrate();
     this.#isOpen = true;
     if (applied.length === 0) return Number.POSITIVE_INFINITY;
-    this.#log.warn({ event: "schema-caught-up", applied }, "the database lacked migrations, and has them now");
+    this.#log.warn({ event: "schema-caught-up", applied }, "migrations were missing in the database, and have been applied");
     await this.#makeTaskDays();
     return Number.POSITIVE_INFINITY;
   }

@@ -105,7 +105,8 @@ export function definitionFlaws({ cron, timeZone, observers }: PutSchedule): Fie
     if (observers?.filter?.[key] !== undefined)
       flaws.push({
         pointer: `/observers/filter/${key}`,
-        message: "changes as they are paused and resumed: say which by what stays, such as labels, type or pool",
+        message:
+          "changes when observers are paused and resumed: select them by something that stays, such as labels, type or pool",
       });
   return flaws;
 }

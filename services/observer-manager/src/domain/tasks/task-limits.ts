@@ -20,7 +20,7 @@ export function changedLimits(before: TaskLimits, change: ChangeTaskType): TaskL
 /** Why these cannot be kept; undefined where they can. */
 export function limitsFlaw({ maxRunning, minRunning }: TaskLimits): { pointer: string; message: string } | undefined {
   if (maxRunning === null || minRunning <= maxRunning) return undefined;
-  return { pointer: "/minRunning", message: `${minRunning} are more than maxRunning allows (${maxRunning})` };
+  return { pointer: "/minRunning", message: `${minRunning} is more than maxRunning (${maxRunning})` };
 }
 
 export const isUnlimited = (limits: TaskLimits): boolean =>

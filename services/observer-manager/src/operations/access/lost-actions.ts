@@ -88,13 +88,13 @@ export class LostActions {
     for (let from = 0; from < told.length; from += MOST_OF_A_LINE)
       log.error(
         { event: "lost-in-failover", lost: lost.length, actions: told.slice(from, from + MOST_OF_A_LINE) },
-        "the promoted database lacks what clients were answered for",
+        "changes that were confirmed to clients are missing in the promoted database",
       );
   }
 
   #failed(error: unknown): number {
     this.#looksDue = Math.max(1, this.#looksDue);
-    this.#parts.log.warn({ err: error }, "what the promoted database lacks could not be looked up; it is tried again");
+    this.#parts.log.warn({ err: error }, "could not look up what is missing in the promoted database, trying again");
     return FAILED_PAUSE_MS;
   }
 }
@@ -114,7 +114,7 @@ function entryOf({ action, count, targets, atMs }: Accepted, reporter: string): 
   return {
     messageId: action.id,
     reason: "lost-in-failover",
-    detail: `${action.kind}${what}${others} was answered for, and the database that was promoted never saw it; ask for it again if it is still wanted and not there`,
+    detail: `${action.kind}${what}${others} was confirmed to the caller, but the promoted database does not have it. If it is missing and still wanted, ask for it again`,
     queue: "",
     ...(first?.kind === "observer" && count === 1 && { observerId: first.id as NonNullable<NewError["observerId"]> }),
     reporter,

@@ -25,7 +25,7 @@ const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
 const MAY_NOT_MOVE: Refusal = {
   ...NOT_READY,
   detail:
-    "It is not known yet that all managers know what a move is: some seconds after the first of them has started, and not while one of an older version runs",
+    "It is not known yet that all managers know what a move is. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
 };
 
 const STANDS_STILL =

@@ -90,7 +90,7 @@ export class Balancer {
   }
 
   #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "the balance of pools could not be looked after, trying again");
+    this.#parts.log.warn({ err: error }, "the balance of the pools could not be checked, trying again");
     return IDLE_LOOK_MS;
   }
 }

@@ -156,7 +156,7 @@ export class ChangeHub {
 
   /** One client's alone: it starts over, and the others are told all. */
   #noteUnsendable(error: Unsendable): void {
-    this.#log.error({ err: error }, "A change cannot be sent to a client, who is told to read the lists again");
+    this.#log.error({ err: error }, "A change cannot be sent to a client; it is told to read the lists again");
   }
 
   #noteFailure(error: unknown): void {

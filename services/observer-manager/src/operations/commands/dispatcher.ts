@@ -220,7 +220,7 @@ export class Dispatcher implements OwnStarts {
   async #send(due: DueCommand[]): Promise<Map<string, SendOutcome>> {
     const toSend = due.filter(isWanted);
     const outcomes = await this.#sender.send(toSend).catch((error: unknown): SendOutcome[] => {
-      this.#log.error({ err: error }, "dispatcher: commands could not be sent by a fault of our own");
+      this.#log.error({ err: error }, "dispatcher: commands could not be sent because of a bug in the manager");
       return [];
     });
     const outcomeOf = new Map(toSend.map((command, i) => [command.id, outcomes[i] ?? "failed"]));
@@ -242,7 +242,7 @@ export class Dispatcher implements OwnStarts {
       try {
         return await write();
       } catch (error) {
-        this.#log.warn({ err: error }, "dispatcher: what was sent could not be written down");
+        this.#log.warn({ err: error }, "dispatcher: what was sent could not be recorded");
         if (this.#loop.isStopped) return;
         await delay(FAILED_PAUSE_MS, undefined, { signal: this.#loop.signal }).catch(() => undefined);
       }

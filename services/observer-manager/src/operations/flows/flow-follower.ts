@@ -97,14 +97,14 @@ export class FlowFollower {
     const { count, last } = await this.#parts.store.noteLost(behind);
     this.#lost.behind = last;
     if (count > 0) {
-      this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows were over and nobody had noted it");
+      this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows had ended, but that was not recorded");
       this.wake();
     }
     return last === null ? Math.max(LOST_APART_MS, this.#lost.roundAtMs - performance.now()) : LOST_APART_MS;
   }
 
   #lookFailed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "ends that nobody has noted could not be looked for, trying again in a minute");
+    this.#parts.log.warn({ err: error }, "could not look for ends that were not recorded, trying again in a minute");
     return LOST_EVERY_MS;
   }
 

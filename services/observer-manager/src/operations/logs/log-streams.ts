@@ -32,7 +32,7 @@ export class LogStreams {
     return {
       kind: "problem",
       code: "logs-unavailable",
-      detail: `This manager has ${inAll} logs followed, and takes no more`,
+      detail: `This manager has ${inAll} log streams open, and accepts no more`,
     };
   }
 

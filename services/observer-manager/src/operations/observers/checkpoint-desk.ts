@@ -123,7 +123,7 @@ const isSo = ({ number, value }: CheckpointView, json: string | null): boolean =
 const changedMeanwhile = ({ number, savedAt }: CheckpointView): Refusal => ({
   kind: "problem",
   code: "checkpoint-changed",
-  detail: `${number === 0 ? "There is none by now: it was reset" : `It is number ${number} by now, saved`} at ${savedAt}`,
+  detail: `${number === 0 ? "There is none now: it was reset" : `It is number ${number} now, saved`} at ${savedAt}`,
 });
 
 /** What REST asks of checkpoints. */

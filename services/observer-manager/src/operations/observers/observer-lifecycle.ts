@@ -37,19 +37,19 @@ const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
 const MAY_NOT_PAUSE: Refusal = {
   ...NOT_READY,
   detail:
-    "It is not known yet that all managers can pause: some seconds after the first of them has started, and not while one of an older version runs",
+    "It is not known yet that all managers can pause. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
 };
 
 const MAY_NOT_SCHEDULE: Refusal = {
   ...NOT_READY,
   detail:
-    "It is not known yet that all managers can start observers at a time: some seconds after the first of them has started, and not while one of an older version runs",
+    "It is not known yet that all managers can start observers at a time. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
 };
 
 const MAY_NOT_UPDATE: Refusal = {
   ...NOT_READY,
   detail:
-    "It is not known yet that all managers can change observers: some seconds after the first of them has started, and not while one of an older version runs",
+    "It is not known yet that all managers can change observers. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
 };
 
 /**

@@ -39,7 +39,7 @@ export class Readoption implements ErrorBook {
     if (refused.length > 0)
       this.#parts.log.warn(
         { event: "not-taken-back", details: refused.slice(0, 20).map(({ detail }) => detail) },
-        "reports of unknown observers were put to the errors",
+        "reports about unknown observers were put among the errors",
       );
     if (reported.length > 0) await this.#takeBack(reported);
   }
@@ -96,7 +96,7 @@ export class Readoption implements ErrorBook {
     if (names.length === 0) return;
     log.warn(
       { event: "readopted", reported: reported.length, recorded: names.length, names: names.slice(0, 20) },
-      "services ran observers that the books had lost: recorded and started again",
+      "services ran observers that were missing in the books: they are recorded and started again",
     );
     committed();
   }

@@ -185,7 +185,7 @@ export class Reconciler {
     if (sentAgain + deletionsConcluded + pausesConcluded > 0)
       this.#parts.log.warn(
         { event: "repaired", pool, sentAgain, deletionsConcluded, pausesConcluded },
-        "observers that nobody had were repaired",
+        "observers that no service ran were repaired",
       );
     this.#parts.committed();
   }
@@ -202,7 +202,7 @@ export class Reconciler {
     const names = again.map(({ name }) => name);
     this.#parts.log.warn(
       { event: "inventory-asked", services: names },
-      "services run more or less than the books say: asked for inventories",
+      "services run more or less than the books say: they are asked for inventories",
     );
     this.#parts.committed();
   }

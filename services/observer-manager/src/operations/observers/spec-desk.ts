@@ -23,7 +23,7 @@ const MAX_TRIES = 5;
 const BUSY: Refusal = {
   kind: "problem",
   code: "not-ready",
-  detail: "The observer is being changed by others again and again; try again",
+  detail: "Others keep changing the observer; try again",
 };
 
 /**

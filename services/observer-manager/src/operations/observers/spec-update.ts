@@ -132,7 +132,7 @@ const isMoved = (observer: ObserverBook, pool: string): boolean => hasMessage(ob
 function changedMeanwhile(view: ObserverView, differences: SpecDifference[]): Refusal {
   return {
     ...problem("spec-changed"),
-    detail: `It is at specVersion ${view.specVersion} by now, and of what was given ${differences.map(({ field }) => field).join(", ")} would differ`,
+    detail: `Its specVersion is ${view.specVersion} now, and these fields of what was given differ: ${differences.map(({ field }) => field).join(", ")}`,
     specVersion: view.specVersion,
     differs: differences.map(({ field, is, wanted }) => ({ field, now: is, given: wanted })),
   };

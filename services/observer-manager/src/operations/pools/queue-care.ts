@@ -69,7 +69,7 @@ export class QueueCare {
     try {
       ({ wanted: this.#wanted, leftover } = await store.pools());
     } catch (error) {
-      log.warn({ err: error }, "the books do not tell which pools are wanted: those that were wanted before are kept");
+      log.warn({ err: error }, "could not read which pools are in use: those that were in use before are kept");
     }
     if (!queues.isUp) return;
     await queues.keep(this.#wanted);
@@ -77,7 +77,7 @@ export class QueueCare {
   }
 
   #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "the pools' queues could not be looked after, trying again");
+    this.#parts.log.warn({ err: error }, "the queues of the pools could not be checked, trying again");
     return EVERY_MS;
   }
 
@@ -108,7 +108,10 @@ export class QueueCare {
       this.#notBeforeMs.set(pool, nowMs + GONE_AGAIN_MS);
     } catch (error) {
       this.#notBeforeMs.set(pool, nowMs + FAILED_AGAIN_MS);
-      log.warn({ event: "queue-not-removed", pool, err: error }, "the queue of a pool that nobody wants was not removed");
+      log.warn(
+        { event: "queue-not-removed", pool, err: error },
+        "the queue of a pool that is not used any more was not removed",
+      );
     }
   }
 
@@ -121,7 +124,7 @@ export class QueueCare {
     if (removal.kind === "removed")
       log.info(
         { event: "queue-removed", pool, messages: removal.messages },
-        "the queue of a pool that nobody wants is gone",
+        "the queue of a pool that is not used any more was removed",
       );
     return removal.kind !== "in-use";
   }

@@ -72,7 +72,7 @@ export class RequestGate {
     if (messageId === undefined || !MESSAGE_ID.test(messageId))
       return refuse({
         code: "malformed-request",
-        detail: "message-id has to be 1 to 128 characters of ASCII, without blanks",
+        detail: "message-id must be 1 to 128 ASCII characters without spaces",
       });
     if (body.length > MAX_REQUEST_BYTES)
       return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_BYTES} bytes` });

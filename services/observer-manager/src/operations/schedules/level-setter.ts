@@ -95,7 +95,7 @@ export class LevelSetter {
   }
 
   #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "observers could not be brought to what their schedules want, trying again");
+    this.#parts.log.warn({ err: error }, "observers could not be run or paused as their schedules want, trying again");
     this.#loop.takeWake();
     return FAILED_PAUSE_MS;
   }

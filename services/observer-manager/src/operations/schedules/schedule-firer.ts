@@ -82,7 +82,7 @@ export class ScheduleFirer {
   #told({ occurrences, created, cancelled: count, over, refuse, putOff, problems }: Fired): void {
     const { tally, wakeTasks, cancelled, log } = this.#parts;
     for (const { id, error } of putOff)
-      log.warn({ err: error, schedule: id }, "a schedule could not be decided, and is put off");
+      log.warn({ err: error, schedule: id }, "a schedule could not be evaluated, and is postponed");
     for (const { id, problem } of problems)
       log.warn({ schedule: id, problem }, "a schedule cannot be read here; it is tried again each minute");
     for (const one of occurrences) tally.decided(one.status, one.isByTime ? one.lateMs : undefined);
@@ -91,7 +91,7 @@ export class ScheduleFirer {
   }
 
   #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "what is due by its schedule could not be started, trying again");
+    this.#parts.log.warn({ err: error }, "what is due by a schedule could not be started, trying again");
     this.#loop.takeWake(); // what wakes it does not shorten the pause
     return FAILED_PAUSE_MS;
   }

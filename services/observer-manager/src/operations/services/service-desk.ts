@@ -91,7 +91,7 @@ type Choose = (boots: KnownService[]) => KnownService | Refusal;
 const mayNot = (what: string): Refusal => ({
   kind: "problem",
   code: "not-ready",
-  detail: `It is not known yet that all managers know what ${what} is: some seconds after the first of them has started, and not while one of an older version runs`,
+  detail: `It is not known yet that all managers know ${what}. This lasts for some seconds after the first of them has started, and as long as one of an older version runs`,
 });
 const MAY_NOT_CORDON = mayNot("a cordon");
 const MAY_NOT_RELOAD = mayNot("a reload");
@@ -100,7 +100,7 @@ const CANNOT_RELOAD: Refusal = {
   kind: "problem",
   code: "service-too-old",
   detail:
-    "It does not know this order, and goes on as it is. Its next process loads the folder as it is then; on its host SIGHUP has it load the folder again, where its version knows that: a service of 0.1.0 ends by it",
+    "It does not know this order, and goes on as it is. Its next process loads the folder as it is then. On its host, SIGHUP makes it load the folder again if its version knows that; a service of 0.1.0 ends by it",
 };
 
 function chooseThatReloads(boots: KnownService[]): KnownService | Refusal {

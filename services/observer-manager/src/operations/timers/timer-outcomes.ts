@@ -35,7 +35,7 @@ function answerOf(outcome: PutOutcome): TimerPutOutcome {
     case "over":
       return { kind: "problem", code: "timer-over" };
     case "taken":
-      return { kind: "problem", code: "id-taken", detail: "It is the id of a timer of others" };
+      return { kind: "problem", code: "id-taken", detail: "This id belongs to a timer of others" };
     case "in-vain":
       return { kind: "problem", code: "invalid-body", errors: [EXPIRES_FIRST] };
     default:
@@ -64,7 +64,7 @@ export function cancelOutcomeOf(outcome: CancelOutcome): TimerCancelOutcome {
     case "Expired":
       return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}` };
     case "Waiting": // it was Firing a moment ago, and came back
-      return { kind: "problem", code: "already-fired", detail: "No queue took it just now; ask again to cancel it" };
+      return { kind: "problem", code: "already-fired", detail: "No queue has taken it so far; try again to cancel it" };
     default:
       return timer.status satisfies never;
   }

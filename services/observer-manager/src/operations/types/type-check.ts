@@ -59,7 +59,7 @@ export class TypeCheck {
     }
     if (this.#mayAdmit()) return null;
     return admissionNotKnown(
-      "it is not known yet that all managers know it: some seconds after the first of them has started, and not while one of an older version runs",
+      "it is not known yet that all managers know it. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
     );
   }
 }
@@ -103,7 +103,7 @@ const ABOUT_POOLS: ReadonlySet<Refusal["code"]> = new Set(["pool-not-served", "u
 function notServed(refusal: Refusal, pool: string, pools: LivePool[]): Refusal {
   const knownPools = pools.map((one) => one.pool);
   const others = knownPools.length > 0 ? `; pools that are served: ${knownPools.join(", ")}` : ", nor in any other";
-  return { ...refusal, detail: `No live service works in the pool "${pool}"${others}`, knownPools };
+  return { ...refusal, detail: `No living service works in the pool "${pool}"${others}`, knownPools };
 }
 
 function checkAgainst(

@@ -38,7 +38,7 @@ type Told = Required<Pick<Refusal, "detail" | "knownPools">>;
 
 function wordsOf(kind: "observers" | "tasks", { pool, type }: Where, pools: LivePool[]): Told {
   const { name, field } = WAYS[kind];
-  const detail = `No live service of the pool "${pool}" knows the ${name} "${type}"`;
+  const detail = `No living service of the pool "${pool}" knows the ${name} "${type}"`;
   const knownPools = pools.filter((one) => one[field].includes(type)).map((one) => one.pool);
   if (knownPools.length > 0) {
     const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;

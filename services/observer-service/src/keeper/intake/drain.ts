@@ -94,7 +94,7 @@ export class Drain {
     if (observers.length > 0)
       log.error(
         { event: "drained-without", observers },
-        "these observers did not stop in time; they go when they settle, or with their slot or this process",
+        "these observers did not stop in time; they end when they settle, or with their slot or this process",
       );
   }
 }

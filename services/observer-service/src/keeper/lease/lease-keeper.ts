@@ -191,7 +191,7 @@ export class LeaseKeeper {
         if (runs.endForCertain(lost.generation)) return;
         log.fatal(
           { event: "handlers-outlive-lease", observers },
-          "these observers did not stop in time; only the end of this process stops them for certain",
+          "these observers did not stop in time; only the end of this process is certain to stop them",
         );
         exit(1);
       },

@@ -88,7 +88,7 @@ export class RunTeller {
     if (!delivery.settle(settlement))
       run.log.warn(
         { event: "settled-too-late", settlement, ...traceIdsOf(run) },
-        "its message belongs to a session that is gone; the broker gives it to someone again",
+        "its message belongs to a session that is gone; the broker delivers it again",
       );
   }
 }

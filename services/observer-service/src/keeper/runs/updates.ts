@@ -134,7 +134,10 @@ export class Updates {
   #reject(run: LiveRun, { specVersion, params }: Spec, why: string | undefined): void {
     const reason = sendableText(why ?? "its type does not say why", MAX_UPDATE_REASON);
     this.#rejections.set(run, { specVersion, reason, params });
-    run.log.warn({ event: "update-rejected", specVersion, reason }, "the handler does not take what is wanted: it runs on");
+    run.log.warn(
+      { event: "update-rejected", specVersion, reason },
+      "the handler rejected the change: it keeps running as before",
+    );
     this.#tell(run, { specVersion, outcome: "rejected", reason, keeps: keptBy(run) });
   }
 

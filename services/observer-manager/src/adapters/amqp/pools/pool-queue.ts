@@ -11,12 +11,12 @@ const RETRIES = { firstMs: 1_000, maxMs: 30_000 };
 
 const NO_ANSWER: Omit<QueueTrouble, "pool"> = {
   detail: `the broker does not answer what is asked of this queue within ${ANSWER_WITHIN_MS} ms`,
-  remedy: "Look at the node that leads or holds this queue; it is tried again.",
+  remedy: "Look at the node that leads or has this queue; it is tried again.",
 };
 
 const DELETED: Omit<QueueTrouble, "pool"> = {
-  detail: "it was there, and is gone: somebody has deleted it",
-  remedy: "It is declared again in a moment, when those who consumed from it have been told.",
+  detail: "it was deleted",
+  remedy: "It is declared again in a moment, when its consumers have been told.",
 };
 /** A start that was refused comes again after a second, as long as it is. */
 const NACKED_LATELY_MS = 30_000;
@@ -224,7 +224,8 @@ export class PoolQueue {
     this.#declaredIn = undefined;
     this.#retryAtMs = performance.now() + backoffMs(RETRIES, this.#failures);
     this.#failures += 1;
-    if (isNews) log.error({ event: "queue-refused", ...this.#trouble }, "the queue of a pool cannot be had; trying again");
+    if (isNews)
+      log.error({ event: "queue-refused", ...this.#trouble }, "the queue of a pool is not available, trying again");
     return new QueueRefused(this.#trouble);
   }
 

@@ -51,7 +51,7 @@ export class PoolPublisher {
     this.#late.add(pool);
     this.#log.warn(
       { event: "tasks-not-confirmed", pool },
-      "the queue of a pool's tasks confirms nothing: it is tried by a connection aside, where it holds up no other pool",
+      "the queue of a pool's tasks confirms nothing: it is tried on a separate connection, where it does not hold up other pools",
     );
   }
 }

@@ -46,7 +46,7 @@ export class TaskQueues {
     const declared = this.#declare(session, pool);
     this.#declared.set(pool, declared);
     declared.catch((error: unknown) => {
-      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks cannot be had; trying again");
+      this.#log.warn({ pool, err: error }, "the queue of a pool's tasks is not available, trying again");
       setTimeout(() => this.#forget(pool, declared), DECLARE_AGAIN_MS).unref();
     });
     return declared;
@@ -69,7 +69,7 @@ export class TaskQueues {
     this.#toldMs.set(pool, nowMs);
     this.#log.warn(
       { event: "tasks-refused", pool, err: error },
-      "tasks could not be sent: their queue takes none; trying again",
+      "tasks could not be sent: their queue accepts none; trying again",
     );
   }
 

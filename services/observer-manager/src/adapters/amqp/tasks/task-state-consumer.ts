@@ -74,7 +74,7 @@ export class TaskStateConsumer {
     };
     const failed = (error: unknown, { length: messages }: readonly Message[]): void => {
       this.retries.failed(error);
-      this.#parts.log.warn({ err: error, messages }, "what was told of tasks could not be applied, trying again");
+      this.#parts.log.warn({ err: error, messages }, "reports about tasks could not be applied, trying again");
     };
     const giveUp = () => this.#reader.end("tasks' events could not be applied: another manager may try");
     for (const some of readTogether(deliveries)) {

@@ -119,7 +119,7 @@ function registerProbes(router: IRouter, gate: Gate, { api, metrics, access }: H
 const refuseOutside = (basePath: string) => (): never => {
   throw new HttpProblem({
     code: "not-found",
-    detail: `This manager answers below ${basePath} (BASE_PATH): a proxy before it has to pass that on`,
+    detail: `This manager answers below ${basePath} (BASE_PATH): a proxy in front of it has to keep that path`,
   });
 };
 

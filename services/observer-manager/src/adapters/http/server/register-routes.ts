@@ -20,7 +20,7 @@ import { sendEventStream } from "./server-sent-events.ts";
 const LEFT_OUT_HEADER = "Unacked-Left-Out";
 const MAX_TOLD = 10;
 /** Of one of many; whether it was done is not said by it. */
-const UNSHOWABLE: Refusal = { kind: "problem", code: "internal-error", detail: "What became of it cannot be shown" };
+const UNSHOWABLE: Refusal = { kind: "problem", code: "internal-error", detail: "The result cannot be shown" };
 
 /** A path and what it answers by method. */
 export interface RegisteredPath {

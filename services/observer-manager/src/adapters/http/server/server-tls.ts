@@ -31,7 +31,7 @@ export function createTlsServer(
     log.info({ event: "certificate-read", path: certFile }, "the certificate was read");
   };
   const complain = (err: unknown) =>
-    log.error({ event: "certificate-refused", err }, "the certificate could not be read; the one before is still shown");
+    log.error({ event: "certificate-refused", err }, "the certificate could not be read; the previous one is still used");
   try {
     return { server, stopFollowing: followFiles({ paths, take, complain }) };
   } catch (error) {

@@ -38,15 +38,15 @@ export function unavailable(fields: Record<string, string>): ReadinessCheck {
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /transaction_read_only/,
-    "Set default_transaction_read_only = off again, of the server, the database and the role (where it was set as a disk was full, make room first); or give DATABASE_URL the primary.",
+    "Set default_transaction_read_only = off again, for the server, the database and the role (if it was set because a disk was full, make room first); or let DATABASE_URL name the primary.",
   ],
   [
     /^55P03/,
-    "A migration waits for a table that another session holds (a dump, a transaction left open): let it end, or end it (xact_start in pg_stat_activity says which). The manager tries again each 5 s.",
+    "A migration waits for a table that another session holds (a dump, a transaction left open): let it end, or end it (xact_start in pg_stat_activity shows which). The manager tries again every 5 s.",
   ],
   [
     /is an old primary/,
-    "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster was made anew (pg_upgrade, a restored backup), restart the managers.",
+    "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster is a new one (pg_upgrade, a restored backup), restart the managers.",
   ],
   [
     /none of the \d+ databases is a primary/,
@@ -54,29 +54,29 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   ],
   [
     /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT/,
-    "PostgreSQL's certificate is signed by nobody whom the manager trusts: give DATABASE_TLS_CA_FILE the certificate (PEM) of who signed it.",
+    "The manager does not trust the authority that signed PostgreSQL's certificate: set DATABASE_TLS_CA_FILE to a file with the certificate (PEM) of that authority.",
   ],
   [/CERT_HAS_EXPIRED/, "Renew PostgreSQL's certificate; or correct this machine's clock."],
   [/CERT_NOT_YET_VALID/, "Correct this machine's clock, or PostgreSQL's certificate."],
   [
     /ERR_TLS_CERT_ALTNAME_INVALID/,
-    "Name the host in DATABASE_URL as its certificate does, or say which name it bears by DATABASE_TLS_SERVER_NAME.",
+    "Use the host name of the certificate in DATABASE_URL, or set DATABASE_TLS_SERVER_NAME to it.",
   ],
   [
     /does not support SSL/,
-    "Switch TLS on in PostgreSQL (ssl = on), or, in a network that you trust, take sslmode and DATABASE_TLS_… away.",
+    "Switch TLS on in PostgreSQL (ssl = on), or, in a network that you trust, remove sslmode and DATABASE_TLS_….",
   ],
   [
     /valid client certificate|certificate required|CERTIFICATE_REQUIRED/i,
-    "PostgreSQL asks for a client certificate: give DATABASE_TLS_CERT_FILE and DATABASE_TLS_KEY_FILE, signed by who its ssl_ca_file names.",
+    "PostgreSQL asks for a client certificate: set DATABASE_TLS_CERT_FILE and DATABASE_TLS_KEY_FILE, signed by an authority in its ssl_ca_file.",
   ],
   [
     /alert (unknown ca|bad certificate|certificate expired|certificate unknown)|ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_)/i,
-    "PostgreSQL refuses the client certificate: it has to be valid, and signed by who its ssl_ca_file names.",
+    "PostgreSQL refuses the client certificate: it has to be valid, and signed by an authority in its ssl_ca_file.",
   ],
   [
     /no pg_hba.conf entry.*no encryption/,
-    "PostgreSQL takes encrypted connections alone: add ?sslmode=verify-full to DATABASE_URL.",
+    "PostgreSQL accepts only encrypted connections: add ?sslmode=verify-full to DATABASE_URL.",
   ],
 ];
 

@@ -101,7 +101,7 @@ const NOT_MADE_YET = /^42(P01|703|883)$/;
 export function describeBeforeBooks(error: unknown): DatabaseErrorDescription {
   const described = describeDatabaseError(error);
   if (!NOT_MADE_YET.test(sqlStateOf(error) ?? "")) return described;
-  return { ...described, unavailable: true, detail: "This manager is bringing the tables up to date, and begins then" };
+  return { ...described, unavailable: true, detail: "This manager is migrating the tables, and is ready after that" };
 }
 
 /** The SQLSTATE of an error that PostgreSQL itself answered with. */

@@ -183,7 +183,7 @@ export class Primary {
     const databases = primaries.map(({ address, timeline }) => `${placeOf(address.url)} (timeline ${timeline})`);
     this.#log.warn(
       { event: "several-primaries", databases },
-      "several databases can be written to: the one with the latest timeline is taken; end the others, or make standbys of them",
+      "several databases accept writes: the one with the latest timeline is used; stop the others, or make them standbys",
     );
   }
 

@@ -19,5 +19,8 @@ export async function warnOfSchemaCreators(dataSource: DataSource, log: Log): Pr
   if (first === undefined) return;
   const creators = rows.map(({ name }) => name);
   const remedy = `As its owner: REVOKE CREATE ON SCHEMA ${first.schema} FROM ${creators.join(", ")}; the managers' role has to keep the right (GRANT CREATE ON SCHEMA)`;
-  log.warn({ event: "schema-shared", creators, remedy }, "others may create functions in the schema of the books");
+  log.warn(
+    { event: "schema-shared", creators, remedy },
+    "other database roles may create functions in the schema of the books",
+  );
 }

@@ -37,9 +37,9 @@ export function takenBackByFlaps({ queueBroker }: Facts): Warning[] {
     {
       code: "broker-takes-back",
       subject: "broker",
-      message: `RabbitMQ ${queueBroker.brokerVersion} gives a quorum queue's jobs to others the moment that its nodes lose each other: with cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
+      message: `RabbitMQ ${queueBroker.brokerVersion} gives the jobs of a quorum queue to others as soon as its nodes lose each other. With cluster_partition_handling = ignore an observer may then run twice until a node is restarted.`,
       remedy:
-        "Upgrade to RabbitMQ 4.3 or later, which waits a minute. Until then, on a cluster: cluster_partition_handling = pause_minority on every node. A single node has no such moments; there WORK_QUEUE_TYPE=classic is as good.",
+        "Upgrade to RabbitMQ 4.3 or later, which waits a minute. Until then, on a cluster: cluster_partition_handling = pause_minority on every node. A single node does not have this problem; there WORK_QUEUE_TYPE=classic is as good.",
     },
   ];
 }

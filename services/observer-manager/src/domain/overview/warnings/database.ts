@@ -15,15 +15,15 @@ export function booksBlocked({ openForS, waiting, ...by }: BooksBlocker): Warnin
     code: "books-blocked",
     subject: `pid ${by.pid}`,
     message: `${session(by)} has had a transaction open for ${Math.floor(openForS)} s, and holds locks that ${wait} wait for. ${meanwhile}`,
-    remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Nobody but the managers writes these tables; idle_in_transaction_session_timeout ends what somebody has forgotten.`,
+    remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Only the managers should write to these tables; idle_in_transaction_session_timeout ends forgotten transactions.`,
   };
 }
 
 export const longSnapshot = ({ openForS, ...by }: LongSnapshot): Warning => ({
   code: "long-snapshot",
   subject: `pid ${by.pid}`,
-  message: `${session(by)} has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cleans nothing up that tasks and timers leave behind, and each look at what waits takes longer.`,
-  remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end what somebody has forgotten.`,
+  message: `${session(by)} has had a transaction open for ${Math.floor(openForS / 60)} min: until it ends PostgreSQL cannot clean up what tasks and timers leave behind, and each look at what waits takes longer.`,
+  remedy: `Let it end, or end it: SELECT pg_terminate_backend(${by.pid}). Back up with pg_basebackup, or from a standby; and let idle_in_transaction_session_timeout end forgotten transactions.`,
 });
 
 const session = ({ pid, user, application }: DatabaseSession): string =>

@@ -9,7 +9,7 @@ export function queueRefused({ pool, detail, remedy }: QueueTrouble, { pools }: 
   return {
     code: "queue-refused",
     subject: pool,
-    message: `The queue of pool ${pool} cannot be had: ${detail}.${waiting}`,
+    message: `The queue of pool ${pool} is not available: ${detail}.${waiting}`,
     remedy,
   };
 }
@@ -30,8 +30,8 @@ export function poolWarnings({ pool, services, draining, free, occupied, workers
       {
         code: "all-draining",
         subject: pool,
-        message: `Every service of pool ${pool} drains or is cordoned, and nobody takes its work${waiting <= 0 ? "" : `: ${counted(waiting)} ${waiting === 1 ? "waits" : "wait"}`}.`,
-        remedy: `Let one take work again (unacked uncordon NAME), end a drained service's process so that a new one is started, or start another with POOL=${pool}.`,
+        message: `Every service of pool ${pool} drains or is cordoned, and none takes its work${waiting <= 0 ? "" : `: ${counted(waiting)} ${waiting === 1 ? "waits" : "wait"}`}.`,
+        remedy: `Let one take work again (unacked uncordon NAME), restart a drained service's process, or start another with POOL=${pool}.`,
       },
     ];
   if (services === 0 || free > 0) return [];
@@ -69,7 +69,7 @@ export function typeNotServed({ kind, pool, type, count, isExact, resting, elsew
     code: "type-not-served",
     subject: type,
     message: `${all} of type ${type} ${wait} in pool ${pool}: ${has}${others}`,
-    remedy: `${none ? "Start" : "Let one take work again (unacked uncordon NAME), or start"} ${start} whose folder has the type, or mend its file and unacked reload NAME; or ${instead.replace("TYPE", type)}.`,
+    remedy: `${none ? "Start" : "Let one take work again (unacked uncordon NAME), or start"} ${start} whose folder has the type, or correct its file and unacked reload NAME; or ${instead.replace("TYPE", type)}.`,
   };
 }
 
@@ -83,11 +83,11 @@ export const poolUneven = ({ pool, why, moves }: UnevenPool): Warning => ({
 export const queueUnwanted = ({ pool, ready, consumers }: UnwantedQueue): Warning => ({
   code: "queue-unwanted",
   subject: pool,
-  message: `Nobody wants pool ${pool}, and its queue is kept: ${ready} ${ready === 1 ? "message waits" : "messages wait"} in it, and it has ${consumers} ${consumers === 1 ? "consumer" : "consumers"}.`,
+  message: `No service and no observer belongs to pool ${pool} any more, but its queue is kept: ${ready} ${ready === 1 ? "message waits" : "messages wait"} in it, and it has ${consumers} ${consumers === 1 ? "consumer" : "consumers"}.`,
   remedy:
     consumers > 0
-      ? "End what consumes it: no service that these books know. The queue goes by itself then."
-      : `Its messages are more than the books can explain: start a service with POOL=${pool}, which refuses what is not wanted and makes the rest known; or delete the queue.`,
+      ? "End its consumers: they are not services that the manager knows. The queue is then removed by itself."
+      : `It has more messages than the manager can explain. Start a service with POOL=${pool}: it refuses what is not wanted, and reports the rest. Or delete the queue.`,
 });
 
 export const isFragile = ({ services, draining, survivesLargestService }: PoolStats): boolean =>

@@ -23,7 +23,7 @@ export function brokenFiles({ services }: Facts): Warning[] {
     subject: file.file,
     message: `${placeText(file)} on ${names.join(", ")}: ${file.problem}.`,
     remedy:
-      "Mend it, and let them load it: unacked reload NAME. Only its types are missing there; GET /api/v1/types shows the lines.",
+      "Correct it, and let them load it: unacked reload NAME. Only its types are missing there; GET /api/v1/types shows the lines.",
   }));
 }
 
@@ -47,8 +47,8 @@ export function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Fac
     {
       code: "slots-die",
       subject: name,
-      message: `Slots of ${name} ended ${slotDeathsLately} times in 10 minutes, and observers begin again by it.${last}`,
-      remedy: `${remedy} GET /api/v1/services tells each.`,
+      message: `Slots of ${name} ended ${slotDeathsLately} times in 10 minutes, and each time observers began again.${last}`,
+      remedy: `${remedy} GET /api/v1/services shows each end.`,
     },
   ];
 }
@@ -61,15 +61,15 @@ function whoDid({ culprit, culpritTask }: SlotDeathView): string[] {
 export const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warning => ({
   code: "service-suspect",
   subject: name,
-  message: `${name} has been silent since ${lastSeenAt}, and its connection still stands.`,
-  remedy: "Look at its host: a frozen process or a cut network. Its observers move when the broker gives up on it.",
+  message: `${name} has been silent since ${lastSeenAt}, but its connection is still open.`,
+  remedy: "Look at its host: a frozen process or a cut network. Its observers move when the broker closes the connection.",
 });
 
 export const serviceGone = ({ name, pool, host, goneAt }: GoneService): Warning => ({
   code: "service-gone",
   subject: name,
-  message: `${name} of pool ${pool}, on ${host}, went without a word at ${goneAt.toISOString()}: its process was killed, or its host or network failed. What it had was given to others.`,
-  remedy: `Nobody has started it again under this name. If another has taken its place nothing is to be done; else look at its last log lines and at its host. This is said for 10 minutes.`,
+  message: `${name} of pool ${pool}, on ${host}, ended without notice at ${goneAt.toISOString()}: its process was killed, or its host or network failed. What it ran was given to others.`,
+  remedy: `It was not started again under this name. If another has taken its place there is nothing to do; otherwise look at its last log lines and at its host. This warning stays for 10 minutes.`,
 });
 
 export function sameNames({ services }: Facts): Warning[] {
@@ -78,7 +78,7 @@ export function sameNames({ services }: Facts): Warning[] {
   return twice.map((name) => ({
     code: "same-service-name",
     subject: name,
-    message: `Two living services call themselves ${name}.`,
-    remedy: "Give each its own SERVICE_NAME. Both work; only people cannot tell them apart.",
+    message: `Two living services have the name ${name}.`,
+    remedy: "Give each its own SERVICE_NAME. Both work, but people cannot tell them apart.",
   }));
 }

@@ -97,7 +97,7 @@ export function refusalOf(
   const errors = known.problemsOf(type, params, checks);
   if (errors !== undefined) return errors.length === 0 ? undefined : { kind: "problem", code: "invalid-body", errors };
   if (outside.includes(type)) return undefined;
-  const detail = `No live service of the pool "${pool}" knows the task type "${type}"`;
+  const detail = `No living service of the pool "${pool}" knows the task type "${type}"`;
   return { kind: "problem", code: "unknown-type", detail, knownTypes: known.names };
 }
 

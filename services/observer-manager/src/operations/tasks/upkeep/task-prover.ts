@@ -138,7 +138,10 @@ export class TaskProver {
     const nowMs = performance.now();
     for (const pool of pools) {
       this.#behind.set(pool, nowMs);
-      this.#parts.log.warn({ event: "task-news-lost", pool }, "something that services told of tasks is not in the books");
+      this.#parts.log.warn(
+        { event: "task-news-lost", pool },
+        "something that services reported about tasks is not in the books",
+      );
     }
   }
 
@@ -164,7 +167,7 @@ export class TaskProver {
   }
 
   #failed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "whether tasks are lost could not be found out; it is tried again");
+    this.#parts.log.warn({ err: error }, "could not find out whether tasks are lost, trying again");
     return EVERY_MS;
   }
 

@@ -102,14 +102,14 @@ export class Blame {
       for (const group of verdict.groups) this.#keepApart(group);
       this.#log.warn(
         { event: "slot-suspects", suspects: observers.length, roundsLeft: verdict.groups[0].roundsLeft },
-        "nobody can be named for the end of a slot: its handlers are split over two, to find out",
+        "it is not known which handler ended a slot: its handlers are split over two, to find out",
       );
     }
     if (verdict.kind === "given-up") {
       for (const observer of verdict.observers) this.#groups.delete(observer);
       this.#log.error(
         { event: "slot-search-given-up", suspects: observers.length },
-        "it was not found out who ends slots: the search stops",
+        "it could not be found out which handler ends slots: the search stops",
       );
     }
     return verdict;

@@ -37,7 +37,7 @@ export class AttemptMessages {
       const fields = { event: "observer-file-error", slot: slot.process.pid, file, times, error };
       return log.error(
         fields,
-        "a file of observers throws by itself, in no observer's run: none is to blame, and none fails",
+        "a file of observers threw an error outside of any run: no observer is blamed, and none fails",
       );
     }
     const placed = placement.find(slot, message.attempt);
@@ -54,7 +54,7 @@ export class AttemptMessages {
         return host.onNotBegun(run);
       case "fenced":
         if (placed.cause !== undefined) return; // it is told to end already, with a limit
-        run.log.warn({ event: "run-fenced-by-slot" }, "its slot took the lease for over: it begins again");
+        run.log.warn({ event: "run-fenced-by-slot" }, "its slot regarded the lease as over: it begins again");
         return host.onMoved(run, { detail: FENCED_BY_SLOT });
       case "settled":
         over(slot, placed);
@@ -84,7 +84,7 @@ export class AttemptMessages {
       case "lines-dropped":
         return run.log.warn(
           { event: "lines-dropped", lines: message.lines },
-          "it logs faster than its lines can be written: these were dropped",
+          "it logs faster than its lines can be written: some were dropped",
         );
       default:
         return message satisfies never;

@@ -49,7 +49,7 @@ export class SlotEnds {
     const placed = placement.in(slot).find(({ run }) => run.runId === runId);
     const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, stack };
     if (placed === undefined)
-      log.error({ ...fields, runId }, "a run that has ended has left behind what blocks its slot: all in it begin again");
+      log.error({ ...fields, runId }, "something that an ended run left behind blocks its slot: all runs in it begin again");
     else
       placed.run.log.error(
         fields,
@@ -69,10 +69,10 @@ export class SlotEnds {
     if (!isUsed) blame.noteByItself("blocked");
     const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, file, stack };
     if (file === undefined && !blame.happensByItself("blocked")) {
-      log.error(fields, "a slot's event loop does not turn, and it cannot be told for whom: its handlers are suspects");
+      log.error(fields, "a slot's event loop is blocked, and it is not known by which handler: all of them are suspects");
       return slot.process.kill();
     }
-    log.error(fields, "a slot's event loop does not turn, in no observer's run: all in it begin again");
+    log.error(fields, "a slot's event loop is blocked, but not by a run of an observer: all runs in it begin again");
     const who = file ?? "what files of observers do by themselves";
     const message = `${who} has blocked the event loop of its slot for ${Math.round(forMs)} ms, in no observer's run`;
     const error = { name: "FileBlocksError", message, stack: stack && ownFrames(stack) };

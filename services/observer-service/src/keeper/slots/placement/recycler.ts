@@ -83,7 +83,7 @@ export class Recycler {
     for (const { run } of placed) types[run.start.type] = (types[run.start.type] ?? 0) + 1;
     this.#parts.history.noteRecycled(types);
     const fields = { event: "slot-recycled", slot: slot.process.pid, ...over, handlers: placed.length, types };
-    this.#parts.log.warn(fields, "a slot takes more memory than it may: its handlers begin again in another one");
+    this.#parts.log.warn(fields, "a slot uses more memory than allowed: its handlers begin again in another one");
   }
 }
 

@@ -93,8 +93,8 @@ export class SlotFolder {
     this.#log.error(
       { event: "slot-ended-by-file", slot: process.pid, file: loading.file, why, isLeftOut },
       isLeftOut
-        ? "a file ends each slot that loads it: new slots do without it until it is changed, the folder is loaded again, or ten minutes have passed"
-        : "a slot has ended while it loaded a file: the next ones load that before all others, to find out whose doing it is",
+        ? "a file ends each slot that loads it: new slots leave it out until it is changed, the folder is loaded again, or ten minutes have passed"
+        : "a slot ended while it loaded a file: the next slots load that file first, to find out whether it is the cause",
     );
     return { file: loading.file, isLeftOut };
   }
@@ -111,7 +111,7 @@ export class SlotFolder {
     this.#isToldOfMemory = true;
     this.#log.warn(
       { event: "files-take-memory", bytes, limitBytes },
-      "what the files load takes nearly all, or more, of what a slot may take, before any observer runs: give slots more (SLOT_MEMORY_MB), or have the files load less",
+      "the loaded files alone use nearly all the memory that a slot may use, or more: raise SLOT_MEMORY_MB, or load less",
     );
   }
 }

@@ -53,12 +53,15 @@ export class SlotLauncher {
       onStuck: (word) => onStuck(slot, word),
       onBroken: (why) => {
         slot.lastWord = { name: "SlotWireError", message: `the slot's pipe to its service was tampered with: ${why}` };
-        this.#log.error({ event: "slot-broken", slot: process.pid, why }, "a slot sends what it should not: it is ended");
+        this.#log.error(
+          { event: "slot-broken", slot: process.pid, why },
+          "a slot sent something that it must not: it is ended",
+        );
       },
       onPipeHeld: () =>
         this.#log.warn(
           { event: "slot-pipe-held", slot: process.pid },
-          "something that an observer has started outlives its slot, and holds its pipe: it is not waited for",
+          "a process that an observer started outlives its slot and keeps its pipe open: it is not waited for",
         ),
       onGone: (end) => {
         this.#sweeper.forget(process.pid);

@@ -37,7 +37,7 @@ export class SlotPauses {
     this.#isShort = true;
     this.#log.error(
       { event: "slot-not-started", why, nextInMs: this.#pauseMs },
-      "a slot could not be started, as this machine has no more for it: it is tried again after a pause that doubles each time",
+      "a slot could not be started because this machine has no resources left for it: it is tried again after a pause that doubles each time",
     );
     this.#later(() => {
       this.#isShort = false;

@@ -270,7 +270,7 @@ export class SlotSupply {
     if (this.#isClosed) return;
     if (this.#look.isBy(slot)) return this.#look.answer({ problem });
     if (this.#opening !== undefined) return this.#giveUp(problem);
-    this.#log.error({ event: "slot-not-loaded", problem }, "a new slot has nothing to run");
+    this.#log.error({ event: "slot-not-loaded", problem }, "a new slot could not load anything to run");
     slot.process.kill();
   }
 

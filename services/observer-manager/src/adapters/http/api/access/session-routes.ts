@@ -48,8 +48,8 @@ const signIn = (desk: SignInDesk, needs: () => Record<string, Role>) =>
 const TOO_LONG: Refusal = {
   kind: "problem",
   code: "invalid-body",
-  detail: "The token is genuine, but longer than a browser keeps in a cookie",
-  errors: [{ pointer: "/token", message: `at most ${MAX_SESSION_TOKEN_LENGTH} characters make a session` }],
+  detail: "The token is valid, but too long for a browser's cookie",
+  errors: [{ pointer: "/token", message: `at most ${MAX_SESSION_TOKEN_LENGTH} characters are allowed for a session` }],
 };
 
 const signOut = () =>

@@ -19,12 +19,12 @@ const CASES: Partial<Record<ProblemCode, Omit<Refusal, "kind" | "code">>> = {
   unauthorized: { detail: "The token is not known" },
   forbidden: { detail: "It needs the role operator, and anna is viewer", neededRole: "operator" },
   "unknown-type": {
-    detail: 'No live service of the pool "default" knows the type "orders"; known in pool mine: send pool "mine"',
+    detail: 'No living service of the pool "default" knows the type "orders"; known in pool mine: send pool "mine"',
     knownTypes: ["http-poll", "ticker"],
     knownPools: ["mine"],
   },
   "pool-not-served": {
-    detail: 'No live service works in the pool "defualt"; pools that are served: default, mine',
+    detail: 'No living service works in the pool "defualt"; pools that are served: default, mine',
     knownPools: ["default", "mine"],
   },
   "no-free-worker": { detail: 'No service of the pool "default" that knows the type "ticker" has a free worker' },

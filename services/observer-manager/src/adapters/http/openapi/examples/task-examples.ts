@@ -109,7 +109,7 @@ export const TASK_WITH_CHILDREN = {
       id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f43",
       type: "resise",
       code: "unknown-type",
-      detail: 'No live service of the pool "default" knows the task type "resise"',
+      detail: 'No living service of the pool "default" knows the task type "resise"',
     },
   ],
 } satisfies TaskView;

@@ -84,7 +84,7 @@ const NEXT_LEASE =
 
 const TOO_MANY_LEASES = {
   name: "LeasesOverError",
-  message: `${MAX_CRASHES} times who had it was gone before its end: its lease ran out, or its service ended; it is given to nobody else`,
+  message: `${MAX_CRASHES} times the worker that had it was gone before its end: its lease ran out, or its service ended. It is not given to another`,
 };
 
 /** There is always one: without a task where none was claimed. */
