@@ -1,13 +1,16 @@
 import { PutSchedule } from "@unacked/contracts";
 import { EntityManager } from "typeorm";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { PostgresLevelStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-level-store.ts";
 import { PostgresScheduleStore } from "../../services/observer-manager/src/adapters/postgres/schedules/postgres-schedule-store.ts";
 import { PostgresScheduleFiringStore } from "../../services/observer-manager/src/adapters/postgres/schedules/schedule-firing-store.ts";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { type Definition, definitionOf } from "../../services/observer-manager/src/domain/schedules/definition.ts";
 import { decideDue, taskOf } from "../../services/observer-manager/src/operations/schedules/firing.ts";
+import { LevelSetter } from "../../services/observer-manager/src/operations/schedules/level-setter.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
-import { SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
+import { eventually } from "../support/eventually.ts";
+import { keptLog, putObserver, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
 
 /* A schedule that caught up a thousand times with long params took a manager all of its memory, and then the next one. */
 
@@ -53,14 +56,18 @@ test("Of schedules with long params that are due at once 16 MiB are read, and th
   expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(TIMES);
 });
 
-test("What a schedule with long params catches up is created by statements of 16 MiB, and all of it", async () => {
-  const desk = new ScheduleDesk({
+const nothing = (): void => undefined;
+const openDesk = (): ScheduleDesk =>
+  new ScheduleDesk({
     store: new PostgresScheduleStore(books.dataSource),
     types: new PostgresTaskStore(books.dataSource),
-    wake: () => undefined,
-    wakeTasks: () => undefined,
-    cancelled: () => undefined,
+    wake: nothing,
+    wakeTasks: nothing,
+    cancelled: nothing,
   });
+
+test("What a schedule with long params catches up is created by statements of 16 MiB, and all of it", async () => {
+  const desk = openDesk();
   const task = { type: "t", params: { text: "x".repeat(CHARS) } };
   await desk.putSchedule("s", eachMinute({ catchUp: "all", overlap: "allow", task }), SOMEBODY);
   await shiftClock(books, 60 * TIMES);
@@ -75,4 +82,27 @@ test("What a schedule with long params catches up is created by statements of 16
   expect(new Set(started.map(({ id }: { id: string }) => id))).toEqual(new Set(tasks.map(({ id }: { id: string }) => id)));
   const charsOf = (parameters: unknown): number => JSON.stringify(parameters ?? []).length;
   expect(Math.max(...query.mock.calls.map(([, parameters]) => charsOf(parameters)))).toBeLessThan(17_000_000);
+});
+
+test("A schedule brings many observers with long params to what it wants, and reads these of few", async () => {
+  const params = { text: "x".repeat(CHARS) };
+  for (let i = 0; i < TIMES; i++) await putObserver(books.dataSource, { status: "Paused", params });
+  const hours = [{ from: "00:00", to: "24:00" }];
+  await openDesk().putSchedule("s", PutSchedule.parse({ hours, observers: { filter: { pool: "default" } } }), SOMEBODY);
+  const query = vi.spyOn(EntityManager.prototype, "query");
+  onTestFinished(() => query.mockRestore());
+  const setter = new LevelSetter({
+    store: new PostgresLevelStore(books.dataSource),
+    mayWant: () => true,
+    committed: nothing,
+    tally: { decided: nothing },
+    log: keptLog(),
+  });
+  onTestFinished(() => setter.stop());
+  setter.start();
+  const resumed = "SELECT FROM observers WHERE status = 'Created'";
+  await eventually(async () => expect(await books.dataSource.query(resumed)).toHaveLength(TIMES));
+  await setter.stop();
+  const sizes = query.mock.settledResults.map(({ value }) => JSON.stringify(value ?? null).length);
+  expect(Math.max(...sizes)).toBeLessThan(17_000_000);
 });

@@ -6,9 +6,10 @@ import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/
 import { LevelSetter } from "../../services/observer-manager/src/operations/schedules/level-setter.ts";
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
+import { keptLog, putObserver, putRunning, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 
-const books = useBooks("schedules, audit");
+const books = useBooks("schedules, observers, audit");
 const nothing = () => undefined;
 let setter: LevelSetter | undefined;
 afterEach(async () => {
@@ -37,11 +38,11 @@ const damage = (id: string, path: string, value: unknown) =>
     JSON.stringify(value),
   ]);
 
-function keep(): void {
+function keep(committed: () => void = nothing): void {
   setter = new LevelSetter({
     store: new PostgresLevelStore(books.dataSource),
     mayWant: () => true,
-    committed: nothing,
+    committed,
     tally: { decided: nothing },
     log: keptLog(),
   });
@@ -81,4 +82,49 @@ it("A clock that was ahead over a change and is set back leaves them as the cloc
   await shift(0);
   await untilWanted("running");
   expect((await desk().findSchedule("hours"))?.nextAt).toBe(before?.nextAt);
+});
+
+const always = [{ from: "00:00", to: "24:00" }];
+
+it.each([
+  ["alone", 0],
+  ["beside one that ran", 1],
+])("What is paused already is not told as changed, %s", async (_, running) => {
+  const names = ["was-paused", "ran"];
+  await putObserver(books.dataSource, { name: "was-paused", status: "Paused" });
+  for (let i = 0; i < running; i++) await putRunning(books.dataSource, { name: "ran" });
+  const observers = { names, wanted: "paused" };
+  await desk().putSchedule("hours", PutSchedule.parse({ hours: always, observers }), SOMEBODY);
+  let committed = 0;
+  keep(() => void committed++);
+  const brought = "SELECT FROM schedule_observers";
+  await eventually(async () => expect(await books.dataSource.query(brought)).toHaveLength(1 + running));
+  await setter?.stop();
+  expect(await books.dataSource.query("SELECT changed FROM occurrences")).toEqual([{ changed: running }]);
+  expect(committed).toBe(running);
+});
+
+it("What matches no more once it is locked is left as it is, and asked when it matches again", async () => {
+  const id = await putRunning(books.dataSource, { labels: { team: "web" } });
+  const observers = { filter: { labels: { team: "web" } }, wanted: "paused" };
+  await desk().putSchedule("hours", PutSchedule.parse({ hours: always, observers }), SOMEBODY);
+  const relabel = "UPDATE observers SET labels = $2 WHERE id = $1";
+  const other = books.dataSource.createQueryRunner();
+  await other.startTransaction();
+  try {
+    await other.query(relabel, [id, { team: "other" }]);
+    keep();
+    await untilWait(books.dataSource, 1);
+    await other.commitTransaction();
+  } finally {
+    if (other.isTransactionActive) await other.rollbackTransaction();
+    await other.release();
+  }
+  await setter?.stop();
+  const pending = async () => books.dataSource.query("SELECT pending FROM observers");
+  expect(await pending()).toEqual([{ pending: null }]);
+
+  await books.dataSource.query(relabel, [id, { team: "web" }]);
+  await shift(0.01); // beyond the next look
+  await eventually(async () => expect(await pending()).toEqual([{ pending: "pause" }]));
 });

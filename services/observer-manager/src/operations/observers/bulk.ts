@@ -124,11 +124,15 @@ export interface SomeChange {
   action: Action | null;
 }
 
+export interface SomeChanged {
+  accepted: ObserverId[];
+  refused: { id: ObserverId; code: ProblemCode }[];
+  /** So many of those accepted were not so already. */
+  changed: number;
+}
+
 /** Asks the same of those of these that match still, and writes what came of it. Who is accepted stands so in the books, with its command. */
-export async function changeSome(
-  tx: BooksTransaction,
-  { ids, filter, change, action }: SomeChange,
-): Promise<{ accepted: ObserverId[]; refused: { id: ObserverId; code: ProblemCode }[] }> {
+export async function changeSome(tx: BooksTransaction, { ids, filter, change, action }: SomeChange): Promise<SomeChanged> {
   const books = await tx.loadMatching(ids, filter);
   books.traceContext = action?.by.traceContext;
   const room = mustFindWorker(change) ? await roomFor(tx, books) : ROOM_FOR_ALL;
@@ -144,7 +148,7 @@ export async function changeSome(
   }
   if (action && accepted.length > 0) await tx.write(books);
   if (action && changed.length > 0) await tx.recordActions([await doneToMany(tx, action, changed)]);
-  return { accepted, refused };
+  return { accepted, refused, changed: changed.length };
 }
 
 export function actionOf(

@@ -1,9 +1,9 @@
-import type { ObserverId, Wanted } from "@unacked/contracts";
+import type { ObserverId, ScheduledObservers, Wanted } from "@unacked/contracts";
 import { type Level, levelNow } from "../../domain/schedules/level.ts";
 import { newAction } from "../access/audit.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilDue } from "../loop.ts";
-import { changeObservers } from "../observers/observer-change.ts";
+import { changeSome } from "../observers/bulk.ts";
 import type { ScheduleTally } from "../tally.ts";
 import type { LevelStore, LevelTransaction } from "./level-store.ts";
 import { scheduleActor } from "./schedule-actor.ts";
@@ -79,19 +79,10 @@ export class LevelSetter {
     const decided = await tx.write(level, decisionOf(state, level, nowMs, againMs));
     for (const { status } of decided.occurrences) this.#parts.tally.decided(status, undefined);
     if (ids.length === 0) return 0;
-    const changed = await this.#change(state.id, level, ids, tx);
-    await tx.brought(ids, level.sinceMs);
+    const { asked, changed } = await change(tx, { id: state.id, level, ids, observers: definition.observers });
+    await tx.brought(asked, level.sinceMs);
     if (changed > 0) await tx.count(level.sinceMs, changed);
     return changed;
-  }
-
-  /** Those that are over, or about to be, are left alone: they are asked once, like the others. */
-  async #change(id: string, { wanted }: Level, ids: ObserverId[], tx: LevelTransaction): Promise<number> {
-    const input = wanted === "running" ? "resume" : "pause";
-    const refs = ids.map((observer) => ({ kind: "id", id: observer }) as const);
-    const action = newAction(`observer.${input}`, scheduleActor(id));
-    const outcomes = await changeObservers(tx.books, refs, input, action);
-    return outcomes.filter(({ kind }) => kind === "accepted").length;
   }
 
   #failed(error: unknown): number {
@@ -99,6 +90,24 @@ export class LevelSetter {
     this.#loop.takeWake();
     return FAILED_PAUSE_MS;
   }
+}
+
+/**
+ * Those that are over, or about to be, are left alone: they are asked once, like the others. Whoever is resumed and finds no worker waits for one.
+ * @returns who matched still, and how many of them were not so already
+ */
+async function change(
+  tx: LevelTransaction,
+  { id, level, ids, observers }: { id: string; level: Level; ids: ObserverId[]; observers: ScheduledObservers },
+): Promise<{ asked: ObserverId[]; changed: number }> {
+  const kind = level.wanted === "running" ? "resume" : "pause";
+  const { accepted, refused, changed } = await changeSome(tx.books, {
+    ids,
+    filter: observers.filter ?? {},
+    change: { kind, force: false, whenFull: "queue", dryRun: false },
+    action: newAction(`observer.${kind}`, scheduleActor(id)),
+  });
+  return { asked: [...accepted, ...refused.map(({ id: observer }) => observer)], changed };
 }
 
 function decisionOf({ id, version }: ScheduleState, level: Level, nowMs: number, againMs: number): ScheduleDecision {
