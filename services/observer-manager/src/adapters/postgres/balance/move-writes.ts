@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
+import { IN_THE_FUTURE } from "../statements/time-ago.ts";
 
 /** So long nobody is moved again by a rebalance. */
 const STAYS = "interval '10 minutes'";
@@ -27,7 +28,7 @@ const MOVE = `
 const LOCK_SOME = `
   SELECT o.id FROM observers o JOIN runs r ON r.id = o.current_run_id
   WHERE ${MOVABLE} AND o.current_service_id = $1 AND o.type = $2
-    AND NOT EXISTS (SELECT FROM moves m WHERE m.observer_id = o.id AND m.asked_at > now() - ${STAYS})
+    AND NOT EXISTS (SELECT FROM moves m WHERE m.observer_id = o.id AND m.asked_at > now() - ${STAYS} AND NOT m.asked_at ${IN_THE_FUTURE})
   ORDER BY r.started_at DESC, o.id LIMIT $3 FOR UPDATE OF o SKIP LOCKED`;
 
 /** Index: observers_pkey. */

@@ -9,6 +9,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { findObserver } from "../observers/observer-reads.ts";
 import { lockPool } from "../pools/pool-lock.ts";
 import { Looks } from "../statements/looks.ts";
+import { AGO_MS } from "../statements/time-ago.ts";
 import { letStepAside, lockOne, moveOne, moveSome } from "./move-writes.ts";
 import { readStandings } from "./pool-standings.ts";
 
@@ -20,13 +21,15 @@ const KEPT = 20;
 const COLUMNS = `
   id, pool, asked_by AS by, why, begun_at AS "begunAt", planned, moved, waits, ended_at AS "endedAt", outcome,
   coalesce(extract(epoch FROM now() - waits_since) * 1000, 0)::float8 AS "waitsForMs",
-  coalesce(extract(epoch FROM now() - ended_at) * 1000, 0)::float8 AS "endedAgoMs"`;
+  coalesce(${AGO_MS("ended_at")}, 0) AS "endedAgoMs"`;
 
 /** Index: rebalances_of_pool. */
 const LAST = `SELECT ${COLUMNS} FROM rebalances WHERE pool = $1 ORDER BY ended_at IS NOT NULL, begun_at DESC LIMIT 1`;
 
+/** The last of its pool, also where the clock has been set back since the one before. Index: rebalances_of_pool. */
 const BEGIN = `
-  INSERT INTO rebalances (id, pool, asked_by, why, planned) VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO rebalances (id, pool, asked_by, why, planned, begun_at)
+  VALUES ($1, $2, $3, $4, $5, greatest(now(), (SELECT max(begun_at) FROM rebalances WHERE pool = $2) + interval '1 millisecond'))
   ON CONFLICT (pool) WHERE ended_at IS NULL DO NOTHING RETURNING id`;
 
 /** Index: rebalances_of_pool. */
@@ -41,19 +44,23 @@ const FORGET_MOVES = `
 const CANCEL =
   "UPDATE rebalances SET ended_at = now(), outcome = 'cancelled', waits = NULL WHERE pool = $1 AND ended_at IS NULL";
 
+/** Each step is within seconds: one that is due later was planned by a clock that has been set back since. */
+const IS_DUE = "ended_at IS NULL AND (step_at <= now() OR step_at > now() + interval '2 minutes')";
+
 /** Index: rebalances_one_under_way. A handful of rows. */
 const DUE = `
-  SELECT ${COLUMNS} FROM rebalances WHERE ended_at IS NULL AND step_at <= now() ORDER BY step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT ${COLUMNS} FROM rebalances WHERE ${IS_DUE} ORDER BY step_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 /** Index: rebalances_one_under_way. */
-const IS_ANY_DUE = "SELECT EXISTS (SELECT FROM rebalances WHERE ended_at IS NULL AND step_at <= now())";
+const IS_ANY_DUE = `SELECT EXISTS (SELECT FROM rebalances WHERE ${IS_DUE})`;
 
 const MOVED = `
   UPDATE rebalances SET moved = moved + $2, planned = moved + $3, waits = NULL, waits_since = NULL,
     step_at = now() + $4 * interval '1 millisecond' WHERE id = $1`;
 
+/** Since when it waits is not later than now: it would wait for hours after the clock was set back. */
 const WAIT = `
-  UPDATE rebalances SET waits = $2, waits_since = coalesce(waits_since, now()), step_at = now() + $3 * interval '1 millisecond'
+  UPDATE rebalances SET waits = $2, waits_since = least(waits_since, now()), step_at = now() + $3 * interval '1 millisecond'
   WHERE id = $1`;
 
 const END = "UPDATE rebalances SET ended_at = now(), outcome = $2, waits = $3 WHERE id = $1";
