@@ -43,6 +43,7 @@ async function rebalance(session: Session, pool: string, options: RebalanceOptio
   const last = wait && !dryRun ? await untilEven(session, asked, timeoutMs) : asked;
   io.out(options.output === "json" ? `${jsonText(last, 2)}\n` : balanceText(last, { dryRun }));
   if (wait && isUnderWay(asked) && last.rebalance?.outcome !== "even") throw endedOtherwise(last);
+  if (wait && !dryRun && !cancel && !isUnderWay(asked) && asked.uneven !== null) throw notBegun(asked);
 }
 
 function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Promise<BalanceView> {
@@ -68,6 +69,10 @@ const movedOf = ({ rebalance }: BalanceView): string => `${rebalance?.moved ?? 0
 /** Cancelled by somebody, or stalled: that it was waited for does not make it even. */
 const endedOtherwise = ({ pool, rebalance }: BalanceView): CliFailure =>
   new CliFailure("failed", `the rebalance of pool ${pool} is over (${rebalance?.outcome}) before the pool is even`);
+
+/** There was nothing to wait for, and the pool is not what was waited for either. */
+const notBegun = ({ pool, uneven, waits }: BalanceView): CliFailure =>
+  new CliFailure("failed", `pool ${pool} is not even, and nothing can be moved now: ${waits ?? uneven}`);
 
 const timedOut = (pool: string, timeoutMs: number, how: string): CliFailure =>
   new CliFailure("timedOut", `pool ${pool} is not even within ${timeoutMs} ms: ${how}`, {

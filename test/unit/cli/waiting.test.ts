@@ -272,3 +272,18 @@ it.each([
     expect(code).toBe(exitCode);
   },
 );
+
+it.each([
+  ["with --wait it fails", ["--wait"], EXIT_CODES.failed],
+  ["without, that is the answer", [], EXIT_CODES.ok],
+  ["as that of a dry run is", ["--wait", "--dry-run"], EXIT_CODES.ok],
+])("A pool that is not even, and of which nothing can be moved: %s", async (_, flags, exitCode) => {
+  const waits = "those with room do not know the types of what could move";
+  const { code, out, err } = await unacked(["rebalance", BALANCE.pool, ...flags], () =>
+    json({ ...BALANCE, moves: 0, waits, rebalance: { ...REBALANCE, endedAt, outcome: "even" } }),
+  );
+  expect(out).toContain("is not even");
+  expect(code).toBe(exitCode);
+  if (exitCode === EXIT_CODES.failed)
+    expect(err).toContain(`pool ${BALANCE.pool} is not even, and nothing can be moved now: ${waits}`);
+});
