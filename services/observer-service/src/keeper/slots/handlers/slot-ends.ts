@@ -34,9 +34,11 @@ export class SlotEnds {
     this.#reasons.set(slot, reason);
   }
 
-  /** Ends it now; the first reason stands. */
+  /** Ends it now. The first reason stands, but for why it was to go before long: who does worse meanwhile is named. */
   end(slot: Slot, reason: Reason): void {
-    if (!this.#reasons.has(slot)) this.note(slot, reason);
+    const noted = this.#reasons.get(slot);
+    const isWorse = reason.kind === "culprit" && (noted?.kind === "recycled" || noted?.kind === "dissolved");
+    if (noted === undefined || isWorse) this.note(slot, reason);
     slot.process.kill();
   }
 
