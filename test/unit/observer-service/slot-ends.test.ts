@@ -93,14 +93,17 @@ test("nor does what a run that has ended has left behind, and what blocks its sl
   expect([blame.isGuilty("b"), blame.suspects]).toEqual([false, 0]);
 });
 
-test.each(["recycled", "dissolved"] as const)("who blocks its slot is the culprit, though that is being emptied: %s", (kind) => {
-  const ends = endsOf([placed("a"), placed("b")]);
-  ends.note(slot, { kind, why: "it is emptied" });
-  ends.stuck(slot, { kind: "stuck", forMs: 5_000, runId: "a" } as never);
-  ends.gone(slot, KILLED);
-  expect(told).toEqual(["a failed", "b interrupted"]);
-  expect(blame.isGuilty("a")).toBe(true);
-});
+test.each(["recycled", "dissolved"] as const)(
+  "who blocks its slot is the culprit, though that is being emptied: %s",
+  (kind) => {
+    const ends = endsOf([placed("a"), placed("b")]);
+    ends.note(slot, { kind, why: "it is emptied" });
+    ends.stuck(slot, { kind: "stuck", forMs: 5_000, runId: "a" } as never);
+    ends.gone(slot, KILLED);
+    expect(told).toEqual(["a failed", "b interrupted"]);
+    expect(blame.isGuilty("a")).toBe(true);
+  },
+);
 
 test("a culprit is believed to have begun, though the end of the one before it was never read", () => {
   const [a, b, c] = [placed("a"), placed("b"), placed("c")];

@@ -45,14 +45,16 @@ export class GroupSweeper {
   }
 
   #start(): void {
-    const shell: ChildProcess = spawn("sh", ["-c", SCRIPT], {
-      detached: true,
-      env: {},
-      stdio: ["pipe", "ignore", "ignore"],
-    });
+    const startAgain = () => void setTimeout(() => this.#start(), START_AGAIN_MS).unref();
+    let shell: ChildProcess;
+    try {
+      shell = spawn("sh", ["-c", SCRIPT], { detached: true, env: {}, stdio: ["pipe", "ignore", "ignore"] });
+    } catch {
+      return startAgain(); // of no memory Node throws
+    }
     this.#shell = shell;
     // Somebody has ended it: another one takes its place. Or it could not be started: until one can, what slots have started outlives a keeper that is killed.
-    for (const end of ["exit", "error"]) shell.once(end, () => setTimeout(() => this.#start(), START_AGAIN_MS).unref());
+    for (const end of ["exit", "error"]) shell.once(end, startAgain);
     shell.unref();
     const stdin = shell.stdin as Socket | null | undefined;
     if (!stdin) return; // there are no more file descriptors: Node has made no pipe
