@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { freeMemoryBytes, memoryInUse } from "../../../services/observer-service/src/machine/memory.ts";
 import { DEFAULT_COST_BYTES, RunCost } from "../../../services/observer-service/src/machine/run-cost.ts";
+import { MemoryOutlook } from "../../../services/observer-service/src/service/memory-outlook.ts";
 
 const MIB = 2 ** 20;
 const files = (content: Record<string, string>) => (path: string) => content[path];
@@ -43,6 +44,29 @@ describe("memory that is in use", () => {
   test("is not known without /proc", () => {
     expect(memoryInUse(1, () => undefined)).toBeUndefined();
     expect(freeMemoryBytes(() => undefined)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe("what is looked at while tasks run", () => {
+  /** Three observers beside tasks. @param looks of what has grown, and whether it is settled; `ends`: a task that began and ended before */
+  function costAfter(...looks: { grown: number; running?: number; ends?: boolean; isSettled?: boolean }[]): number {
+    let now = looks[0];
+    const slots = { memory: () => ({ usedBytes: 0, limitBytes: 1, grownBytes: (now?.grown ?? 0) * MIB }) };
+    const runs = { observers: () => 3, tasks: () => now?.running ?? 0 };
+    const outlook = new MemoryOutlook(slots, new RunCost(undefined, "a"), runs);
+    let costBytes = 0;
+    for (const look of looks) {
+      now = look;
+      if (look.ends === true) outlook.taskEnded();
+      ({ costBytes } = outlook.look(look.isSettled ?? true));
+    }
+    return costBytes / MIB;
+  }
+  test("counts for no observer: who runs now, nor who has since the last look, nor what they have left", () => {
+    expect(costAfter({ grown: 3 }, { grown: 303 })).toBe(101);
+    expect(costAfter({ grown: 3 }, { grown: 303, running: 10 }, { grown: 303 })).toBe(4);
+    expect(costAfter({ grown: 3 }, { grown: 303, ends: true }, { grown: 303 })).toBe(4);
+    expect(costAfter({ grown: 3, running: 10, isSettled: false }, { grown: 303 }, { grown: 303 })).toBe(4);
   });
 });
 
@@ -101,6 +125,29 @@ describe("what an observer takes", () => {
     expect(cost.bytes).toBeLessThan(2.5 * MIB);
     for (let i = 0; i < 1_000; i += 1) cost.note(100 - (i % 2), (200 + 4 * i) * MIB); // each takes more and more, and one of them restarts
     expect(cost.bytes / MIB).toBeGreaterThan(40);
+  });
+  test("is not more by what tasks take beside them, nor by what these leave; what they take more themselves after that is", () => {
+    const cost = new RunCost(undefined, "a");
+    cost.note(3, 3 * MIB);
+    for (const grown of [3, 303]) cost.note(3, grown * MIB, true);
+    for (const grown of [303, 250]) cost.note(3, grown * MIB); // they are over, and not collected yet
+    expect(cost.bytes).toBe(DEFAULT_COST_BYTES);
+    cost.note(3, 340 * MIB);
+    expect(cost.bytes).toBe(30 * MIB);
+    cost.note(3, 90 * MIB); // collected
+    cost.note(3, 180 * MIB);
+    expect(cost.bytes).toBe(60 * MIB);
+  });
+  test("is less again by the word of a few where a few have raised it, and is kept so; never less than many have said", () => {
+    const dir = folder();
+    const cost = new RunCost(dir, "a");
+    for (let i = 0; i < 100; i += 1) cost.note(10, 100 * MIB);
+    cost.note(3, 303 * MIB); // one of them for a moment
+    cost.keep();
+    expect(cost.bytes).toBeGreaterThan(70 * MIB);
+    for (let i = 0; i < 100; i += 1) cost.note(3, 3 * MIB);
+    cost.keep();
+    expect([cost.bytes, new RunCost(dir, "a").bytes]).toEqual([10 * MIB, 10 * MIB]);
   });
   test.each(["", "{", "[]", '{"bytesPerObserver":"x"}', '{"bytesPerObserver":-5}', '{"bytesPerObserver":1}'])(
     "is guessed where what was kept is %j",

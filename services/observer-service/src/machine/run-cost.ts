@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 /** Of an observer of which nothing is known. */
 export const DEFAULT_COST_BYTES = 4 * 2 ** 20;
 const LEAST_COST_BYTES = 64 * 1_024;
-/** So few tell nothing of what one of them takes; so few do not tell that it is less than was thought. */
+/** Fewer tell nothing of what one of them takes; fewer do not tell that it is less than more of them have said. */
 const LEAST = 3;
 const FEW = 10;
 /** Who ends may leave so much of what it took, until that is collected: to end takes memory too, and what is measured wavers. */
@@ -19,8 +19,10 @@ export class RunCost {
   #bytes = DEFAULT_COST_BYTES;
   #kept: number | undefined;
   #runs = 0;
-  /** So much of what is measured may be garbage of those that have ended. */
+  /** So much of what is measured may be what tasks take, or garbage of who has ended. */
   #leftBytes = 0;
+  /** As many have said, or as it was thought at first: a few tell that it is less than they have said themselves, and not than this. */
+  #bytesOfMany = DEFAULT_COST_BYTES;
 
   /** @param dir undefined: nothing is kept. @param name of the service: several may share the folder */
   constructor(dir: string | undefined, name: string) {
@@ -28,6 +30,7 @@ export class RunCost {
     const kept = this.#file === undefined ? undefined : keptIn(this.#file);
     if (kept === undefined) return;
     this.#bytes = kept;
+    this.#bytesOfMany = kept;
     this.#kept = kept;
   }
 
@@ -35,10 +38,11 @@ export class RunCost {
     return this.#bytes;
   }
 
-  /** So many take so much together. */
-  note(runs: number, grownBytes: number): void {
+  /** So many take so much together. @param hadTasks some have run beside them since the last time */
+  note(runs: number, grownBytes: number, hadTasks = false): void {
     // Who begins takes what others have left; what is not there any more nobody has left.
-    const leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
+    let leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
+    if (hadTasks) leftBytes = Math.max(leftBytes, grownBytes - runs * this.#bytes);
     this.#leftBytes = Math.max(0, Math.min(leftBytes, grownBytes));
     this.#runs = runs;
     if (runs < LEAST) return;
@@ -47,8 +51,10 @@ export class RunCost {
     if (measured > this.#bytes) this.#bytes = Math.max(this.#bytes, (grownBytes - this.#leftBytes) / runs);
     else {
       this.#leftBytes = 0;
-      if (runs >= FEW) this.#bytes += (measured - this.#bytes) / 10;
+      const lessBytes = this.#bytes + (measured - this.#bytes) / 10;
+      this.#bytes = runs < FEW ? Math.max(this.#bytesOfMany, lessBytes) : lessBytes;
     }
+    if (runs >= FEW) this.#bytesOfMany = this.#bytes;
   }
 
   /** Writes it, if it has changed by more than a tenth. */

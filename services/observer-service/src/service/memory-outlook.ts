@@ -7,18 +7,28 @@ import type { RunCost } from "../machine/run-cost.ts";
 export class MemoryOutlook {
   readonly #slots: Pick<SlotsView, "memory">;
   readonly #cost: RunCost;
-  readonly #running: () => number;
+  readonly #running: { observers(): number; tasks(): number };
+  /** Some have run since what was measured last: what has grown may be theirs. */
+  #hadTasks = false;
 
-  constructor(slots: Pick<SlotsView, "memory">, cost: RunCost, running: () => number) {
+  constructor(slots: Pick<SlotsView, "memory">, cost: RunCost, running: { observers(): number; tasks(): number }) {
     this.#slots = slots;
     this.#cost = cost;
     this.#running = running;
   }
 
+  taskEnded(): void {
+    this.#hadTasks = true;
+  }
+
   /** @param isSettled what runs has had the time to allocate what it needs */
   look(isSettled: boolean): Pick<Circumstances, "costBytes" | "memory"> {
     const { usedBytes, limitBytes, grownBytes } = this.#slots.memory();
-    if (isSettled) this.#cost.note(this.#running(), grownBytes);
+    this.#hadTasks ||= this.#running.tasks() > 0;
+    if (isSettled) {
+      this.#cost.note(this.#running.observers(), grownBytes, this.#hadTasks);
+      this.#hadTasks = false;
+    }
     const all = memoryInUse(process.memoryUsage.rss() + usedBytes);
     const inSlots = { usedBytes, limitBytes, of: "what its slots share (SLOT_MEMORY_MB)" };
     return { costBytes: this.#cost.bytes, memory: all === undefined ? [inSlots] : [all, inSlots] };

@@ -131,7 +131,10 @@ export class ObserverService {
       log,
       closing,
       takenBack,
-      onEnded: (how) => metrics.taskEnded(how),
+      onEnded: (how) => {
+        metrics.taskEnded(how);
+        outlook?.taskEnded();
+      },
     });
     this.#tasks = tasks;
     const runs = fencedTogether(runner, tasks.runner);
@@ -157,7 +160,8 @@ export class ObserverService {
       saves: (type) => types.saves(type),
       isTraced: tracing !== undefined,
     });
-    const outlook = parts.cost && new MemoryOutlook(handlers, parts.cost, () => runner.slots.size);
+    const running = { observers: () => runner.slots.size, tasks: () => tasks.runner.size };
+    const outlook: MemoryOutlook | undefined = parts.cost && new MemoryOutlook(handlers, parts.cost, running);
     const work = new WorkConsumer({
       workers: workerCount,
       running: () => runner.slots.size,
