@@ -75,3 +75,12 @@ test("of who is in a slot of older code, tasks stay, and who is of a type that i
   newest.clear();
   expect(placement.leavingPart(slot)).toBe(1 / 4);
 });
+
+test("a slot knows whether one observer alone has ever been in it, as it begins again there", () => {
+  const [slot] = slotsOf({ count: 1, max: 1 }, "shared") as [Slot];
+  const seen = ["one", "one", "two", "two"].map((id) => {
+    place(id);
+    return slot.onlyObserver;
+  });
+  expect(seen).toEqual(["one", "one", undefined, undefined]);
+});

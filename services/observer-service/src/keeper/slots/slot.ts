@@ -29,6 +29,8 @@ export interface Slot {
   prints: ReadonlyMap<string, string>;
   /** Something has been placed in it. */
   hasRun: boolean;
+  /** No other has ever been placed in it. */
+  onlyObserver: string | undefined;
   /** It takes no more, and goes when what runs in it has. */
   isRetired: boolean;
   /** There is newer code than its own: the same, but what may stay in it does. */
@@ -69,6 +71,7 @@ export const newSlot = (
   isLoaded: false,
   prints: new Map(),
   hasRun: false,
+  onlyObserver: undefined,
   isRetired: false,
   isOld: false,
   isOnTrial: false,

@@ -73,6 +73,11 @@ export class Blame {
     return group && { kind: "suspects", group };
   }
 
+  /** A suspect that is apart from all others, as far as there are slots for that. */
+  isByItself(observerId: string): boolean {
+    return this.#groups.get(observerId)?.members.length === 1;
+  }
+
   /** It did it: from now on it tries again alone. */
   convict(observerId: string): void {
     this.#guilty.add(observerId);
@@ -142,6 +147,12 @@ export class Blame {
       this.#unownedAtMs.set(what, nowMs);
     }
     return this.noteMishap(what, observers, nowMs);
+  }
+
+  /** It was the last in a slot to which that happened, and others had been there before: it is kept by itself. */
+  noteLast(what: Mishap, observer: string): void {
+    if (this.isByItself(observer)) return;
+    for (const group of this.#groupsAmong([observer])) this.#groupsOf[what].add(group);
   }
 
   /** These were in two. @returns the suspects that they are now */

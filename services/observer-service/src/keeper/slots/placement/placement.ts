@@ -112,7 +112,9 @@ export class Placement {
   }
 
   #put(placed: Placed, slot: Slot): void {
+    const { observerId } = placed.run.start;
     placed.slot = slot;
+    slot.onlyObserver = slot.hasRun && slot.onlyObserver !== observerId ? undefined : observerId;
     slot.hasRun = true;
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
     this.#placedIn.set(slot, inSlot.set(placed.id, placed));

@@ -29,7 +29,8 @@ const COLLECTED_LATELY_MS = 3_000;
 /**
  * Ends slots that take more memory than they may. Comes in: a slot over its limit. Guarantees: its handlers are told to end and begin
  * again in another one once that is there, a few at a time, and the slot goes with the last; if it grows on meanwhile it is killed. Who is in a slot
- * that grows twice is a suspect; who is alone in one fails its attempt, where it is over its limit without its garbage, too.
+ * that grows twice is a suspect; who is alone in one is moved to one of its own, as others may have left what is kept there; and where nobody else
+ * has been, it fails its attempt: if that is over its limit without its garbage, too.
  */
 export class Recycler {
   readonly #parts: RecyclerParts;
@@ -49,18 +50,21 @@ export class Recycler {
       if (!slot.hasRun) blame.noteByItself("growth");
       return endSlot(slot, reason);
     }
-    if (others.length === 0 && !blame.happensByItself("growth")) {
+    const isAlone = others.length === 0 && !blame.happensByItself("growth");
+    if (isAlone) {
       if (!over.isFar && collects(slot)) return;
-      return endSlot(slot, {
-        kind: "culprit",
-        runId: only.run.runId,
-        error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
-      });
+      if (this.#isItsDoing(slot, only))
+        return endSlot(slot, {
+          kind: "culprit",
+          runId: only.run.runId,
+          error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
+        });
     }
     if (!over.isFar && !mayEmptyOne()) return;
     this.#tell(slot, over, begun);
     const observers = begun.map(({ run }) => run.start.observerId);
     blame.noteMishap("growth", observers);
+    if (isAlone) blame.noteLast("growth", only.run.start.observerId);
     if (over.isFar) {
       retire(slot, reason);
       return endSlot(slot, reason);
@@ -76,6 +80,12 @@ export class Recycler {
     this.#parts.retire(slot, { kind: "dissolved", why });
     if (placed.length === 0) this.#parts.endSlot(slot, { kind: "dissolved", why });
     else move([...placed], why);
+  }
+
+  /** Nobody else was ever there, or it was to be seen already whether it does it by itself. Of a call for many each goes on alone after that. */
+  #isItsDoing({ onlyObserver }: Slot, { run }: Placed): boolean {
+    const { observerId } = run.start;
+    return onlyObserver === observerId || this.#parts.blame.isByItself(observerId) || run.members !== undefined;
   }
 
   #tell(slot: Slot, over: OverLimit, placed: readonly Placed[]): void {
