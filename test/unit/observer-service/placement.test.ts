@@ -14,15 +14,18 @@ let roster: SlotRoster;
 let apart: Map<string, Apart>;
 let emptied: Slot[];
 let placement: Placement;
+/** What the pool starts for who needs its own. */
+let started: Slot | undefined;
 
 /** All long since what they are. */
 function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "suspects")[]): Slot[] {
   roster = new SlotRoster(limits);
   apart = new Map();
   emptied = [];
+  started = undefined;
   newest = new Map(CODE);
   placement = new Placement({
-    supply: { roster, folder: { prints: newest }, slotFor: () => undefined } as never,
+    supply: { roster, folder: { prints: newest }, slotFor: () => started } as never,
     blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
     recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
     stuckMs: 0,
@@ -83,4 +86,15 @@ test("a slot knows whether one observer alone has ever been in it, as it begins 
     return slot.onlyObserver;
   });
   expect(seen).toEqual(["one", "one", undefined, undefined]);
+});
+
+test("who waits for the last slot that there may be has that to come, though it is taken by its own wait", () => {
+  slotsOf({ count: 1, max: 2 }, "shared");
+  placement.isolate([{ type: "any", runsPerSlot: 1 }]);
+  const purpose: Purpose = { kind: "own", type: "any" };
+  started = newSlot({ isKilled: false } as never, purpose, Number.POSITIVE_INFINITY);
+  roster.slots.add(started);
+  place("one");
+  expect(placement.noRoomFor(startOf("one"))).toBeUndefined();
+  expect(placement.noRoomFor(startOf("two"))).toContain("no slot is free");
 });

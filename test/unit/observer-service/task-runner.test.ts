@@ -1,5 +1,5 @@
-import type { StartTask, TaskEvent } from "@unacked/contracts";
-import { afterEach, expect, test, vi } from "vitest";
+import type { SendId, StartTask, TaskEvent, TaskId } from "@unacked/contracts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HandlerHost, Handlers } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
@@ -152,4 +152,81 @@ test("what has run for long is said to run each 30 s, once the broker has taken 
   confirm();
   tasks.cancel(first.taskId, first.sendId);
   expect(pass(1)).toEqual([["b"]]);
+});
+
+describe("tasks that need a slot of their own where there is none", () => {
+  const WHY = "no slot is free";
+  const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));
+  let room: boolean;
+  /** Of those that wait: has them begin. */
+  let place: (() => void)[];
+  let warnings: unknown[];
+  const log = { ...createLog("silent"), child: () => log, warn: (fields: unknown) => void warnings.push(fields) } as never;
+  const start: Handlers["start"] = (host, run) => {
+    const begin = () => host.onPlaced?.(run);
+    if (room) begin();
+    else place.push(begin);
+    return { abort: () => void setImmediate(() => host.onSettled(run, { outcome: "stopped" })) };
+  };
+  const handlers = { ...nothing, start, noRoomFor: () => (room ? undefined : WHY) };
+  const summaryOf = (told: TaskEvent[]) =>
+    told.map((event) =>
+      "taskId" in event ? `${event.taskId} ${"outcome" in event ? event.outcome : event.kind}` : event.kind,
+    );
+  beforeEach(() => {
+    vi.useFakeTimers();
+    [room, place, warnings] = [false, [], []];
+  });
+
+  test("go back to the books after seconds, which is said: nobody was told that they run, and others have their worker", async () => {
+    const { tasks, told } = runnerOf(types, start, { workers: 2, handlers, log });
+    tasks.accept(task("a", "one"), messageOf());
+    tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2_900);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(summaryOf(told)).toEqual(["a TaskReturned", "b TaskReturned", "c TaskReturned"]);
+    expect(told).toMatchObject(Array(3).fill({ isRedelivered: false }));
+    expect(warnings).toMatchObject([
+      { event: "task-no-slot", type: "one", why: WHY },
+      { event: "task-no-slot", type: "many", why: WHY },
+    ]);
+    expect(tasks.size).toBe(0);
+    for (let i = 0; i < 5; i += 1) {
+      tasks.accept(task(`again-${i}`, "one"), messageOf());
+      await vi.advanceTimersByTimeAsync(3_100);
+    }
+    expect(warnings).toHaveLength(2); // once a minute
+  });
+
+  test("are told of as running when they get one, and then stay, however long they take", async () => {
+    const { tasks, told } = runnerOf(types, start, { workers: 2, handlers, log });
+    tasks.accept(task("a", "one"), messageOf());
+    tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+    await vi.advanceTimersByTimeAsync(2_900);
+    for (const each of place) each();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(summaryOf(told)).toEqual(["a TaskStarted", "b TaskStarted", "c TaskStarted"]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("wait on where there is room by then, as a slot that starts may take its time; and go back if that is gone", async () => {
+    const { tasks, told } = runnerOf(types, start, { handlers, log });
+    tasks.accept(task("a", "one"), messageOf());
+    room = true;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(told).toEqual([]);
+    room = false;
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(summaryOf(told)).toEqual(["a TaskReturned"]);
+  });
+
+  test("end as cancelled where they are that while they wait", async () => {
+    const { tasks, told } = runnerOf(types, start, { workers: 2, handlers, log });
+    for (const id of ["a", "b"]) tasks.accept(task(id, "one"), messageOf());
+    tasks.cancel("a" as TaskId, "a" as SendId);
+    await vi.advanceTimersByTimeAsync(3_100);
+    expect(summaryOf(told)).toEqual(["a cancelled", "b TaskReturned"]);
+  });
 });

@@ -84,7 +84,7 @@ export const TaskReleased = z.object({ kind: z.literal("TaskReleased"), ...attem
 export type TaskReleased = z.infer<typeof TaskReleased>;
 
 /**
- * It is not run here (any more), and nobody has its message: the books send it again. Of what waited for a worker for too long, was
+ * It is not run here (any more), and nobody has its message: the books send it again. Of what waited for a worker, or for a slot of its own, for too long, was
  * part of a bundle when the service drained, or came in a bundle that was delivered once more.
  */
 export const TaskReturned = z.object({

@@ -18,6 +18,8 @@ export class TaskBatch implements HandledRun {
   /** Those that have not ended. */
   readonly left: Set<TaskRun>;
   attempt: Attempt | undefined;
+  /** It has waited for one for too long, and has not begun. */
+  hasNoSlot = false;
   timer: NodeJS.Timeout | undefined;
   /** Why the whole was told to end. */
   #cause: StopCause | undefined;

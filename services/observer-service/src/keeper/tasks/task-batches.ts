@@ -3,6 +3,7 @@ import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
+import type { RoomWait } from "./room-wait.ts";
 import { TaskBatch } from "./task-batch.ts";
 import { badParams, memberEnd, type TaskFate, timeIsUp } from "./task-end.ts";
 import type { TaskFates } from "./task-fates.ts";
@@ -16,6 +17,7 @@ export interface TaskBatchesParts {
   readonly holds: (generation: number) => boolean;
   readonly fates: TaskFates;
   readonly basics: HandlerBasics;
+  readonly roomWait: RoomWait;
   /** It runs from now on. */
   readonly begun: (run: TaskRun) => void;
   readonly stop: (run: TaskRun, cause: StopCause) => void;
@@ -38,9 +40,13 @@ export class TaskBatches {
     };
     this.#host = {
       ...basics,
-      onPlaced: (batch) => this.#timeBegins(batch),
+      onPlaced: (batch) => {
+        this.#begun(batch);
+        this.#timeBegins(batch);
+      },
       onSettled: (batch, outcome, word = {}) =>
         endEach(batch, (run) => {
+          if (batch.hasNoSlot) return fates.withoutSlot(run);
           const own = memberEnd(outcome, word, run.task.taskId);
           return fates.settled(run, own.outcome, own.word);
         }),
@@ -72,21 +78,27 @@ export class TaskBatches {
 
   /** It has its worker. */
   begin(batch: TaskBatch): void {
-    const { handlers, types, holds, begun, end } = this.#parts;
+    const { handlers, types, holds, roomWait, end } = this.#parts;
     const type = types.get(batch.start.type);
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) end(run, { kind: "release", isOurs: false });
       else if (type === undefined) end(run, { kind: "end", fact: { outcome: "unknown-type" } });
       // Its folder was loaded again while these waited: they are sent one by one.
       else if (type.batch === undefined) end(run, { kind: "return", isRedelivered: false });
-      else begun(run);
+      else run.isRunning = true; // or waits in the slots' own line
     }
     if (batch.left.size === 0) return;
-    handlers.noRoomFor(batch);
+    if (roomWait.begin(batch)) this.#begun(batch);
     batch.attempt = handlers.start(this.#host, batch);
   }
 
+  /** Its handler runs. Of who had to wait for a slot that was not said before; who was cancelled meanwhile is not given to it. */
+  #begun(batch: TaskBatch): void {
+    for (const run of batch.left) if (run.beganMs === 0 && run.cause === undefined) this.#parts.begun(run);
+  }
+
   #timeBegins(batch: TaskBatch): void {
+    clearTimeout(batch.timer);
     const timeoutMs = this.#parts.types.get(batch.start.type)?.timeoutMs;
     if (timeoutMs === undefined) return;
     batch.timer = setTimeout(() => this.#stop(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);

@@ -25,6 +25,11 @@ export class TaskFates {
     return fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random());
   }
 
+  /** There was no slot for it, and it has not begun. */
+  withoutSlot(run: TaskRun): TaskFate {
+    return run.cause === undefined ? { kind: "return", isRedelivered: false } : this.interrupted(run);
+  }
+
   #limitsOf({ task }: TaskRun): TaskLimits {
     const retry = this.#types.get(task.type)?.retry ?? NO_RETRY;
     return { failures: task.failures, maxAttempts: task.maxAttempts, retry };

@@ -25,7 +25,9 @@ export class TaskRun implements HandledRun {
   /** Why it was told to end. */
   cause: StopCause | undefined;
   attempt: Attempt | undefined;
-  /** Of its time. */
+  /** It has waited for one for too long, and has not begun. */
+  hasNoSlot = false;
+  /** Of its time; before that, of its wait for a slot. */
   timer: NodeJS.Timeout | undefined;
   readonly #parentLog: Log;
   #log: Log | undefined;

@@ -5,6 +5,7 @@ import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
 import type { Paces } from "./paces.ts";
+import { RoomWait } from "./room-wait.ts";
 import { TaskAdmission } from "./task-admission.ts";
 import { TaskBatch } from "./task-batch.ts";
 import { TaskBatches } from "./task-batches.ts";
@@ -44,6 +45,7 @@ export class TaskRunner {
   readonly #teller: TaskTeller;
   readonly #fates: TaskFates;
   readonly #admission: TaskAdmission;
+  readonly #roomWait: RoomWait;
   readonly #batches: TaskBatches;
   readonly #lanes: TaskLanes;
   readonly #line: WorkerLine<TaskRun | TaskBatch | TaskLane>;
@@ -72,9 +74,11 @@ export class TaskRunner {
       tracing: undefined,
       tailOf: () => NO_TAIL,
     };
+    this.#roomWait = new RoomWait(parts);
     this.#batches = new TaskBatches({
       ...parts,
       basics,
+      roomWait: this.#roomWait,
       fates: this.#fates,
       // Who was never told of as Running goes together with the others again, but not for ever.
       begun: (run) => {
@@ -86,8 +90,12 @@ export class TaskRunner {
     });
     this.#host = {
       ...basics,
-      onPlaced: (run) => this.#timeBegins(run),
+      onPlaced: (run) => {
+        if (run.beganMs === 0) this.#begun(run); // it had to wait for its slot
+        this.#timeBegins(run);
+      },
       onSettled: (run, outcome, word = {}) => {
+        if (run.hasNoSlot) return this.#end(run, this.#fates.withoutSlot(run));
         if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
         this.#end(run, this.#fates.settled(run, outcome, word));
       },
@@ -212,8 +220,8 @@ export class TaskRunner {
     const wrong = handlers.checkParams(run);
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
-    handlers.noRoomFor(run); // makes room; where there is none it waits in the slots' own line
-    this.#begun(run);
+    run.isRunning = true; // or waits in the slots' own line
+    if (this.#roomWait.begin(run)) this.#begun(run);
     run.attempt = handlers.start(this.#host, run);
   }
 
@@ -226,6 +234,7 @@ export class TaskRunner {
 
   /** What it has waited for a slot is not its own. */
   #timeBegins(run: TaskRun): void {
+    clearTimeout(run.timer);
     run.beganMs = performance.now();
     const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
     if (timeoutMs === undefined) return;

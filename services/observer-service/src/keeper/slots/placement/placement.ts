@@ -170,6 +170,8 @@ export class Placement {
     const purpose = this.#purposeOf(start);
     if (purpose === undefined || purpose.kind === "suspects" || supply.roster.hasRoomFor(purpose)) return undefined;
     if (supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
+    if (this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === start.observerId))
+      return undefined;
     this.#makeRoom();
     if (supply.roster.hasMoreSuspected) this.#dissolveCalm(); // most of them are innocent, and stay for as long as suspicion lasts
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
