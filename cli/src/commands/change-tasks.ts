@@ -104,7 +104,7 @@ function add(program: Command, io: Io, change: Change): void {
       const count = await changeAll(openSession(io, self), change, { target: toTarget(ids, options), dryRun });
       const how = dryRun ? `would be ${change.done}` : change.done;
       io.out(plainLine(`${count.accepted} of ${count.matched} tasks: ${how}${count.more ? "; more match" : ""}`));
-      if (!dryRun) failUnlessAll(count, Math.max(count.matched, new Set(ids).size), change.done);
+      if (!dryRun) failUnlessAll(count, Math.max(count.matched, new Set(ids).size));
     });
 }
 
@@ -124,9 +124,12 @@ async function changeAll(
   }
 }
 
-function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number, done: string): void {
+function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number): void {
   if (accepted < asked)
-    throw new CliFailure("failed", `${asked - accepted} of ${asked} are not known, or their status does not allow it`);
+    throw new CliFailure(
+      "failed",
+      `${asked - accepted} of ${asked} were left as they are: not known, or it cannot be done to them`,
+    );
   if (more) throw new CliFailure("failed", "More tasks match than one call does", { remedy: "Repeat it for the next." });
 }
 

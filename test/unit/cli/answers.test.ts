@@ -182,7 +182,7 @@ describe("of more tasks than one call does", () => {
     const { code, err } = await unacked("cancel --all", known);
     expect(asked).toHaveLength(2);
     expect(code).toBe(EXIT_CODES.failed);
-    expect(err).toContain("10000 of 20000 are not known, or their status does not allow it");
+    expect(err).toContain("10000 of 20000 were left as they are: not known, or it cannot be done to them");
   });
 
   it("rerun does as many as one call does, as they may be Failed again by the next, and fails", async () => {
