@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { GroupSweeper } from "../../../services/observer-service/src/keeper/slots/group-sweeper.ts";
+import { GroupSweeper } from "../../../services/observer-service/src/keeper/slots/process/group-sweeper.ts";
 import { ROOT } from "../../support/processes/processes.ts";
 
 vi.mock("node:child_process", async (original) => {
