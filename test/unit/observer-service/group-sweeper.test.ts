@@ -1,26 +1,28 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import childProcess, { spawnSync } from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { GroupSweeper } from "../../../services/observer-service/src/keeper/slots/process/group-sweeper.ts";
 import { ROOT } from "../../support/processes/processes.ts";
 
-vi.mock("node:child_process", async (original) => {
-  const real = await original<typeof import("node:child_process")>();
-  return { ...real, spawn: vi.fn(real.spawn) };
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 test("A shell for which there is no memory, as Node throws that, is tried for again a second later", () => {
   vi.useFakeTimers();
-  const tried = vi.mocked(spawn);
-  tried.mockImplementationOnce(() => {
+  const spawned = vi.spyOn(childProcess, "spawn");
+  syncBuiltinESMExports(); // for who has imported it by name
+  spawned.mockImplementationOnce(() => {
     throw Object.assign(new Error("spawn ENOMEM"), { code: "ENOMEM" });
   });
-  tried.mockReturnValueOnce({ once: () => undefined, unref: () => undefined } as unknown as ChildProcess);
+  spawned.mockReturnValueOnce({ once: () => undefined, unref: () => undefined } as never);
   void new GroupSweeper();
-  expect(tried).toHaveBeenCalledTimes(1);
+  expect(spawned).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(1_000);
-  expect(tried).toHaveBeenCalledTimes(2);
-  vi.useRealTimers();
+  expect(spawned).toHaveBeenCalledTimes(2);
 });
 
 test("Where the sweeper's shell is ended while file descriptors have run out, the service lives, and another one comes", () => {
