@@ -1,11 +1,12 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { PlainError, say, step } from "../progress.mjs";
 import { findPostgresFolder, linkLibraries } from "../servers/postgres-program.mjs";
 import { dockerAnswers, findRabbitmq } from "../servers/rabbitmq-program.mjs";
 import { canInstall, installPackage, isDebianLike } from "./apt-get.mjs";
+import { removeLeftPolicy, withoutStartingServices } from "./service-policy.mjs";
 
 /** Makes sure that PostgreSQL and RabbitMQ can be started, unless the environment names some that run. */
 export async function provideServerPrograms() {
+  if (canInstall()) removeLeftPolicy();
   if (process.env.DATABASE_URL === undefined) providePostgres();
   if (process.env.AMQP_URL === undefined) await provideRabbitmq();
 }
@@ -42,22 +43,6 @@ async function installRabbitmq() {
       installPackage("rabbitmq-server", "Install rabbitmq-server yourself, start Docker, or set AMQP_URL."),
     ),
   );
-}
-
-/**
- * Debian starts a server that it installs. We want its program alone: the broker of the whole machine is not ours to start.
- *
- * @param {() => Promise<void>} work
- */
-async function withoutStartingServices(work) {
-  const policy = "/usr/sbin/policy-rc.d";
-  if (existsSync(policy)) return work(); // somebody has decided that already
-  writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
-  try {
-    await work();
-  } finally {
-    rmSync(policy, { force: true });
-  }
 }
 
 function installCommand() {
