@@ -1,27 +1,57 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { complain } from "../progress.mjs";
 
 const MOST_BYTES = 10 * 1024 * 1024;
 
 /**
- * A log file of 10 MiB at most, and the one before it as `<path>.1`: what runs for ever must not fill the disk.
+ * A log file of 10 MiB at most, and the one before it as `<path>.1`: what runs for ever must not fill the disk. What cannot be
+ * written (the disk is full) is dropped: a line is worth less than the servers, which would end with this process.
  *
  * @param {string} path emptied at the start
- * @returns {{ path: string, write: (chunk: Buffer) => void }}
+ * @returns {{ path: string, write: (chunk: Buffer) => void }} `write` never throws
  */
 export function openRotatingLog(path) {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder();
   rmSync(path, { force: true });
   let bytes = 0;
-  return {
-    path,
-    write(chunk) {
-      if (bytes > MOST_BYTES) {
-        renameSync(path, `${path}.1`);
-        bytes = 0;
+  let isTold = false;
+
+  function makeFolder() {
+    mkdirSync(dirname(path), { recursive: true });
+  }
+
+  /** @param {Buffer} chunk */
+  function append(chunk) {
+    if (bytes > MOST_BYTES) {
+      renameSync(path, `${path}.1`);
+      bytes = 0;
+    }
+    appendFileSync(path, chunk);
+    bytes += chunk.length;
+  }
+
+  /** Somebody has removed the file, or its folder. @param {Buffer} chunk */
+  function appendToNew(chunk) {
+    makeFolder();
+    bytes = 0;
+    append(chunk);
+  }
+
+  /** @param {Buffer} chunk */
+  function write(chunk) {
+    try {
+      try {
+        append(chunk);
+      } catch (error) {
+        if (/** @type {NodeJS.ErrnoException} */ (error).code !== "ENOENT") throw error;
+        appendToNew(chunk);
       }
-      appendFileSync(path, chunk);
-      bytes += chunk.length;
-    },
-  };
+    } catch (error) {
+      if (!isTold) complain(`${path} cannot be written, its lines are dropped: ${/** @type {Error} */ (error).message}`);
+      isTold = true;
+    }
+  }
+
+  return { path, write };
 }
