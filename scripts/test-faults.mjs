@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { complain, PlainError, say } from "./progress.mjs";
+import { givenServer } from "./servers/given-server.mjs";
 import { Tallies, tableOf } from "./test/repeat-table.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
 import { lastLineOf } from "./test/tally.mjs";
@@ -32,7 +33,7 @@ async function main() {
   if (values["amqp-url"] !== undefined) process.env.AMQP_URL = values["amqp-url"];
   if (values["management-url"] !== undefined) process.env.AMQP_MANAGEMENT_URL = values["management-url"];
   if (values["queue-type"] !== undefined) process.env.WORK_QUEUE_TYPE = values["queue-type"];
-  const files = choose(positionals, process.env.AMQP_URL !== undefined);
+  const files = choose(positionals, givenServer("AMQP_URL") !== undefined);
   const repeat = Number(values.repeat);
   const tallies = new Tallies();
   for (let i = 1; i <= repeat; i += 1) {

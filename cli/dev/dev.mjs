@@ -5,6 +5,7 @@ import { takeLock } from "../../scripts/processes/lock.mjs";
 import { stopOnSignals } from "../../scripts/processes/stop-signals.mjs";
 import { PlainError } from "../../scripts/progress.mjs";
 import { freePort, whyPortIsTaken } from "../../scripts/servers/free-port.mjs";
+import { givenServer } from "../../scripts/servers/given-server.mjs";
 import { removePostgresData, startPostgres } from "../../scripts/servers/postgres.mjs";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { endLeftovers } from "../../scripts/start/leftovers.mjs";
@@ -115,7 +116,7 @@ export async function dev({ dir, port, fresh, only }) {
 
   async function startServers() {
     const ours = Object.entries({ DATABASE_URL: "PostgreSQL", AMQP_URL: "RabbitMQ" }).filter(
-      ([name]) => process.env[name] === undefined,
+      ([name]) => givenServer(name) === undefined,
     );
     if (ours.length > 0) log.say(`Starting ${ours.map(([, server]) => server).join(" and ")} ...`);
     /** @type {{ name: string, stop: () => Promise<void> }[]} */
@@ -184,8 +185,7 @@ async function checkPort(port) {
 }
 
 /** @param {"DATABASE_URL" | "AMQP_URL"} variable @param {() => Promise<string>} start */
-const givenOr = (variable, start) =>
-  process.env[variable] === undefined ? start() : Promise.resolve(/** @type {string} */ (process.env[variable]));
+const givenOr = async (variable, start) => givenServer(variable) ?? start();
 
 /** @param {string} dataDir */
 function emptyData(dataDir) {

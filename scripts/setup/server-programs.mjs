@@ -1,4 +1,5 @@
 import { PlainError, say, step } from "../progress.mjs";
+import { givenServer } from "../servers/given-server.mjs";
 import { findPostgresFolder, linkLibraries } from "../servers/postgres-program.mjs";
 import { dockerAnswers, findRabbitmq } from "../servers/rabbitmq-program.mjs";
 import { canInstall, installPackage, isDebianLike } from "./apt-get.mjs";
@@ -7,8 +8,8 @@ import { removeLeftPolicy, withoutStartingServices } from "./service-policy.mjs"
 /** Makes sure that PostgreSQL and RabbitMQ can be started, unless the environment names some that run. */
 export async function provideServerPrograms() {
   if (canInstall()) removeLeftPolicy();
-  if (process.env.DATABASE_URL === undefined) providePostgres();
-  if (process.env.AMQP_URL === undefined) await provideRabbitmq();
+  if (givenServer("DATABASE_URL") === undefined) providePostgres();
+  if (givenServer("AMQP_URL") === undefined) await provideRabbitmq();
 }
 
 function providePostgres() {

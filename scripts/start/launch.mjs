@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, relative } from "node:path";
 import { say, step } from "../progress.mjs";
 import { freePort } from "../servers/free-port.mjs";
+import { givenServer } from "../servers/given-server.mjs";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
 import { removeAddresses, writeAddresses } from "./addresses.mjs";
@@ -177,7 +178,7 @@ export function launchOf({ root, dataDir, options, signal }) {
  * @param {() => Promise<string>} start
  */
 function givenOr(variable, name, start) {
-  const given = process.env[variable];
+  const given = givenServer(variable);
   if (given === undefined) return step(`Starting ${name}`, start);
   say(`Using the ${name} that ${variable} names.`);
   return Promise.resolve(given);
@@ -189,7 +190,7 @@ function givenOr(variable, name, start) {
  * @param {Record<string, string>} addresses
  */
 function ours(addresses) {
-  return Object.fromEntries(Object.entries(addresses).filter(([variable]) => process.env[variable] === undefined));
+  return Object.fromEntries(Object.entries(addresses).filter(([variable]) => givenServer(variable) === undefined));
 }
 
 /**
@@ -207,7 +208,7 @@ function named(name, server) {
 /** @param {string} dataDir */
 function emptyData(dataDir) {
   say("Emptying the data of earlier starts.");
-  if (process.env.DATABASE_URL !== undefined || process.env.AMQP_URL !== undefined) {
+  if (givenServer("DATABASE_URL") !== undefined || givenServer("AMQP_URL") !== undefined) {
     say("What DATABASE_URL and AMQP_URL name is not emptied: that is yours.");
   }
   removePostgresData(join(dataDir, "postgres"));

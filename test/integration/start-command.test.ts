@@ -157,7 +157,8 @@ test("a start tells its user's programs where its own servers are, in a file tha
   const root = freshClone();
   mkdirSync(join(root, "services/observer-manager/bundle"), { recursive: true });
   writeFileSync(join(root, "services/observer-manager/bundle/main.js"), WAITING_MANAGER);
-  for (const name of ["DATABASE_URL", "AMQP_URL"]) vi.stubEnv(name, undefined);
+  vi.stubEnv("DATABASE_URL", undefined);
+  vi.stubEnv("AMQP_URL", ""); // counts as not given, as in the programs
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const stopping = new AbortController();
   const options = parseStartOptions(["--port", "0", "--no-demo"]);
@@ -168,6 +169,7 @@ test("a start tells its user's programs where its own servers are, in a file tha
     const started = launch.run();
     await eventually(() => expect(existsSync(file)).toBe(true), { timeoutMs: 60_000 });
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    vi.stubEnv("AMQP_URL", undefined); // or it would win over the file
     const asked = await run(process.execPath, [`--env-file=${file}`, "--input-type=module", "-e", ASK_BOTH], ROOT);
     expect(asked).toEqual({ code: 0, output: "RabbitMQ unacked\n" });
     stopping.abort();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
+import { givenServer } from "../../../scripts/servers/given-server.mjs";
 import { removePostgresData, startPostgres } from "../../../scripts/servers/postgres.mjs";
 import { startRabbitmq } from "../../../scripts/servers/rabbitmq.mjs";
 import { buildIfStale } from "../../../scripts/setup/build.mjs";
@@ -78,7 +79,8 @@ async function compileObservers(): Promise<void> {
 }
 
 async function brokerForRun(dir: string) {
-  const { AMQP_URL: amqpUrl, AMQP_MANAGEMENT_URL: managementUrl } = process.env;
+  const amqpUrl = givenServer("AMQP_URL");
+  const managementUrl = process.env.AMQP_MANAGEMENT_URL;
   if (amqpUrl !== undefined) {
     if (managementUrl === undefined) {
       throw new Error(
@@ -94,7 +96,7 @@ async function brokerForRun(dir: string) {
 }
 
 async function databaseForRun(dir: string) {
-  const given = process.env.DATABASE_URL;
+  const given = givenServer("DATABASE_URL");
   if (given !== undefined) {
     const template = await makeBooksTemplate(given);
     return { databaseUrl: given, template, end: template.drop };
