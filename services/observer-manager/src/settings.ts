@@ -1,4 +1,5 @@
 import { flawOfBrokerUrls } from "@unacked/broker";
+import { PoolName } from "@unacked/contracts";
 import {
   anyNumber,
   oneOf,
@@ -18,6 +19,12 @@ import { basePath } from "./base-path.ts";
 import { RequestSettings } from "./request-settings.ts";
 
 const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
+
+const poolOrAll = text().superRefine((pool, context) => {
+  const name = PoolName.safeParse(pool);
+  if (name.success || pool === "*") return;
+  context.addIssue({ code: "custom", message: `"${pool}" is no pool: ${name.error.issues[0]?.message}` });
+});
 
 const SETTINGS = z.object({
   AMQP_URL: secretUrl(
@@ -63,7 +70,7 @@ const SETTINGS = z.object({
     .describe(
       "`auto`: where a pool has been calm for a minute and a service is far from its share, observers are moved, a few at a time; `manual`: only when somebody asks for it. The same for all managers.",
     ),
-  TASK_CREATION_POOLS: textList(text())
+  TASK_CREATION_POOLS: textList(poolOrAll)
     .optional()
     .describe(
       "Pools into which handlers of tasks may create tasks (`ctx.tasks.create`) besides their own, separated by commas; `*`: all. Unset: none.",
