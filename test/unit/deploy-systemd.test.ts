@@ -131,6 +131,14 @@ describe("a new version", () => {
     ]);
   });
 
+  it("is taken back by the same steps, but services before managers, as the page has it for every way", () => {
+    const page = read("docs/upgrade.md");
+    expect(page.split("## Taking an update back")[1]).toMatch(/^\s*Services first, then managers/);
+    expect(wayOf(page).replaceAll("\n", " ")).toMatch(
+      /steps with its name lead back, the services restarted before the manager/,
+    );
+  });
+
   it("leaves the way back to 0.1.0, whose units start other files: its folder gets them, as later ones have them", () => {
     const way = wayOf(read("docs/upgrade.md"));
     expect(way).toContain("cp /etc/systemd/system/unacked-*.service /opt/unacked-0.1.0/deploy/systemd/");
