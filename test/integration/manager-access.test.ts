@@ -356,6 +356,25 @@ describe("a foreign page", () => {
     // Where a token is asked for, a page that has none gets nothing anyway.
     expect((await sendRaw(manager.url, { path: "/api/v1/stats", headers: { host: "evil.example" } })).status).toBe(401);
   });
+
+  test("that gave its own host name our address gets nothing by a header that a proxy would write, either", async () => {
+    const access = { allowedHosts: ["unacked.example", "manager.internal.example"] };
+    const [open, trusting] = [await startOpen(access), await startOpen({ ...access, trustedProxies: ["loopback"] })];
+    const statusAt = async (at: HttpManager, host: string, forwarded: string) => {
+      const headers = { host, "x-forwarded-host": forwarded };
+      return (await sendRaw(at.url, { path: "/api/v1/session", headers })).status;
+    };
+    // A script of the page can write this one, but not Host.
+    for (const forged of ["localhost", "127.0.0.1", "unacked.example"])
+      for (const at of [open, trusting]) expect(await statusAt(at, "evil.example", forged), forged).toBe(421);
+    // A proxy may call the manager by another name than its clients do, and add to what it was sent itself.
+    for (const named of ["127.0.0.1:8080", "unacked", "observer-manager:8080", "manager.internal.example"]) {
+      expect(await statusAt(trusting, named, "unacked.example"), named).toBe(200);
+      expect(await statusAt(trusting, named, "evil.example"), named).toBe(421);
+      expect(await statusAt(trusting, named, "localhost, evil.example"), named).toBe(421);
+    }
+    expect(await statusAt(open, "127.0.0.1", "evil.example")).toBe(200); // it is believed from nobody
+  });
 });
 
 test.runIf(isTurnOf(0))("a stream of events ends when its token is taken back", async () => {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { HttpProblem } from "../api/http-problem.ts";
 
 /**
@@ -9,10 +9,22 @@ import { HttpProblem } from "../api/http-problem.ts";
 export const refuseForeignHosts =
   (allowed: readonly string[]): RequestHandler =>
   (request, _response, next) => {
-    const { hostname } = request;
-    if (hostname === undefined || isOwn(hostname.toLowerCase()) || allowed.includes(hostname.toLowerCase())) return next();
-    throw new HttpProblem({ code: "wrong-host" });
+    const foreign = namesOf(request).find((name) => !isOwn(name) && !allowed.includes(name));
+    if (foreign === undefined) return next();
+    throw new HttpProblem({ code: "wrong-host", detail: `${foreign} is not a name of this manager` });
   };
+
+/**
+ * Every name by which it was asked. A script can write X-Forwarded-Host to its own page's origin, but never Host: so what a trusted proxy
+ * says of the one does not stand for the other, nor does what the proxy was sent for what it has added.
+ */
+function namesOf(request: Request): string[] {
+  const isTrusted = request.app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
+  const forwarded = isTrusted(request.socket.remoteAddress, 0) ? request.get("x-forwarded-host") : undefined;
+  return [request.get("host") ?? "", ...(forwarded ?? "").split(",")].map((host) =>
+    host.trim().toLowerCase().replace(/:\d*$/, ""),
+  );
+}
 
 const isOwn = (name: string): boolean =>
   isIP(name.replace(/^\[|\]$/g, "")) !== 0 || !name.includes(".") || name.endsWith(".localhost");
