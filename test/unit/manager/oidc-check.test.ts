@@ -51,6 +51,13 @@ describe("a token of the identity provider", () => {
     expect((expiresAtMs ?? 0) - after).toBeLessThanOrEqual(60_000);
   });
 
+  it("that is to expire after all years of four digits does so with the last of them, which a timestamp can show", async () => {
+    for (const expiresInS of [2.6e11, 1e15])
+      expect(await verdictOn({ claims: { roles: ["viewer"] }, expiresInS })).toMatchObject({
+        identity: { expiresAtMs: Date.parse("9999-12-31T23:59:59.999Z") },
+      });
+  });
+
   it("may be for several audiences, ours among them, and signed in any of the ways that are listed", async () => {
     expect((await verdictOn({ audience: ["other", "unacked"] })).kind).toBe("known");
     for (const alg of ["RS256", "EdDSA"]) {

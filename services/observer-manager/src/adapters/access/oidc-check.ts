@@ -19,8 +19,8 @@ export interface OidcSettings {
 /** Clocks of two machines are never quite the same. */
 const CLOCK_TOLERANCE_S = 30;
 
-/** The last that a Date can hold. */
-const LAST_TIME_MS = 8_640_000_000_000_000;
+/** The last that has a year of four digits: others are no timestamps of the API. */
+const LAST_TIME_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 const MAX_NAME_LENGTH = 128;
 
