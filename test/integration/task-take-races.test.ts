@@ -75,10 +75,11 @@ test("What a taker of several types has looked at and left is another's, who has
     over: unused,
   });
   const asked = { types, pool: "default", count: 5, leaseMs: 60_000, wait: 0 };
+  const taker = { signal: new AbortController().signal, isStillWelcome: unused };
   try {
-    expect(await desk.takeTasks(asked, SOMEBODY, new AbortController().signal)).toMatchObject({ tasks: { length: 5 } });
+    expect(await desk.takeTasks(asked, SOMEBODY, taker)).toMatchObject({ tasks: { length: 5 } });
     expect(looks).toEqual([0, 0, 5]);
-    expect(await desk.takeTasks(asked, SOMEBODY, new AbortController().signal)).toEqual({ tasks: [] });
+    expect(await desk.takeTasks(asked, SOMEBODY, taker)).toEqual({ tasks: [] });
     expect(looks).toEqual([0, 0, 5, 0]);
   } finally {
     if (first.isTransactionActive) await first.rollbackTransaction();

@@ -496,6 +496,29 @@ test("Nobody is given a task who has gone while he waited", async () => {
   await eventually(async () => expect(await takers.get(id)).toMatchObject({ status: "Ready", sends: 0 }));
 });
 
+test("Nobody is given a task whose token is taken back while he waits; what he has is his until its lease is over", async () => {
+  const [listed, others] = [callersOf(tokens.list, keptLog()), callersOf(roleTokens().list, keptLog())];
+  let isTakenBack = false;
+  const identify = (token: string) => (isTakenBack ? others : listed).identify(token);
+  const his = await startHttpManager(books.databaseUrl, undefined, { callers: { isConfigured: true, identify } });
+  const call = (path: string, json: object) =>
+    his.call("POST", `/api/v1/tasks/${path}`, { json, headers: bearer(tokens.of.operator) });
+  const held = await takers.create();
+  const { sendId } = (await call("take", { types: ["paint"] })).body.tasks[0];
+  // Nobody makes it Ready before somebody waits.
+  const sketch = await takers.create({ type: "sketch", startAt: new Date(Date.now() + 3_600_000).toISOString() });
+  await sql("UPDATE tasks SET due_at = now() WHERE id = $1", [sketch.id]);
+  const waits = call("take", { types: ["paint"], wait: 30_000 });
+  await untilStatus(sketch.id, "Ready");
+  isTakenBack = true;
+  const { id } = await takers.create();
+  const refused = await waits;
+  expect([refused.status, refused.body.code], refused.text).toEqual([401, "unauthorized"]);
+  expect(await untilStatus(id, "Ready")).toMatchObject({ sends: 0, interruptions: 0, taken: null });
+  expect((await call(`${held.id}/extend`, { sendId, leaseMs: 60_000 })).status).toBe(401);
+  expect(await takers.get(held.id)).toMatchObject({ status: "Running" });
+});
+
 test("What was claimed for one who has gone is Ready again, and nothing is counted", async () => {
   const { id } = await takers.create();
   const action = newAction("task.take", SOMEBODY);

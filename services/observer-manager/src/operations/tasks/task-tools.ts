@@ -87,10 +87,18 @@ export interface TaskFigureTools {
   ): Promise<TaskFigures | Refusal>;
 }
 
+/** Who asks for tasks, and may wait for them. */
+export interface Taker {
+  /** Aborts when nobody is there to be told of them any more. */
+  signal: AbortSignal;
+  /** Whether he still may have any. */
+  isStillWelcome(): Promise<boolean>;
+}
+
 /** What REST asks of tasks for workers outside. Problems, but of take: task-not-found, task-not-held. */
 export interface TaskTakeTools {
-  /** @param signal aborts when nobody is there to be told of them any more */
-  takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTasks>;
+  /** Problems: unauthorized. */
+  takeTasks(asked: TakeTasks, by: Actor, taker: Taker): Promise<TakenTasks | Refusal>;
   /** Also: body-too-large. */
   completeTask(id: TaskId, end: CompleteTask, by: Actor): Promise<TaskView | Refusal>;
   failTask(id: TaskId, end: FailTask, by: Actor): Promise<TaskView | Refusal>;

@@ -29,7 +29,7 @@ const NAME_RULE = "1 to 128 of A-Z a-z 0-9 . _ : -";
 export function readInput(
   route: Route,
   request: Request,
-): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "basePath" | "untilGone"> {
+): Omit<RouteRequest, "requestId" | "by" | "isSecure" | "basePath" | "untilGone" | "isStillWelcome"> {
   return {
     ref: pathRefOf(request.params["ref"], route),
     errorId: errorIdOf(request.params["errorId"]),

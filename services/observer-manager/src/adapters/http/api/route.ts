@@ -54,6 +54,8 @@ interface Asked {
   by: Actor;
   /** Aborts when the client has gone before it was answered. */
   untilGone(): AbortSignal;
+  /** Whether who asks still may, by the time that it can be answered. */
+  isStillWelcome(): Promise<boolean>;
   /** Whether it came over TLS, as far as the proxies that are trusted say. */
   isSecure: boolean;
   /** The path below which this manager is, as `/unacked`; "": it is at the root. What a route answers as `Location` is put below it. */

@@ -82,13 +82,15 @@ function handlersOf(route: Route, log: Log): RequestHandler[] {
 async function answerRoute(route: Route, log: Log, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);
   const traceContext = spanOf(response)?.context;
-  const by: Actor = { address: request.ip ?? "", requestId, traceContext, ...callerOf(response).identity };
+  const { identity, isStillWelcome } = callerOf(response);
+  const by: Actor = { address: request.ip ?? "", requestId, traceContext, ...identity };
   const input = {
     requestId,
     by,
     isSecure: request.secure,
     basePath: request.baseUrl,
     untilGone: () => untilGone(response),
+    isStillWelcome,
     ...readInput(route, request),
   };
   const outcome = await route.handle(input);

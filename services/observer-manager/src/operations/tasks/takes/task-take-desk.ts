@@ -19,7 +19,7 @@ import { failedAttempt } from "../../../domain/tasks/taken-attempt.ts";
 import { type Action, newAction } from "../../access/audit.ts";
 import type { Refusal } from "../../refusal.ts";
 import type { TaskTally } from "../../tally.ts";
-import type { TaskTakeTools } from "../task-tools.ts";
+import type { Taker, TaskTakeTools } from "../task-tools.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";
 
@@ -50,18 +50,20 @@ export class TaskTakeDesk implements TaskTakeTools {
     this.#parts = parts;
   }
 
-  async takeTasks(asked: TakeTasks, by: Actor, signal: AbortSignal): Promise<TakenTasks> {
+  async takeTasks(asked: TakeTasks, by: Actor, { signal, isStillWelcome }: Taker): Promise<TakenTasks | Refusal> {
     const { store, takers } = this.#parts;
     const action = newAction("task.take", by);
     const tasks = await this.#take(asked, action, signal);
-    const taken = tasks.length > 0 || asked.wait === 0 ? tasks : await takers.wait(asked, action, signal);
+    const hasWaited = tasks.length === 0 && asked.wait > 0;
+    const taken = hasWaited ? await takers.wait(asked, action, signal) : tasks;
     if (taken.length === 0) {
       // Before its first task a type is known to nobody: it is said, and not refused.
       const unknownTypes = signal.aborted ? [] : await store.unknown(asked.types);
       return { tasks: [], ...(unknownTypes.length > 0 && { unknownTypes }) };
     }
-    if (signal.aborted) takers.giveBack(taken, action);
-    return { tasks: taken.map(toTaken) };
+    const isUnwelcome = hasWaited && !(await isStillWelcome());
+    if (signal.aborted || isUnwelcome) takers.giveBack(taken, action);
+    return isUnwelcome ? UNWELCOME : { tasks: taken.map(toTaken) };
   }
 
   /** Who waits is looked for again in any case. */
@@ -113,6 +115,12 @@ export class TaskTakeDesk implements TaskTakeTools {
     return task;
   }
 }
+
+const UNWELCOME: Refusal = {
+  kind: "problem",
+  code: "unauthorized",
+  detail: "While it waited the token was taken back, has expired, or has lost its role",
+};
 
 const toTaken = ({ id, sendId, type, params, failures, leaseUntil, inputs }: HeldTask): TakenTask => ({
   id,

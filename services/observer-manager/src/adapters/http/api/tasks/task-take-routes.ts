@@ -38,8 +38,9 @@ const take = (takes: TaskTakeTools) =>
         },
       },
     },
-    async handle({ body, by, untilGone }) {
-      return { status: 200, body: await takes.takeTasks(body, by, untilGone()) };
+    async handle({ body, by, untilGone, isStillWelcome }) {
+      const outcome = await takes.takeTasks(body, by, { signal: untilGone(), isStillWelcome });
+      return "kind" in outcome ? outcome : { status: 200, body: outcome };
     },
   });
 
