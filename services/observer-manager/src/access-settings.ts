@@ -23,10 +23,12 @@ const origin = text().refine(
   "must be origins such as https://example.org, without a path",
 );
 
-const network = text().refine(
-  isNetwork,
-  "must be addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal",
-);
+const network = text()
+  .refine(isNetwork, "must be addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal")
+  .refine(
+    (given) => !/\/0+$/.test(given),
+    "must not be everybody (/0), who could then say by a header from where they come: name the proxies",
+  );
 
 const ROLE_WORD = new RegExp(`^(${ROLES.join("|")})=\\S+$`);
 const roleWord = text().refine(

@@ -65,6 +65,8 @@ describe("what does not go together is named", () => {
     [{ CORS_ORIGINS: "*" }, /^CORS_ORIGINS: must be origins/],
     [{ CORS_ORIGINS: "https://a.example/" }, /^CORS_ORIGINS: must be origins/],
     [{ TRUSTED_PROXIES: "10.0.0.0/33" }, /^TRUSTED_PROXIES: must be addresses/],
+    [{ TRUSTED_PROXIES: "0.0.0.0/0" }, /^TRUSTED_PROXIES: must not be everybody .* name the proxies/],
+    [{ TRUSTED_PROXIES: "loopback,::/0" }, /^TRUSTED_PROXIES: must not be everybody/],
     [{ TRUSTED_PROXIES: "everybody" }, /^TRUSTED_PROXIES: must be addresses/],
   ])("%o", (env, problem) => {
     expect(problemsOf(env as Record<string, string>)).toEqual([expect.stringMatching(problem)]);
