@@ -62,7 +62,7 @@ export const ErrorEntry = z
     reporter: z.string().describe("the service or manager that reported it"),
     body: z
       .string()
-      .describe("the message as it was, cut; to viewers without the stacks in it")
+      .describe("the message as it was, cut; to viewers without the stacks, and lines of source, in it")
       .register(WITHHELD, { from: "operator", instead: withoutStacks }),
     bodyBytes: z.int().describe("how long it was before the cut"),
     at: Timestamp,

@@ -14,6 +14,6 @@ export const Stack = z
   .describe("where it was thrown, one position a line, the innermost first. For operators and admins")
   .register(WITHHELD, { from: "operator" });
 
-/** JSON, whole or cut, in which the stacks of errors are replaced. */
+/** JSON, whole or cut, in which the stacks of errors, and the excerpts from files that a service cannot use, are replaced. */
 export const withoutStacks = (json: string): string =>
-  json.replaceAll(/"stack"\s*:\s*"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '"stack":"(for operators)"');
+  json.replaceAll(/"(stack|excerpt)"\s*:\s*"(?:[^"\\]|\\[^])*(?:"|\\?$)/g, '"$1":"(for operators)"');
