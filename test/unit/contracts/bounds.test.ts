@@ -12,6 +12,7 @@ import {
 import { Postponing } from "@unacked/sdk";
 import { describe, expect, it, test } from "vitest";
 import type { z } from "zod";
+import { scheduleActor } from "../../../services/observer-manager/src/operations/schedules/schedule-actor.ts";
 
 const flawsOf = (schema: z.ZodType, given: unknown) => schema.safeParse(given).error?.issues.map(({ message }) => message);
 
@@ -81,6 +82,12 @@ describe("a time that a service tells by its clock", () => {
     expect(() => postpone(MAX_POSTPONE_MS)).toThrow("postponed");
     expect(() => postpone(MAX_POSTPONE_MS + 1)).toThrow("more than a year");
   });
+});
+
+test("the audit trail can be asked for what any schedule did", () => {
+  const { query } = CALLS.listAudit;
+  expect(flawsOf(query, { requestId: scheduleActor("x".repeat(128)).requestId })).toBeUndefined();
+  expect(flawsOf(query, { requestId: "x".repeat(161) })).toHaveLength(1);
 });
 
 it.each([".", ".."])("an observer is not named %s, which no client can put into a path", (name) => {

@@ -5,11 +5,12 @@ import { AuditedAction, AuditPage } from "../rest/audit.ts";
 import { BODY_PROBLEMS, type Call, GATE_PROBLEMS } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
 
-const text = z
-  .string()
-  .min(1)
-  .max(128)
-  .refine((given) => !given.includes("\0"), "the character NUL is not allowed");
+const textUpTo = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine((given) => !given.includes("\0"), "the character NUL is not allowed");
 
 /** Who one is, and who did what. */
 export const ACCESS_CALLS = {
@@ -24,11 +25,12 @@ export const ACCESS_CALLS = {
   listAudit: {
     access: "admin",
     query: z.strictObject({
-      actor: text.optional().describe("the name of who did it"),
+      actor: textUpTo(128).optional().describe("the name of who did it"),
       action: AuditedAction.optional().describe("what was done"),
       deed: AuditedAction.optional().describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
       observer: z.string().max(128).optional().describe("name or id, among those that the entry names"),
-      requestId: text.optional().describe("the X-Request-Id of the call"),
+      // What a schedule does bears its id, behind a word.
+      requestId: textUpTo(160).optional().describe("the X-Request-Id of the call"),
       since: timestamp.optional().describe("from then on (ISO 8601)"),
       until: timestamp.optional().describe("before then (ISO 8601)"),
       limit: pageLimit,
