@@ -42,6 +42,20 @@ describe("the invariant checker", () => {
     expect(findViolations(acts, { ...expectations, maxOverlapMs: 40 })).toEqual([]);
   });
 
+  it("forgives a service that was killed, and nobody else, that its slots went on for a moment", () => {
+    const killed = { pids: new Set([7]), maxOverlapMs: 40 };
+    const ofKilled = run("a", "a0", 1_980, 2_060).map((act) => ({ ...act, pid: 7 }));
+    const early = healthy.filter((act) => act.runId !== "a1");
+    expect(findViolations([...early, ...ofKilled], { ...expectations, killed })).toEqual([]);
+    expect(findViolations([...early, ...ofKilled], expectations)).toMatchObject([{ invariant: "overlap", observerId: "a" }]);
+    const beside = run("b", "b2", 1_000, 1_040);
+    expect(findViolations([...early, ...ofKilled, ...beside], { ...expectations, killed })).toMatchObject([
+      { invariant: "overlap", observerId: "b" },
+    ]);
+    const longer = run("a", "a0", 1_960, 2_080).map((act) => ({ ...act, pid: 7 }));
+    expect(findViolations([...early, ...longer], { ...expectations, killed })).toMatchObject([{ observerId: "a" }]);
+  });
+
   it("counts the acts of a run after a younger one began, and forgives as many as it is told", () => {
     const awoken = [0, 10].map((at): Act => ({ ...(healthy[0] as Act), kind: "act", monotonicNs: BigInt(3_900 + at) * MS }));
     const acts = [...healthy, ...awoken];

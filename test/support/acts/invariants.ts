@@ -30,6 +30,8 @@ export interface Expectations {
   freshMs?: number | undefined;
   /** How long two runs of one observer may act side by side. Default 0: never. */
   maxOverlapMs?: number;
+  /** Services that were killed with -9, by pid: how long a run of theirs may act beside another. Default: as all others. */
+  killed?: { pids: ReadonlySet<number>; maxOverlapMs: number };
   /**
    * How many acts a run may still make after a younger one of its observer has begun, whatever the time between: a process
    * that was frozen or blocked has timers that are due when it wakes, before it can look at a clock. Default 0.
@@ -52,7 +54,7 @@ interface RunSpan {
 }
 
 export function findViolations(acts: Act[], expectations: Expectations): Violation[] {
-  const { nowNs, over, freshMs = 1_000, maxOverlapMs = 0, maxLateActs = 0 } = expectations;
+  const { nowNs, over, freshMs = 1_000, maxOverlapMs = 0, maxLateActs = 0, killed } = expectations;
   const freshSinceNs = nowNs - BigInt(freshMs) * 1_000_000n;
   const spans = spansByObserver(acts);
   const running = new Set(expectations.running);
@@ -74,7 +76,7 @@ export function findViolations(acts: Act[], expectations: Expectations): Violati
           detail: `run ${run.runId} acted ${ms(run.lastNs - overSinceNs)} ms after its end`,
         });
     }
-    violations.push(...overlaps(observerId, runs, { maxOverlapMs, maxLateActs }, freshSinceNs));
+    violations.push(...overlaps(observerId, runs, { maxOverlapMs, maxLateActs, killed }, freshSinceNs));
   }
   return violations;
 }
@@ -96,12 +98,18 @@ export function mostLateActs(acts: Act[]): number {
 interface Limits {
   maxOverlapMs: number;
   maxLateActs: number;
+  killed: Expectations["killed"];
+}
+
+function mostOverlapMs(a: RunSpan, b: RunSpan, { maxOverlapMs, killed }: Limits): number {
+  const isOfKilled = killed !== undefined && (killed.pids.has(a.pid) || killed.pids.has(b.pid));
+  return isOfKilled ? Math.max(maxOverlapMs, killed.maxOverlapMs) : maxOverlapMs;
 }
 
 function overlaps(observerId: string, runs: RunSpan[], limits: Limits, freshSinceNs: bigint): Violation[] {
   return pairs(runs).flatMap(([a, b]): Violation[] => {
     const forMs = overlapMs(a, b, limits.maxLateActs);
-    if (forMs <= limits.maxOverlapMs) return [];
+    if (forMs <= mostOverlapMs(a, b, limits)) return [];
     const isStillSo = a.lastNs >= freshSinceNs && b.lastNs >= freshSinceNs;
     const detail = `runs ${a.runId} (pid ${a.pid}) and ${b.runId} (pid ${b.pid}) acted side by side for ${forMs} ms, ${lateActs(a, b)} acts of the older one`;
     return [{ invariant: isStillSo ? "doubled" : "overlap", observerId, detail }];

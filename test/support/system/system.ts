@@ -339,16 +339,14 @@ export class System {
    * The invariants, held against the acts, the queues and the books, until they hold together (they settle within seconds)
    * and, for overlap and resurrection, over everything that ever happened. `pool`: only what is in that pool, for tests
    * that share a system; an act that belongs to no observer at all counts in any. `freshMs`: for observers that act rarely.
-   * `maxOverlapMs`: 0 if missing; where a service was killed with -9, at least what guarantees.md says of its slots.
+   * `maxOverlapMs`: 0 if missing; of the runs of a service that was killed with -9, at least what guarantees.md says of its slots.
    */
   async check(
     options: { maxOverlapMs?: number; maxLateActs?: number; timeoutMs?: number; freshMs?: number; pool?: string } = {},
   ): Promise<void> {
     const { maxLateActs = 0, timeoutMs = 20_000, freshMs, pool } = options;
-    const maxOverlapMs = Math.max(
-      options.maxOverlapMs ?? 0,
-      this.#aServiceWasKilled() ? KILLED_KEEPER_OVERLAP_MS + BUSY_MACHINE_MS : 0,
-    );
+    const { maxOverlapMs = 0 } = options;
+    const killed = { pids: this.#killedPids(), maxOverlapMs: KILLED_KEEPER_OVERLAP_MS + BUSY_MACHINE_MS };
     const judgeActs = await eventually(
       async () => {
         const everywhere = await this.listObservers();
@@ -359,7 +357,8 @@ export class System {
         const running = processing.filter((one) => STAMPING.has(one.type)).map((one) => one.id);
         const over = this.#overAmong(all);
         const judge = () => {
-          const expectations = { running, over, nowNs: process.hrtime.bigint(), maxOverlapMs, maxLateActs, freshMs };
+          const nowNs = process.hrtime.bigint();
+          const expectations = { running, over, nowNs, maxOverlapMs, killed, maxLateActs, freshMs };
           const acts = this.acts().filter((act) => !elsewhere.has(act.observerId));
           expect(findViolations(acts, expectations).slice(0, 10)).toEqual([]);
         };
@@ -437,8 +436,8 @@ export class System {
     return overlapMs;
   }
 
-  #aServiceWasKilled(): boolean {
-    return this.#everyService.some((service) => service.exit()?.signal === "SIGKILL");
+  #killedPids(): Set<number> {
+    return new Set(this.#everyService.filter((service) => service.exit()?.signal === "SIGKILL").map(({ pid }) => pid));
   }
 
   /** Everything that still runs is killed. */
