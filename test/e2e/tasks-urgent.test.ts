@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { windowOf } from "../../services/observer-manager/src/domain/tasks/window.ts";
 import { readSpans, type Span } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
@@ -13,8 +14,10 @@ import { Tasks } from "../support/system/tasks.ts";
 const FULL = proves("tasks");
 const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const WORKERS = 20;
-/** So many are in flight at most: one a worker, and ten times as many ahead (domain/tasks/window.ts). */
-const WINDOW = 11 * WORKERS;
+/** Of those that wait each lasts so long. */
+const MS = 20;
+/** So many are in flight at most, as no more can end in a second than that. */
+const WINDOW = windowOf(WORKERS, (WORKERS * 1_000) / MS);
 const WAITING = FULL ? 10_000 : 5_000;
 const LONG_MS = 12_000;
 /** The first only shows how long they last: until that is known, what was short goes to a service in bundles. */
@@ -53,23 +56,27 @@ async function spanOf(id: string): Promise<Span> {
 test.runIf(isTurnOf(0))(
   "Of thousands that wait the urgent one is next after one window, created so or made so",
   async () => {
-    const waiting = await tasks.createMany(WAITING, { ms: 20 }, { type: "span" });
+    const waiting = await tasks.createMany(WAITING, { ms: MS }, { type: "span" });
     await eventually(() => expect(spansOf(waiting).length).toBeGreaterThan(2 * WORKERS), { timeoutMs: 30_000 });
     const window = await inFlight();
     const { id } = await tasks.create({}, { type: "span", priority: 10 });
     let sinceNs = process.hrtime.bigint();
     const created = between(waiting, sinceNs, await spanOf(id));
 
-    const [last, byHand] = [waiting.at(-1), waiting.at(-2)] as [string, string];
+    const last = waiting.at(-1) as string;
     const raised = await system.call("PATCH", `/api/v1/tasks/${last}`, { priority: 10 });
     sinceNs = process.hrtime.bigint();
     expect(raised).toMatchObject({ status: 200, body: { priority: 10 } });
     const changed = between(waiting, sinceNs, await spanOf(last));
-    const { out } = await runCli(["priority", byHand, "10"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
-    expect(out).toContain("has priority 10");
-    await spanOf(byHand);
     const { total: left } = await tasks.list("status=Ready&limit=1");
     expect(left).toBeGreaterThan(0); // or it would have shown nothing
+
+    // It waits for as long as a command line needs to start.
+    const { id: later } = await tasks.create({}, { type: "span", startAt: "2999-01-01T00:00:00Z" });
+    const { out } = await runCli(["priority", later, "10"], { env: { UNACKED_URL: system.url }, cwd: ROOT });
+    expect(out).toContain("has priority 10");
+    expect(await tasks.get(later)).toMatchObject({ status: "Scheduled", priority: 10 });
+    await system.call("DELETE", `/api/v1/tasks/${later}`);
     process.stdout.write(
       `${WAITING} waiting, ${window} in flight just then, ${WINDOW} at most: ${created} began before the urgent one, ${changed} before the one that was made urgent\n`,
     );
