@@ -41,6 +41,8 @@ describe("with the broker users of deploy/rabbitmq-definitions.json", () => {
     await system.untilServiceKnown("service-1");
     await system.untilServiceKnown("service-2");
     await system.createMany("first", 6);
+    // What they waited for is there.
+    expect((await system.stats()).warnings.filter(({ code }) => code === "broker-trouble")).toEqual([]);
     await system.check();
   });
 

@@ -67,6 +67,35 @@ describe("sequence numbers", () => {
   });
 });
 
+describe("what a service tells of its last broker session", () => {
+  const loss = (kind: string) => ({ kind, detail: `404 by ${kind}`, remedy: "Mend it." });
+  const lossAfter = (...kinds: (string | undefined)[]) => {
+    const scene = new Scene();
+    const service = newServiceId();
+    for (const [i, kind] of kinds.entries())
+      scene.say(service, [{ ...born(), ...(kind !== undefined && { brokerLoss: loss(kind) }) } as ServiceEvent], {
+        generation: i + 1,
+      });
+    return scene.books.services.get(service)?.brokerLoss?.kind ?? null;
+  };
+
+  it("is over with the next session that ends without, or for another reason", () => {
+    expect(lossAfter("channel-closed")).toBe("channel-closed");
+    expect(lossAfter("channel-closed", undefined)).toBeNull();
+    expect(lossAfter("channel-closed", "consumer-cancelled")).toBe("consumer-cancelled");
+  });
+
+  it("stays where the broker cuts jobs: it does so again, whatever ends a session meanwhile", () => {
+    expect(lossAfter("consumer-timeout", undefined)).toBe("consumer-timeout");
+    expect(lossAfter("consumer-timeout", "channel-closed")).toBe("consumer-timeout");
+  });
+
+  it("is no trouble where the set-up alone failed, which an older service tells: by its birth that is over", () => {
+    expect(lossAfter("setup-failed")).toBeNull();
+    expect(lossAfter("consumer-timeout", "setup-failed")).toBe("consumer-timeout");
+  });
+});
+
 describe("a death certificate", () => {
   it("redistributes what the service ran, and leaves a deletion a deletion", () => {
     const scene = new Scene();

@@ -196,7 +196,8 @@ export class Generations {
 
   #lost(generation: number, reason: LossReason): Promise<void> {
     const { voice, work, tasks, lease } = this.#parts;
-    voice.lastLoss = reason;
+    // What a set-up failed by is over with the birth by which it would be told, and hides no loss before it.
+    if (reason.kind !== "setup-failed") voice.lastLoss = reason;
     work.lost();
     tasks.sessionLost();
     this.#reaching = Promise.resolve();

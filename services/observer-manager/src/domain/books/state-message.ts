@@ -1,4 +1,5 @@
 import {
+  type BrokerLoss,
   type DeathCertificate,
   type EventBatch,
   isLivingService,
@@ -125,7 +126,7 @@ function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): voi
     heartbeatMs: event.heartbeatMs,
     features: event.features,
     brokenFiles: event.brokenFiles ?? [],
-    brokerLoss: event.brokerLoss ?? service.brokerLoss,
+    brokerLoss: lossAtBirth(service.brokerLoss, event.brokerLoss),
   });
   books.changedServices.add(service);
   noteStanding(books, service, event);
@@ -134,6 +135,15 @@ function applyBirth(books: Books, service: ServiceBook, event: ServiceBorn): voi
     if (other.name === service.name && other.id !== service.id)
       books.want({ kind: "probe", serviceId: other.id, generation: other.generation });
   }
+}
+
+/**
+ * A birth is the end of what kept the service from one, and of what ended the session before that. That the broker cuts jobs alone is not over by it: it
+ * does so again. Older services tell of a set-up that failed, too.
+ */
+function lossAtBirth(known: BrokerLoss | null, told: BrokerLoss | undefined): BrokerLoss | null {
+  if (known?.kind === "consumer-timeout" && told?.kind !== "consumer-timeout") return known;
+  return told === undefined || told.kind === "setup-failed" ? null : told;
 }
 
 function applyAlive(books: Books, service: ServiceBook, event: ServiceAlive): void {
