@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { violationsOf } from "../support/browser/accessibility.ts";
 import { launchBrowser, NARROW, openPage, POLL, takePicture, untilLive, WIDE } from "../support/browser/browser.ts";
+import { refusal } from "../support/browser/refusal.ts";
 import { roleTokens } from "../support/rest/tokens.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
@@ -150,6 +151,16 @@ test("signing out ends the session, here and after a reload", async () => {
   await field(page).waitFor();
   expect(await page.getByText("This manager wants to know who looks.").count()).toBe(1);
   expect(await page.getByRole("navigation").count()).toBe(0);
+});
+
+test.runIf(isTurnOf(0))("who is known and has no role here can sign in as somebody who has", async () => {
+  const { page } = await openPage(browser, "about:blank");
+  const asked = refusal("forbidden", "The token's claim groups gives no role in this manager");
+  await page.route("**/api/v1/session", (route) =>
+    route.request().method() === "GET" ? route.fulfill(asked) : route.continue(),
+  );
+  await page.goto(system.url);
+  await signIn(page, tokens.of.viewer);
 });
 
 test.runIf(isTurnOf(2))("signing in and out is known in every tab, and nobody sees by the eyes of another", async () => {

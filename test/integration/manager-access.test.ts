@@ -210,6 +210,30 @@ describe("the page's session", () => {
     expect((await restart({ origin: manager.url })).body.code).not.toBe("cross-origin");
   });
 
+  test("counts where a proxy before the manager knows people by a header of another scheme", async () => {
+    const headers = { cookie: cookieOf(await signIn(operator)), authorization: "Basic YTpi" };
+    expect((await manager.call("GET", "/api/v1/session", { headers })).body.name).toBe("an-operator");
+    const restart = (more: Record<string, string>) =>
+      manager.call("POST", "/api/v1/observers/nobody/restart", { headers: { ...headers, ...more } });
+    expect((await restart({})).body.code).toBe("cross-origin");
+    expect((await restart(own)).body.code).toBe("observer-not-found");
+    // Who writes Bearer means that.
+    for (const authorization of ["Bearer a b", "bearer", bearer("nonsense").authorization])
+      expect((await manager.call("GET", "/api/v1/session", { headers: { ...headers, authorization } })).status).toBe(401);
+  });
+
+  test("that is over is answered 401 however many are, so that the page offers to sign in", async () => {
+    const strict = await startClosed({ failuresPerMinute: 3 });
+    const ask = async (headers: Record<string, string>) => (await strict.call("GET", "/api/v1/session", { headers })).status;
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i += 1) statuses.push(await ask({ cookie: "unacked-session=old" }));
+    expect(statuses).toEqual([401, 401, 401, 401, 401]);
+    expect(await ask({ authorization: "Basic YTpi" })).toBe(401);
+    expect(await ask(bearer("nonsense"))).toBe(429);
+    expect((await signIn("nonsense", {}, strict)).status).toBe(429);
+    expect(strict.lines.filter(({ level }) => level === "warn")).toHaveLength(3);
+  });
+
   test("ends: the cookie is taken away, also of somebody unknown", async () => {
     for (const headers of [{ ...own, cookie: cookieOf(await signIn(viewer)) }, own]) {
       const out = await manager.call("DELETE", "/api/v1/session", { headers });

@@ -105,7 +105,9 @@ export const AccessSettings = z.object({
     ),
   AUTH_FAILURES_PER_MINUTE: wholeNumber(1, 1_000_000)
     .default(30)
-    .describe("Tokens from one address in a minute that are wrong (401), or give no role (403); those beyond get 429."),
+    .describe(
+      "Tokens from one address in a minute that are wrong (401), or give no role (403); those beyond get 429, but for the page's session.",
+    ),
   TRUSTED_PROXIES: textList(network)
     .optional()
     .describe(

@@ -51,7 +51,8 @@ export class Session {
     try {
       this.#become({ phase: "in", who: await readSession() });
     } catch (error) {
-      if (error instanceof CallError && error.code === "unauthorized") return this.#becomeUnknown();
+      if (error instanceof CallError && (error.code === "unauthorized" || error.code === "forbidden"))
+        return this.#becomeUnknown();
       if (this.state.phase !== "asking") return; // it goes on as it was; the next call tells
       this.#become({ phase: "asking", failure: error instanceof CallError ? error : null });
       setTimeout(() => void this.#ask(), AGAIN_MS);

@@ -56,7 +56,9 @@ export class ChangeStream {
       return "lost";
     } catch (error) {
       // Why else is no news: it is tried again.
-      return error instanceof CallError && error.code === "unauthorized" ? "unauthorized" : "lost";
+      return error instanceof CallError && (error.code === "unauthorized" || error.code === "forbidden")
+        ? "unauthorized"
+        : "lost";
     }
   }
 

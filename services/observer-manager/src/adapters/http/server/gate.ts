@@ -9,6 +9,14 @@ import { callerOf, setCaller } from "./caller.ts";
 import { changesSomething, isProvenOwn } from "./cross-origin.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
+/** Who was refused, as far as it can be told. */
+interface Refused {
+  address: string;
+  name?: string;
+  /** By a token that somebody wrote down: a browser brings cookies, and what a proxy has asked for, by itself. */
+  isBearer: boolean;
+}
+
 /** Before every call: who asks, are they not too many, and may they. Nothing of a body has been read by then. */
 export class Gate {
   readonly #callers: CallerCheck;
@@ -36,7 +44,7 @@ export class Gate {
   }
 
   /** Whose token it is. Wrong ones, and those without a role, are counted by the address that they came from. */
-  async judge(token: string, address: string): Promise<Identity | Refusal> {
+  async judge(token: string, address: string, isBearer = true): Promise<Identity | Refusal> {
     if (!this.#callers.isConfigured) return ANONYMOUS;
     const verdict = await this.#callers.identify(token);
     switch (verdict.kind) {
@@ -45,23 +53,19 @@ export class Gate {
       case "unavailable":
         return { kind: "problem", code: "identity-provider-unavailable" };
       case "no-role":
-        return this.#refuse("forbidden", address, verdict.why, { name: verdict.name });
+        return this.#refuse("forbidden", verdict.why, { address, isBearer, name: verdict.name });
       case "refused":
-        return this.#refuse("unauthorized", address, verdict.why);
+        return this.#refuse("unauthorized", verdict.why, { address, isBearer });
       default:
         return verdict satisfies never;
     }
   }
 
-  async #refuse(
-    code: "unauthorized" | "forbidden",
-    address: string,
-    why: string,
-    who: { name?: string } = {},
-  ): Promise<Refusal> {
-    const retryAfterS = await this.#limits.countFailure(address);
-    if (retryAfterS !== undefined) return { kind: "problem", code: "too-many-requests", retryAfterS };
-    this.#log.warn({ event: "caller-refused", address, ...who, why }, "a caller was refused");
+  /** The page, whose session is over, has to hear that one is to sign in, whoever else is at that address. */
+  async #refuse(code: "unauthorized" | "forbidden", why: string, { isBearer, ...who }: Refused): Promise<Refusal> {
+    const retryAfterS = await this.#limits.countFailure(who.address);
+    if (retryAfterS === undefined) this.#log.warn({ event: "caller-refused", ...who, why }, "a caller was refused");
+    else if (isBearer) return { kind: "problem", code: "too-many-requests", retryAfterS };
     return { kind: "problem", code, detail: why };
   }
 
@@ -76,10 +80,13 @@ export class Gate {
     const credentials = credentialsOf(request);
     if (credentials.kind === "none") return { kind: "problem", code: "unauthorized" };
     if (credentials.kind === "malformed")
-      return this.#refuse("unauthorized", request.ip ?? "", "The Authorization header must be: Bearer TOKEN");
+      return this.#refuse("unauthorized", "The Authorization header must be: Bearer TOKEN", {
+        address: request.ip ?? "",
+        isBearer: false,
+      });
     if (credentials.from === "cookie" && changesSomething(request) && !isProvenOwn(request))
       return { kind: "problem", code: "cross-origin" };
-    return this.judge(credentials.token, request.ip ?? "");
+    return this.judge(credentials.token, request.ip ?? "", credentials.from === "header");
   }
 
   /** Asked again and again while an answer lasts, so it counts nothing against anybody. */

@@ -1,7 +1,10 @@
 import { parse, serialize } from "cookie";
 import type { Request } from "express";
 
-/** What a request brings to be known by. A header counts more than a cookie. */
+/**
+ * What a request brings to be known by. A bearer's header counts more than a cookie; one of another scheme does not, as browsers send on what a proxy
+ * before the manager has asked for (Basic).
+ */
 export type Credentials =
   | { kind: "none" }
   | { kind: "malformed" }
@@ -10,15 +13,16 @@ export type Credentials =
 
 /** RFC 6750, 2.1: `Authorization: Bearer <b64token>`. */
 const BEARER = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*) *$/i;
+const OF_BEARER = /^Bearer\b/i;
 
 export function credentialsOf(request: Request): Credentials {
   const header = request.get("authorization");
-  if (header !== undefined) {
-    const token = BEARER.exec(header)?.groups?.["token"];
-    return token === undefined ? { kind: "malformed" } : { kind: "token", token, from: "header" };
-  }
-  const token = readSessionCookie(request);
-  return token === undefined ? { kind: "none" } : { kind: "token", token, from: "cookie" };
+  const cookie = readSessionCookie(request);
+  const isCookies = header === undefined || !OF_BEARER.test(header);
+  if (isCookies && cookie !== undefined) return { kind: "token", token: cookie, from: "cookie" };
+  if (header === undefined) return { kind: "none" };
+  const token = BEARER.exec(header)?.groups?.["token"];
+  return token === undefined ? { kind: "malformed" } : { kind: "token", token, from: "header" };
 }
 
 /** A working day: somebody who forgets to sign out is out by tomorrow. */
