@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { ErrorEntry, Readiness } from "@unacked/contracts";
+import type { ErrorEntry, ObserverView, Readiness } from "@unacked/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { scrape } from "../support/monitoring/scrape.ts";
 import type { RunningProcess } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
-import { runStatement } from "../support/servers/servers.ts";
+import { queryRows, runStatement } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 
 /** Whatever stands in a queue ends among the errors: never a process, and never what stands behind it. */
@@ -74,6 +74,43 @@ describe("a poisoned message", () => {
     await untilAmongErrors(/events\/0\/running/);
     await allGoesOn();
   });
+
+  it.runIf(isTurnOf(0))(
+    "in the state queue, with as many failed attempts as a number can tell, holds nobody up",
+    async () => {
+      const run = await eventually(async () => {
+        const [current] = await queryRows<{ observerId: string }>(
+          system.env.DATABASE_URL as string,
+          `SELECT r.observer_id AS "observerId", r.id AS "runId", r.message_id AS "messageId", r.revision
+         FROM observers o JOIN runs r ON r.id = o.current_run_id ORDER BY o.name LIMIT 1`,
+        );
+        expect(current).toBeDefined();
+        return { ...current, observerId: current?.observerId, at: Date.now() };
+      });
+      const batch = {
+        kind: "EventBatch",
+        serviceId: randomUUID(),
+        serviceName: "forger",
+        pool: "elsewhere",
+        workerCount: 1,
+      };
+      const retrying = {
+        kind: "RunRetrying",
+        ...run,
+        attempt: 2_147_483_647,
+        error: { name: "E", message: "m" },
+        delayMs: 0,
+      };
+      await tellBooks({ ...batch, generation: 1, seq: 1, events: [retrying] });
+      await tellBooks({ ...batch, generation: 1, seq: 2, events: [{ kind: "RunStarted", ...run, attempt: 1 }] });
+      await eventually(async () => {
+        const { body } = await system.call<ObserverView>("GET", `/api/v1/observers/${run.observerId}`);
+        expect(body).toMatchObject({ status: "Processing", attempts: 1, restartsLately: 100 });
+      });
+      expect(await errors()).toEqual([]);
+      await allGoesOn();
+    },
+  );
 
   it.runIf(isTurnOf(2))("in the error queue is put to the errors, and the honest reports behind it too", async () => {
     const start = {

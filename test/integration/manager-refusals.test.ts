@@ -101,6 +101,25 @@ describe("what the database refuses although it was decoded", () => {
   });
 });
 
+test("As many failed attempts as a number can tell hold nobody up, and what is counted next is no error", async () => {
+  const [failing, neighbour, later] = await Promise.all([1, 2, 3].map(() => putObserver(books.dataSource)));
+  const run = runOf(failing as string);
+  const retrying = { ...run, attempt: 2_147_483_647, error: { name: "E", message: "m" }, delayMs: 0 };
+  const batch = batchOf([startOf(run)]);
+  await ledger.apply([batch]);
+  const beganMs = performance.now();
+  const events = [{ kind: "RunRetrying" as const, ...retrying }, startOf(runOf(neighbour as string))];
+  await ledger.apply([{ ...batch, seq: 2, events }]);
+  expect(performance.now() - beganMs).toBeLessThan(1_000);
+  await ledger.apply([{ ...batch, seq: 3, events: [startOf(runOf(later as string))] }]);
+  expect(await Promise.all([failing, neighbour, later].map((id) => statusOf(id as string)))).toEqual([
+    "Retrying",
+    "Processing",
+    "Processing",
+  ]);
+  expect(await refused()).toEqual([]);
+});
+
 /** Whatever a field of that type may hold by JSON, and a column may not. */
 const NASTY: Record<string, unknown[]> = {
   number: [2 ** 31, 2 ** 53 - 1, 8.64e15, 1e300, -1, 0.5],

@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import type { ObserverBook, RunBook } from "../../../domain/books/books.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
-import { WITH_RESTARTS } from "../observers/restarts.ts";
+import { countedRestarts, WITH_RESTARTS } from "../observers/restarts.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared, uncounted } from "../statements/prepared.ts";
 
@@ -53,7 +53,7 @@ const GIVEN = new GivenRows<Written>({
   error_group: ["text", ({ o: { lastError: e } }) => (isWhole(e) ? errorGroupOf(`${e.name}: ${e.message}`) : null)],
   next_ms: ["float8", ({ o }) => o.nextAttemptInMs],
   silent_ms: ["float8", ({ o }) => o.silentSinceMs],
-  restarts: ["int", ({ o }) => o.restarts ?? 0],
+  restarts: ["int", ({ o }) => countedRestarts(o.restarts)],
 });
 /** What columns of the table are made of. */
 const NOT_KEPT = ["next_ms", "silent_ms", "restarts"];

@@ -10,7 +10,10 @@ const MANY = 5;
 /** Of `observers o`. */
 export const RESTARTS_LATELY = `(SELECT count(*)::int FROM unnest(o.restarted_at) AS r (at) WHERE r.at > now() - ${WINDOW})`;
 
-/** What `restarted_at` of `observers o` becomes by `u.restarts` more. */
+/** What one write says of them: a service tells how many attempts there were in one number, and each would be a row. */
+export const countedRestarts = (restarts = 0): number => Math.min(restarts, MAX_COUNTED);
+
+/** What `restarted_at` of `observers o` becomes by `u.restarts` more, as many of them as count. */
 export const WITH_RESTARTS = `CASE WHEN u.restarts = 0 THEN o.restarted_at ELSE ARRAY(
       SELECT r.at FROM (SELECT unnest(o.restarted_at) UNION ALL SELECT now() FROM generate_series(1, u.restarts)) AS r (at)
       WHERE r.at > now() - ${WINDOW} ORDER BY r.at DESC LIMIT ${MAX_COUNTED}) END`;

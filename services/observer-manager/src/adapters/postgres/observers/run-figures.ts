@@ -3,10 +3,16 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { RunFigure } from "../../../domain/observers/run-figures.ts";
 import type { RunFigureQuery } from "../../../operations/observers/run-figure-query.ts";
 import { GivenRows } from "../statements/given-rows.ts";
+import { intPlus, MAX_INT } from "../statements/int-sum.ts";
 import { prepared } from "../statements/prepared.ts";
 
-const COUNTS = ["starts", "failures", "interruptions", "emits"] as const;
-const ADDED = COUNTS.map((count) => `${count} = f.${count} + excluded.${count}`).join(", ");
+const INTS = ["starts", "failures", "interruptions"] as const;
+const COUNTS = [...INTS, "emits"] as const;
+/** One event may say of more failures than fit beside those that are counted: they are as many as there can be, and what comes next is applied. */
+const ADDED = [
+  ...INTS.map((count) => `${count} = ${intPlus(`f.${count}`, `excluded.${count}`)}`),
+  "emits = f.emits + excluded.emits",
+].join(", ");
 const SUMS = COUNTS.map((count) => `sum(f.${count})::float8 AS ${count}`).join(", ");
 /** Minutes begin at those of UTC. */
 const THIS_MINUTE = "date_trunc('minute', now())";
@@ -14,8 +20,8 @@ const THIS_MINUTE = "date_trunc('minute', now())";
 const GIVEN = new GivenRows<RunFigure>({
   type: ["text", ({ type }) => type],
   service_id: ["uuid", ({ serviceId }) => serviceId],
-  starts: ["int", ({ starts }) => starts],
-  failures: ["int", ({ failures }) => failures],
+  starts: ["int", ({ starts }) => Math.min(starts, MAX_INT)],
+  failures: ["int", ({ failures }) => Math.min(failures, MAX_INT)],
   interruptions: ["int", ({ interruptions }) => interruptions],
   emits: ["bigint", ({ emits }) => emits],
 });
