@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { buildProgram } from "../../cli/src/program.ts";
 import { metricCatalogue, metricOfSeries } from "../support/monitoring/metric-catalogue.ts";
 import { ALERTS_FILE, DASHBOARD_FILE, readAlerts, readPanels, readQueries } from "../support/monitoring/monitoring.ts";
 import { groupingLabelsIn, selectorsIn } from "../support/monitoring/promql.ts";
 import { promtool } from "../support/monitoring/promtool.ts";
 import { ROOT } from "../support/processes/processes.ts";
+import { environmentFlaws } from "../support/processes/program-settings.ts";
 
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const alerts = readAlerts();
@@ -135,6 +137,22 @@ describe("each alert", () => {
       expect(page, annotations.runbook).not.toMatch(/psql (?!"\$DATABASE_URL" )-/);
     }
   });
+});
+
+it("a heap snapshot is written where a slot may write, and not taken for a slot that is stuck", () => {
+  const page = read("docs/runbooks/slots-recycled.md");
+  const [, options = "", rest = ""] = page.match(/^ +SLOT_NODE_OPTIONS="(.*)" (.*)$/m) ?? expect.fail("no settings");
+  const others = Object.fromEntries(rest.split(" ").map((pair) => pair.split("=") as [string, string]));
+  const given = { AMQP_URL: "amqp://broker", SLOT_NODE_OPTIONS: options, ...others };
+  expect(environmentFlaws("observer-service", given)).toEqual([]);
+  expect([others["STUCK_MS"], Number(others["SLOT_MEMORY_MB"]) >= 1_024]).toEqual(["0", true]);
+  const dir = mkdtempSync(join(tmpdir(), "unacked-snapshot-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  expect(options).toContain("--diagnostic-dir=/tmp");
+  const env = { ...process.env, NODE_OPTIONS: options.replace("=/tmp", `=${dir}`) };
+  const program = 'process.kill(process.pid, "SIGUSR2"); setTimeout(() => undefined, 100);';
+  expect(spawnSync(process.execPath, ["-e", program], { env, encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
+  expect(readdirSync(dir)).toEqual([expect.stringMatching(/\.heapsnapshot$/)]);
 });
 
 describe("promtool, where it is", () => {
