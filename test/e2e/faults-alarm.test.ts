@@ -52,6 +52,14 @@ describe.runIf(isTurnOf(2))("while a memory alarm blocks everybody who publishes
     );
     const { queues } = (await system.call<{ queues: { queue: string }[] }>("GET", "/api/v1/stats")).body;
     expect(queues).toContainEqual(expect.objectContaining({ queue: "unacked.task-state", ready: 0 }));
+    // Nobody can say that it is well: each is silent for long, and it is the broker's doing.
+    await eventually(async () => {
+      const services = await system.listServices();
+      expect(services.map(({ state }) => state)).toEqual(services.map(() => "Suspect"));
+    });
+    const { warnings } = await system.stats();
+    expect(warnings.map(({ code }) => code)).toContain("broker-blocks");
+    expect(warnings.filter(({ code }) => code === "service-suspect")).toEqual([]);
     await frozen.kill("SIGKILL"); // what it would do on waking is another test's
 
     // Their handlers have returned, and cannot say so: the messages stay unacked, so that nothing is lost if they die.

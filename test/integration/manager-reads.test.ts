@@ -20,6 +20,7 @@ beforeAll(async () => {
     troubles: [],
     unwanted: [],
     broker: { brokerVersion: "3.10.8", queueType: "classic" },
+    isBlocked: false,
   }));
 });
 

@@ -15,8 +15,9 @@ type Taker = Pick<ServiceView, "pool" | "state" | "draining" | "cordoned" | "typ
  */
 export function awaitedWorker({ status, pool, type, waitsFor }: Waiting, services: readonly Taker[]): string | undefined {
   if (traitsOf(status).run !== "awaited" || waitsFor !== null) return undefined;
-  const alive = services.filter((one) => one.pool === pool && one.state === "Alive");
-  if (alive.length === 0) return `a service of pool ${pool}: none is alive`;
+  const living = services.filter((one) => one.pool === pool);
+  const alive = living.filter(({ state }) => state === "Alive");
+  if (alive.length === 0) return `a service of pool ${pool}: none is ${living.length > 0 ? "heard" : "alive"}`;
   const open = alive.filter((one) => !one.draining && !one.cordoned);
   if (open.length === 0) return `a service of pool ${pool} that takes observers: all drain, or are cordoned`;
   const able = open.filter(({ types }) => types.includes(type));

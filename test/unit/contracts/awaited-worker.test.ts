@@ -7,7 +7,7 @@ const waiting = observerView({ status: "Created", service: null, currentRunId: n
 it.each([
   ["no service", [], "a service of pool default: none is alive"],
   ["one of another pool", [serviceView({ pool: "eu" })], "a service of pool default: none is alive"],
-  ["one that is not heard", [serviceView({ state: "Suspect" })], "a service of pool default: none is alive"],
+  ["one that is not heard", [serviceView({ state: "Suspect" })], "a service of pool default: none is heard"],
   [
     "those that take nothing",
     [serviceView({ draining: true }), serviceView({ cordoned: true })],

@@ -6,6 +6,7 @@ const NOW = {
   troubles: [],
   unwanted: [],
   broker: { brokerVersion: "4.3.6", queueType: "quorum" as const },
+  isBlocked: false,
 };
 
 test("what the broker says of its queues is passed on, and so is that it is away", async () => {

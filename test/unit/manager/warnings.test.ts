@@ -27,6 +27,7 @@ const well: Facts = {
   pools: [pool],
   services: [service],
   stateQueueLag: 0,
+  brokerBlocks: false,
   queueTroubles: [],
   unwantedQueues: [],
   queueBroker: { brokerVersion: "4.2.9", queueType: "classic" },
@@ -268,6 +269,50 @@ describe("warnings", () => {
     const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
     expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
     expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
+
+  it("name a broker that blocks what is published, and no service that cannot speak by it", () => {
+    const suspects = [{ ...service, state: "Suspect" as const }];
+    expect(warningsOf({ ...well, services: suspects, brokerBlocks: true })).toEqual([
+      {
+        code: "broker-blocks",
+        subject: "broker",
+        message: expect.stringContaining("a memory or disk alarm"),
+        remedy: "Free memory or disk on the broker; starts and stops wait meanwhile.",
+      },
+    ]);
+  });
+
+  it("name what stands in the way, and nothing else", () => {
+    expect(codes({ ...well, stateQueueLag: null })).toEqual(["broker-away"]);
+    expect(codes({ ...well, stateQueueLag: 5_000 })).toEqual(["state-queue-behind"]);
+    expect(codes({ ...well, pools: [{ ...pool, occupied: 21, free: 0 }] })).toEqual(["no-free-worker"]);
+    expect(codes({ ...well, pools: [{ ...pool, services: 0, workers: 0, free: 0 }] })).toEqual(["no-service"]);
+    expect(codes({ ...well, pools: [{ ...pool, survivesLargestService: false }] })).toEqual(["would-not-survive"]);
+    const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
+    expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
+    expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
+
+  it("name a broker that blocks what is published, and no service that cannot speak by it", () => {
+    const suspects = [{ ...service, state: "Suspect" as const }];
+    expect(warningsOf({ ...well, services: suspects, brokerBlocks: true })).toEqual([
+      {
+        code: "broker-blocks",
+        subject: "broker",
+        message: expect.stringContaining("a memory or disk alarm"),
+        remedy: "Free memory or disk on the broker; starts and stops wait meanwhile.",
+      },
+    ]);
+  });
+
+  it("name a pool that nobody serves also for observers whose time to start has come", () => {
+    const late = (of: string, type = "ticker") => ({ pool: of, type, count: 2 });
+    const unserved = { ...pool, pool: "unserved", services: 0, workers: 0, free: 0, occupied: 3 };
+    const lateStarts = [late("default"), late("unserved"), late("night"), late("night", "poller")];
+    expect(warningsOf({ ...well, pools: [pool, unserved], lateStarts })).toMatchObject([
+      { code: "no-service", subject: "unserved", message: expect.stringMatching(/^5 observers of pool unserved wait,/) },
+      { code: "no-service", subject: "night", message: expect.stringMatching(/^4 observers of pool night wait,/) },
+    ]);
+  });
     expect(codes({ ...well, services: [{ ...service, state: "Suspect" }] })).toEqual(["service-suspect"]);
     expect(codes({ ...well, services: [service, service] })).toEqual(["same-service-name"]);
   });

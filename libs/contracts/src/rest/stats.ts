@@ -50,6 +50,7 @@ export const WARNING_CODES = [
   "broker-cuts-jobs",
   "broker-trouble",
   "broker-away",
+  "broker-blocks",
   "books-blocked",
   "file-not-loaded",
   "slots-die",

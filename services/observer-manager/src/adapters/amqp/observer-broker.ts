@@ -14,6 +14,7 @@ import {
   workQueueName,
 } from "@unacked/contracts";
 import type { Tracing } from "@unacked/tracing";
+import { FREE_THE_BROKER } from "../../domain/overview/warnings/broker.ts";
 import type { ErrorBook } from "../../operations/books/books-store.ts";
 import type { Ledger } from "../../operations/books/ledger.ts";
 import type { CommandSender } from "../../operations/commands/command-store.ts";
@@ -201,7 +202,8 @@ export class ObserverBroker implements QueueLook, MarkerSender {
       return null; // the session was lost while asking
     }
     const broker = { brokerVersion: session.brokerVersion, queueType: this.#queueType };
-    return { depths, troubles: this.workQueues.troubles, unwanted, broker };
+    const isBlocked = this.#publisher.status.blocked;
+    return { depths, troubles: this.workQueues.troubles, unwanted, broker, isBlocked };
   }
 
   async #lookAtRequests(session: Session): Promise<void> {
@@ -263,7 +265,7 @@ function brokerCheck(publishing: ConnectionStatus, consuming: ConnectionStatus):
     return {
       ok: false,
       detail: "the broker blocks what is published (a memory or disk alarm)",
-      remedy: "Free memory or disk on the broker; starts and stops wait meanwhile.",
+      remedy: FREE_THE_BROKER,
     };
   const loss = consuming.lastLoss ?? publishing.lastLoss;
   const detail = loss ? `${loss.kind}: ${loss.detail}` : "connecting";

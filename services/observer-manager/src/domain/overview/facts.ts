@@ -129,6 +129,8 @@ export interface Facts {
   unservedTypes: readonly UnservedType[];
   goneServices: readonly GoneService[];
   unheardTimers: readonly UnheardTimers[];
+  /** The broker takes nothing that is published: a memory or disk alarm. */
+  brokerBlocks: boolean;
   silentObservers: readonly SilentObservers[];
   restartedObservers: readonly RestartedObservers[];
   unevenPools: readonly UnevenPool[];

@@ -1,6 +1,6 @@
 import type { Warning } from "@unacked/contracts";
 import type { Facts } from "./facts.ts";
-import { brokerAway, stateQueueBehind, takenBackByFlaps } from "./warnings/broker.ts";
+import { brokerAway, brokerIsBlocking, stateQueueBehind, takenBackByFlaps } from "./warnings/broker.ts";
 import { booksBlocked, longSnapshot } from "./warnings/database.ts";
 import { observersRestart, observersSilent } from "./warnings/observer.ts";
 import {
@@ -20,6 +20,7 @@ export function warningsOf(facts: Facts): Warning[] {
   return [
     ...brokerAway(facts),
     ...facts.booksBlockers.map(booksBlocked),
+    ...brokerIsBlocking(facts),
     ...facts.queueTroubles.map((trouble) => queueRefused(trouble, facts)),
     ...facts.services.flatMap(lossOf),
     ...brokenFiles(facts),
@@ -29,8 +30,10 @@ export function warningsOf(facts: Facts): Warning[] {
     ...facts.silentObservers.map(observersSilent),
     ...facts.restartedObservers.map(observersRestart),
     ...facts.unevenPools.map(poolUneven),
-    // While the broker is away nobody is heard, and nothing is wrong with them.
-    ...facts.services.filter(({ state }) => state === "Suspect" && facts.stateQueueLag !== null).map(suspect),
+    // While the broker is away, or blocks what is published, nobody is heard, and nothing is wrong with them.
+    ...facts.services
+      .filter(({ state }) => state === "Suspect" && facts.stateQueueLag !== null && !facts.brokerBlocks)
+      .map(suspect),
     ...facts.goneServices.map(serviceGone),
     ...sameNames(facts),
     ...stateQueueBehind(facts),

@@ -8,6 +8,8 @@ export interface QueuesNow {
   troubles: readonly QueueTrouble[];
   unwanted: readonly UnwantedQueue[];
   broker: QueueBroker;
+  /** Nothing that is published is taken: a memory or disk alarm. */
+  isBlocked: boolean;
 }
 
 /** Null while the broker cannot be asked. Must not take long. */

@@ -94,7 +94,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
   const { items: services } = await listServices(dataSource, { all: false });
   const now = await askQueues(byPool.map(({ pool }) => pool));
   const queues = now && withoutMarkers(now.depths, await dataSource.query<{ pool: string }[]>(MARKED_POOLS));
-  const { troubles: queueTroubles = [], unwanted: unwantedQueues = [] } = now ?? {};
+  const { troubles: queueTroubles = [], unwanted: unwantedQueues = [], isBlocked: brokerBlocks = false } = now ?? {};
   const queueBroker = now?.broker ?? null;
   const stateQueueLag = queues?.find(({ queue }) => queue === STATE_QUEUE)?.ready ?? null;
   const [oldest] = waiting;
@@ -112,6 +112,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
       stateQueueLag,
       queueTroubles,
       unwantedQueues,
+      brokerBlocks,
       queueBroker,
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),

@@ -16,6 +16,22 @@ export function brokerAway({ stateQueueLag }: Facts): Warning[] {
   ];
 }
 
+/** Of whoever publishes, and so of each service as well. */
+export const FREE_THE_BROKER = "Free memory or disk on the broker; starts and stops wait meanwhile.";
+
+export function brokerIsBlocking({ brokerBlocks }: Facts): Warning[] {
+  if (!brokerBlocks) return [];
+  return [
+    {
+      code: "broker-blocks",
+      subject: "broker",
+      message:
+        "The broker blocks what is published (a memory or disk alarm). Observers run on, but no service is heard: what is shown of them is old.",
+      remedy: FREE_THE_BROKER,
+    },
+  ];
+}
+
 export function stateQueueBehind({ stateQueueLag }: Facts): Warning[] {
   if (stateQueueLag === null || stateQueueLag <= STATE_QUEUE_BEHIND) return [];
   return [
