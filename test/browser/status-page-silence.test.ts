@@ -108,14 +108,14 @@ describe("silence and history on the page", () => {
     expect(await timeline.textContent()).toContain("Error: thrown on request");
   });
 
-  test.runIf(isTurnOf(1))("the open page of one whose time has come says so when no worker is free", async () => {
+  test.runIf(isTurnOf(1))("the open page of one whose time has come says what it waits for", async () => {
     await untilItMayChange(system); // no manager starts anything at a time before it knows that all can
     const inTime = { pool: "nobody", startAt: new Date(Date.now() + 8_000).toISOString() };
     const { status, body } = await system.create("in-time", {}, inTime);
     expect(status, JSON.stringify(body)).toBe(201);
     await page.goto(`${system.url}/observers/in-time`);
     await page.getByText("Scheduled").first().waitFor();
-    await page.getByText("a free worker: its time has come, and there is none").waitFor();
+    await page.getByText("a service of pool nobody: none is alive").waitFor();
     await system.remove("in-time");
   });
 

@@ -5,6 +5,7 @@ import { diesAt } from "../support/processes/crash-point.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { queryRows } from "../support/servers/servers.ts";
 import { freshSystem, type ObserverOrProblem, type System } from "../support/system/system.ts";
+import { TASKS_DIR } from "../support/system/tasks.ts";
 
 /** docs/decisions/0018-scheduled-observers.md */
 const LONG_MS = 90_000;
@@ -79,6 +80,23 @@ describe("observers that are to start later", () => {
     await system.remove("may");
     await until(["must"], "Processing");
     expect(await system.get("must")).toMatchObject({ startProblem: null });
+  });
+
+  it("are told of among the warnings, and wait since their time, where nobody could run them then", async () => {
+    const pool = "night";
+    const { startAt } = (await create("owl", 2_000, { pool })).body;
+    const warningsOf = async () =>
+      (await system.stats()).warnings.flatMap(({ code, subject }) =>
+        subject === pool || subject === "stamp" ? [code] : [],
+      );
+    await eventually(async () => expect(await warningsOf()).toEqual(["no-service"]));
+    expect((await system.stats()).oldestWaiting).toMatchObject({ name: "owl", status: "Scheduled", since: startAt });
+    await system.startService("without-the-type", { env: { POOL: pool, OBSERVERS_DIR: TASKS_DIR } });
+    await eventually(async () => expect(await warningsOf()).toEqual(["type-not-served"]));
+    await serve(pool);
+    await until(["owl"], "Processing");
+    expect(await warningsOf()).toEqual([]);
+    expect((await system.stats()).oldestWaiting).toBeNull();
   });
 
   it.runIf(isTurnOf(1))(

@@ -51,7 +51,7 @@ function kindAndNames(words: string[]): [keyof typeof DESCRIBED, ...string[]] {
 
 async function ofObserver({ api, io, paint }: Session, ref: string): Promise<string> {
   const observer = await api.call("getObserver", { path: { ref } });
-  const isAwaited = traitsOf(observer.status).run === "awaited";
+  const isAwaited = traitsOf(observer.status).run === "awaited" || observer.startProblem !== null;
   const [{ items: runs }, { items: services }] = await Promise.all([
     api.call("listRuns", { path: { ref: observer.id } }),
     isAwaited ? api.call("listServices", {}) : { items: [] },

@@ -37,7 +37,7 @@ interface OfObserver {
 
 /** All that is known of one observer, for people. */
 export function describeObserver({ observer, runs, services }: OfObserver, look: Look): string {
-  const { lastError, nextAttemptAt, startAt, startProblem, waitsFor, fencingToken, rejectedUpdate } = observer;
+  const { lastError, nextAttemptAt, startAt, waitsFor, fencingToken, rejectedUpdate } = observer;
   const fields: Field[] = [
     ["Name", observer.name],
     ["Id", observer.id],
@@ -58,7 +58,6 @@ export function describeObserver({ observer, runs, services }: OfObserver, look:
   if (observer.silentSince) fields.push(["Silent since", red(moment(observer.silentSince, look.nowMs))]);
   if (rejectedUpdate) fields.push(["Rejected", red(rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
-  if (startProblem !== null) fields.push(["Waits for", "a free worker: its time has come, but no worker is free"]);
   const worker = awaitedWorker(observer, services);
   if (worker !== undefined) fields.push(["Waits for", worker]);
   if (waitsFor !== null) fields.push(["Waits for", "the manager's admission, for which its service has asked"]);

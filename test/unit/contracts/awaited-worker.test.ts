@@ -29,6 +29,20 @@ it.each([
   expect(awaitedWorker(waiting, services)).toBe(worker);
 });
 
+it.each([
+  ["no service", [], "a service of pool default: none is alive"],
+  ["one without its type", [serviceView({ types: [] })], "a service of pool default that has the type ticker: none has it"],
+  [
+    "one with a worker free",
+    [serviceView({ free: 1 })],
+    "a free worker of pool default: its time has come, and there is none",
+  ],
+])("what one whose time has come waits for, with %s", (_case, services, worker) => {
+  const late = observerView({ status: "Scheduled", startProblem: "no-free-worker", service: null, currentRunId: null });
+  expect(awaitedWorker(late, services)).toBe(worker);
+  expect(awaitedWorker({ ...late, startProblem: null }, services)).toBeUndefined();
+});
+
 it("one that runs, has asked for admission, or is not to run, waits for no worker", () => {
   for (const status of ["Processing", "Paused", "OnDeleting", "Failed"] as const)
     expect(awaitedWorker({ ...waiting, status }, [])).toBeUndefined();

@@ -34,6 +34,7 @@ const well: Facts = {
   booksBlockers: [],
   longSnapshots: [],
   goneServices: [],
+  lateStarts: [],
   unservedTypes: [],
   unheardTimers: [],
   silentObservers: [],
@@ -74,6 +75,7 @@ describe("warnings", () => {
       type: "kraken",
       count: 1,
       isExact: true,
+      unsent: 0,
       resting: [],
       elsewhere: ["eu"],
     } as const;
@@ -96,7 +98,15 @@ describe("warnings", () => {
   });
 
   it("name who has a type and takes nothing just now", () => {
-    const gpu = { kind: "observer", pool: "default", type: "gpu", count: 2, isExact: true, elsewhere: [] } as const;
+    const gpu = {
+      kind: "observer",
+      pool: "default",
+      type: "gpu",
+      count: 2,
+      isExact: true,
+      unsent: 0,
+      elsewhere: [],
+    } as const;
     expect(warningsOf({ ...well, unservedTypes: [{ ...gpu, resting: ["gpu-1", "gpu-2"] }] })).toMatchObject([
       {
         message:
@@ -260,38 +270,6 @@ describe("warnings", () => {
     expect(waiting).toMatchObject({ message: expect.stringMatching(/none takes its work: 1 observer waits\.$/) });
   });
 
-  it("name what stands in the way, and nothing else", () => {
-    expect(codes({ ...well, stateQueueLag: null })).toEqual(["broker-away"]);
-    expect(codes({ ...well, stateQueueLag: 5_000 })).toEqual(["state-queue-behind"]);
-    expect(codes({ ...well, pools: [{ ...pool, occupied: 21, free: 0 }] })).toEqual(["no-free-worker"]);
-    expect(codes({ ...well, pools: [{ ...pool, services: 0, workers: 0, free: 0 }] })).toEqual(["no-service"]);
-    expect(codes({ ...well, pools: [{ ...pool, survivesLargestService: false }] })).toEqual(["would-not-survive"]);
-    const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
-    expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
-    expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
-
-  it("name a broker that blocks what is published, and no service that cannot speak by it", () => {
-    const suspects = [{ ...service, state: "Suspect" as const }];
-    expect(warningsOf({ ...well, services: suspects, brokerBlocks: true })).toEqual([
-      {
-        code: "broker-blocks",
-        subject: "broker",
-        message: expect.stringContaining("a memory or disk alarm"),
-        remedy: "Free memory or disk on the broker; starts and stops wait meanwhile.",
-      },
-    ]);
-  });
-
-  it("name what stands in the way, and nothing else", () => {
-    expect(codes({ ...well, stateQueueLag: null })).toEqual(["broker-away"]);
-    expect(codes({ ...well, stateQueueLag: 5_000 })).toEqual(["state-queue-behind"]);
-    expect(codes({ ...well, pools: [{ ...pool, occupied: 21, free: 0 }] })).toEqual(["no-free-worker"]);
-    expect(codes({ ...well, pools: [{ ...pool, services: 0, workers: 0, free: 0 }] })).toEqual(["no-service"]);
-    expect(codes({ ...well, pools: [{ ...pool, survivesLargestService: false }] })).toEqual(["would-not-survive"]);
-    const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
-    expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
-    expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
-
   it("name a broker that blocks what is published, and no service that cannot speak by it", () => {
     const suspects = [{ ...service, state: "Suspect" as const }];
     expect(warningsOf({ ...well, services: suspects, brokerBlocks: true })).toEqual([
@@ -313,6 +291,16 @@ describe("warnings", () => {
       { code: "no-service", subject: "night", message: expect.stringMatching(/^4 observers of pool night wait,/) },
     ]);
   });
+
+  it("name what stands in the way, and nothing else", () => {
+    expect(codes({ ...well, stateQueueLag: null })).toEqual(["broker-away"]);
+    expect(codes({ ...well, stateQueueLag: 5_000 })).toEqual(["state-queue-behind"]);
+    expect(codes({ ...well, pools: [{ ...pool, occupied: 21, free: 0 }] })).toEqual(["no-free-worker"]);
+    expect(codes({ ...well, pools: [{ ...pool, services: 0, workers: 0, free: 0 }] })).toEqual(["no-service"]);
+    expect(codes({ ...well, pools: [{ ...pool, survivesLargestService: false }] })).toEqual(["would-not-survive"]);
+    const drained = { ...pool, draining: 2, workers: 0, free: 0, survivesLargestService: false };
+    expect(codes({ ...well, pools: [drained] })).toEqual(["all-draining"]);
+    expect(codes({ ...well, pools: [{ ...pool, draining: 1 }] })).toEqual([]);
     expect(codes({ ...well, services: [{ ...service, state: "Suspect" }] })).toEqual(["service-suspect"]);
     expect(codes({ ...well, services: [service, service] })).toEqual(["same-service-name"]);
   });

@@ -103,7 +103,9 @@ export const Stats = z
     oldestWaiting: z
       .object({ id: z.uuid(), name: z.string(), status: ObserverStatus, since: z.iso.datetime(), waitingMs: z.int() })
       .nullable()
-      .describe("the observer that has been Created or Redistributing for longest"),
+      .describe(
+        "the observer that has been Created or Redistributing for longest, or Scheduled since a time at which it found no worker",
+      ),
   })
   .meta({ id: "Stats" });
 export type Stats = z.infer<typeof Stats>;

@@ -41,7 +41,7 @@ export class BooksMetrics {
     });
     this.#oldestWaiting = metrics.gauge({
       name: "unacked_oldest_waiting_seconds",
-      help: "For how long the observer that has been Created or Redistributing for longest has been so; 0 without one.",
+      help: "For how long the observer that has been Created or Redistributing for longest has been so, or one that found no worker at its time has been late; 0 without one.",
     });
     this.#pools = poolGauges(metrics);
     this.#warnings = metrics.gauge({

@@ -29,7 +29,8 @@ export function unevenPools(
     const own = services.filter((service) => service.pool === pool);
     const stuck = unserved.filter((type) => type.kind === "observer" && type.pool === pool);
     const toCome = elsewhere.filter((one) => one.pool === pool && !stuck.some(({ type }) => type === one.type));
-    if (occupied - countOf([...stuck, ...toCome], "count") > countOf(own, "running")) return [];
+    const counted = occupied + countOf(stuck, "unsent");
+    if (counted - countOf([...stuck, ...toCome], "count") > countOf(own, "running")) return [];
     const any = "any";
     const plan = planOf(
       own.filter(takesWork).map(({ id, workerCount: workers, running }) => ({

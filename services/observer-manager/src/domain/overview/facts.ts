@@ -50,10 +50,19 @@ export interface UnservedType {
   count: number;
   /** False: there are more. */
   isExact: boolean;
+  /** Those among them that found no worker at their time, and have no message yet. */
+  unsent: number;
   /** Services of its pool that have it, and drain or are cordoned. */
   resting: readonly string[];
   /** Other pools whose services have it. */
   elsewhere: readonly string[];
+}
+
+/** Observers whose time to start has come, and that found no worker then. */
+export interface LateStarts {
+  pool: string;
+  type: string;
+  count: number;
 }
 
 /** A service whose connection ended, without a word of it before. */
@@ -120,17 +129,18 @@ export interface Facts {
   >[];
   /** Batches of events that wait in the state queue; null while the broker cannot be asked. */
   stateQueueLag: number | null;
+  /** The broker takes nothing that is published: a memory or disk alarm. */
+  brokerBlocks: boolean;
   queueTroubles: readonly QueueTrouble[];
   unwantedQueues: readonly UnwantedQueue[];
   /** Null while the broker cannot be asked. */
   queueBroker: QueueBroker | null;
   booksBlockers: readonly BooksBlocker[];
   longSnapshots: readonly LongSnapshot[];
+  lateStarts: readonly LateStarts[];
   unservedTypes: readonly UnservedType[];
   goneServices: readonly GoneService[];
   unheardTimers: readonly UnheardTimers[];
-  /** The broker takes nothing that is published: a memory or disk alarm. */
-  brokerBlocks: boolean;
   silentObservers: readonly SilentObservers[];
   restartedObservers: readonly RestartedObservers[];
   unevenPools: readonly UnevenPool[];

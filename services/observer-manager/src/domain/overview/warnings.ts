@@ -6,6 +6,7 @@ import { observersRestart, observersSilent } from "./warnings/observer.ts";
 import {
   fragile,
   isFragile,
+  noService,
   poolUneven,
   poolWarnings,
   queueRefused,
@@ -19,12 +20,13 @@ import { timersUnheard } from "./warnings/timer.ts";
 export function warningsOf(facts: Facts): Warning[] {
   return [
     ...brokerAway(facts),
-    ...facts.booksBlockers.map(booksBlocked),
     ...brokerIsBlocking(facts),
+    ...facts.booksBlockers.map(booksBlocked),
     ...facts.queueTroubles.map((trouble) => queueRefused(trouble, facts)),
     ...facts.services.flatMap(lossOf),
     ...brokenFiles(facts),
     ...facts.services.flatMap(slotsDie),
+    ...noService(facts),
     ...facts.pools.flatMap(poolWarnings),
     ...facts.unservedTypes.map(typeNotServed),
     ...facts.silentObservers.map(observersSilent),

@@ -20,8 +20,8 @@ export interface ScheduledStartStore {
   due(limit: number): Promise<DueStart[]>;
   /** Until the next one is, not above 0 where one is; null: there is none. */
   nextDueInMs(): Promise<number | null>;
-  /** There was no worker for them: they are due again after some seconds, and say why. */
-  putOff(ids: readonly ObserverId[]): Promise<void>;
+  /** There was no worker for them: they are due again after some seconds, and say why. @returns how many had not said so before */
+  putOff(ids: readonly ObserverId[]): Promise<number>;
 }
 
 export interface ScheduledStartsParts {
@@ -68,9 +68,19 @@ export class ScheduledStarts {
         const left = { withoutWorker: full.length };
         log.info({ event: "scheduled-starts", started, ...left }, "observers whose time has come were sent");
       }
-      if (full.length > 0) await store.putOff(full);
+      if (full.length > 0) await this.#putOff(full);
     }
     return due.length === AT_ONCE ? 0 : 1; // another manager may be at what is left
+  }
+
+  async #putOff(full: readonly ObserverId[]): Promise<void> {
+    const { store, log } = this.#parts;
+    const observers = await store.putOff(full);
+    if (observers > 0)
+      log.info(
+        { event: "start-put-off", observers },
+        "no worker is free for observers whose time has come; it is tried again",
+      );
   }
 
   #failed(error: unknown): number {

@@ -13,13 +13,22 @@ const DUE = `
 const NEXT_DUE = `
   SELECT extract(epoch FROM min(start_next_at) - unacked_now())::float8 * 1000 FROM observers WHERE status = 'Scheduled'`;
 
+const TRIED_AGAIN_AFTER = "interval '2 seconds'";
+
+/** Those whose time has come, and for which there was no worker. Index: observers_to_start: of a million that wait for their time none is read. */
+export const LATE_TO_START = `status = 'Scheduled' AND start_problem IS NOT NULL AND start_next_at <= unacked_now() + ${TRIED_AGAIN_AFTER}`;
+
+/** By pool and type. */
+export const LATE_STARTS = `
+  SELECT pool, type, count(*)::int AS count FROM observers WHERE ${LATE_TO_START} GROUP BY pool, type`;
+
 /** Shown as a change once, and not at each try. Indexes: observers_pkey. In one order, so that no two managers wait for each other. */
 const PUT_OFF = `
-  WITH those AS (SELECT id FROM observers WHERE id = ANY($1) AND status = 'Scheduled' ORDER BY id FOR UPDATE)
+  WITH those AS (SELECT id, start_problem IS NULL AS "isNew" FROM observers WHERE id = ANY($1) AND status = 'Scheduled' ORDER BY id FOR UPDATE)
   UPDATE observers o SET
-    start_next_at = unacked_now() + interval '2 seconds', start_problem = 'no-free-worker',
+    start_next_at = unacked_now() + ${TRIED_AGAIN_AFTER}, start_problem = 'no-free-worker',
     changed_xid = CASE WHEN o.start_problem IS NULL THEN pg_current_xact_id() ELSE o.changed_xid END
-  FROM those WHERE o.id = those.id`;
+  FROM those WHERE o.id = those.id RETURNING those."isNew"`;
 
 /** Index: observers_to_start. */
 const TRIED_AGAIN = {
@@ -47,8 +56,10 @@ export class PostgresScheduledStartStore implements ScheduledStartStore {
     return await Looks.of(this.#dataSource).ask(NEXT_DUE);
   }
 
-  async putOff(ids: readonly ObserverId[]): Promise<void> {
-    await this.#dataSource.query(PUT_OFF, [ids]);
-    await this.#dataSource.query("NOTIFY unacked_changes");
+  async putOff(ids: readonly ObserverId[]): Promise<number> {
+    const [those] = await this.#dataSource.query<[{ isNew: boolean }[], number]>(PUT_OFF, [ids]);
+    const { length: changed } = those.filter(({ isNew }) => isNew);
+    if (changed > 0) await this.#dataSource.query("NOTIFY unacked_changes");
+    return changed;
   }
 }

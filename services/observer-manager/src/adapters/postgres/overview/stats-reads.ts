@@ -12,11 +12,12 @@ import type { DataSource } from "typeorm";
 import { unevenPools } from "../../../domain/balance/uneven.ts";
 import { MARKER_LIVES_MS } from "../../../domain/observers/absence-proof.ts";
 import { UNKNOWN_TYPE } from "../../../domain/observers/observer-input.ts";
-import type { WaitingElsewhere } from "../../../domain/overview/facts.ts";
+import type { LateStarts, WaitingElsewhere } from "../../../domain/overview/facts.ts";
 import { warningsOf } from "../../../domain/overview/warnings.ts";
 import type { AskQueues } from "../../../operations/pools/pool-queues.ts";
 import { KEEPING, OBSERVER_COUNTS, OCCUPIED_BY_POOL, WAITING_ELSEWHERE } from "../observers/observer-counts.ts";
 import { restartedObservers } from "../observers/restarts.ts";
+import { LATE_STARTS, LATE_TO_START } from "../observers/scheduled-start-store.ts";
 import { silentObservers } from "../observers/silent-observers.ts";
 import { listServices } from "../services/service-reads.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
@@ -53,7 +54,7 @@ const POOLS = `
   ORDER BY pool`;
 
 /**
- * Index: observers_by_status, and for those that a service has let go runs_of_observer. These are sent again, and so written, every few
+ * Indexes: observers_by_status, observers_to_start, and for those that a service has let go runs_of_observer. These are sent again, and so written, every few
  * seconds: they have waited since that was said first, or since a run that came after it (of an older manager, which leaves it there).
  */
 const OLDEST_WAITING = `
@@ -63,7 +64,8 @@ const OLDEST_WAITING = `
                     THEN least(modified_at, greatest(last_error_at,
                            (SELECT max(r.ended_at) FROM runs r WHERE r.observer_id = o.id)))
                     ELSE modified_at END AS since
-        FROM observers o WHERE status IN (${literals(AWAITING_STATUSES)})) waiting
+        FROM observers o WHERE status IN (${literals(AWAITING_STATUSES)})
+        UNION ALL SELECT id, name, status, start_at FROM observers WHERE ${LATE_TO_START}) waiting
   ORDER BY since, id LIMIT 1`;
 
 /** A handful of rows: each has a marker in its work queue, or had it taken out by somebody who does not tell. */
@@ -110,12 +112,13 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
       pools: byPool,
       services,
       stateQueueLag,
+      brokerBlocks,
       queueTroubles,
       unwantedQueues,
-      brokerBlocks,
       queueBroker,
       booksBlockers: await booksBlockers(dataSource),
       longSnapshots: await longSnapshots(dataSource),
+      lateStarts: await dataSource.query<LateStarts[]>(LATE_STARTS),
       goneServices: await goneServices(dataSource),
       unservedTypes: unserved,
       unheardTimers: await unheardTimers(dataSource),

@@ -2,6 +2,7 @@ import { AWAITING_STATUSES } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { UnservedType } from "../../../domain/overview/facts.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
+import { LATE_STARTS } from "../observers/scheduled-start-store.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 import { MAY_LIVE, mayBeServed } from "../tasks/views/unheard-services.ts";
@@ -9,14 +10,16 @@ import { MAY_LIVE, mayBeServed } from "../tasks/views/unheard-services.ts";
 const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;
 const HAS = (type: string): string => `s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
 
-/** Index: services_living. A pool in which no service takes work is another matter. */
+/** Indexes: services_living, observers_to_start. A pool in which no service takes work is another matter. */
 const OBSERVERS = `
-  SELECT 'observer' AS kind, o.pool, o.type, o.count, true AS "isExact",
+  SELECT 'observer' AS kind, o.pool, o.type, o.count, true AS "isExact", o.unsent,
          ARRAY(SELECT s.name FROM services s WHERE s.pool = o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS resting,
          ARRAY(SELECT DISTINCT s.pool FROM services s
                WHERE s.pool <> o.pool AND s.state IN (${LIVING_STATES}) AND ${HAS("o.type")} ORDER BY 1) AS elsewhere
-  FROM (SELECT pool, type, sum(count)::int AS count FROM ${OBSERVER_COUNTS}
-        WHERE status IN (${literals(AWAITING_STATUSES)}) GROUP BY pool, type HAVING sum(count) > 0) o
+  FROM (SELECT pool, type, sum(count)::int AS count, sum(unsent)::int AS unsent
+        FROM (SELECT pool, type, count, 0 AS unsent FROM ${OBSERVER_COUNTS} WHERE status IN (${literals(AWAITING_STATUSES)})
+              UNION ALL SELECT pool, type, count, count FROM (${LATE_STARTS}) late) waiting
+        GROUP BY pool, type HAVING sum(count) > 0) o
   WHERE EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND ${TAKES_WORK})
     AND NOT EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND ${TAKES_WORK} AND ${HAS("o.type")})
   ORDER BY o.count DESC, o.pool, o.type LIMIT $1`;
@@ -28,7 +31,7 @@ const TASKS = `
     UNION ALL
     SELECT next.pool, next.type FROM kinds k CROSS JOIN LATERAL (
       SELECT pool, type FROM tasks WHERE status = 'Ready' AND (pool, type) > (k.pool, k.type) ORDER BY pool, type LIMIT 1) next)
-  SELECT 'task' AS kind, k.pool, k.type, w.count, w.count < $2 AS "isExact",
+  SELECT 'task' AS kind, k.pool, k.type, w.count, w.count < $2 AS "isExact", 0 AS unsent,
          ARRAY(SELECT s.name FROM task_services s
                WHERE s.pool = k.pool AND s.workers > 0 AND ${HAS("k.type")} AND ${MAY_LIVE} ORDER BY 1) AS resting,
          ARRAY(SELECT DISTINCT s.pool FROM task_services s

@@ -14,17 +14,23 @@ export function queueRefused({ pool, detail, remedy }: QueueTrouble, { pools }: 
   };
 }
 
+/** Those that are sent, and take a place in their pool, and those that wait for a service to be sent to. */
+export function noService({ pools, lateStarts }: Facts): Warning[] {
+  const served = new Set(pools.flatMap(({ pool, services }) => (services > 0 ? [pool] : [])));
+  const waiting = new Map(pools.map(({ pool, occupied }) => [pool, occupied]));
+  for (const { pool, count } of lateStarts) waiting.set(pool, (waiting.get(pool) ?? 0) + count);
+  return [...waiting].flatMap(([pool, count]) => (served.has(pool) || count === 0 ? [] : [unserved(pool, count)]));
+}
+
+const unserved = (pool: string, count: number): Warning => ({
+  code: "no-service",
+  subject: pool,
+  message: `${counted(count)} of pool ${pool} ${count === 1 ? "waits" : "wait"}, and no service consumes it.`,
+  remedy: `Start an observer-service with POOL=${pool}.`,
+});
+
 export function poolWarnings({ pool, services, draining, free, occupied, workers }: PoolStats): Warning[] {
   const waiting = occupied - workers;
-  if (services === 0 && occupied > 0)
-    return [
-      {
-        code: "no-service",
-        subject: pool,
-        message: `${counted(occupied)} of pool ${pool} ${occupied === 1 ? "waits" : "wait"}, and no service consumes it.`,
-        remedy: `Start an observer-service with POOL=${pool}.`,
-      },
-    ];
   if (services > 0 && draining === services)
     return [
       {
