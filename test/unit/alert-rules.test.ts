@@ -25,11 +25,14 @@ const WELL: Series = {
   [`up{${manager}}`]: steady(1),
   [`up{${service}}`]: steady(1),
   [`unacked_manager_books_readable{${manager}}`]: steady(1),
+  [`unacked_manager_books_part_readable{${manager},part="stats"}`]: steady(1),
+  [`unacked_manager_books_part_readable{${manager},part="flows"}`]: steady(1),
   [`unacked_broker_connected{${manager},connection="consume"}`]: steady(1),
   [`unacked_broker_connected{${manager},connection="publish"}`]: steady(1),
   [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(0),
   [`unacked_warnings{${manager},code="broker-cuts-jobs"}`]: steady(0),
   [`unacked_warnings{${manager},code="service-suspect"}`]: steady(0),
+  [`unacked_warnings{${manager},code="service-gone"}`]: steady(0),
   [`unacked_warnings{${manager},code="books-blocked"}`]: steady(0),
   [`unacked_warnings{${manager},code="type-not-served"}`]: steady(0),
   [`unacked_warnings{${manager},code="long-snapshot"}`]: steady(0),
@@ -206,6 +209,25 @@ describe("the alert rules", { timeout: 240_000 }, () => {
       testOf("the queue of tasks' states is lost, which its consumers are told late", { ...WELL, ...HAS_NO_CONSUMER }, [
         "UnackedStateQueueUnread",
       ]),
+      testOf(
+        "nobody reads the queue of tasks' states, and flows cannot be read",
+        { ...WELL, ...HAS_NO_CONSUMER, ...isUnreadable("flows") },
+        ["UnackedBooksUnreadable", "UnackedStateQueueUnread"],
+      ),
+      testOf(
+        "of who reads the state queues nothing can be read",
+        { ...WELL, ...HIDES_CONSUMERS, ...isUnreadable("stats") },
+        ["UnackedBooksUnreadable"],
+      ),
+      testOf("a service's process is gone, and with it the address by which it was found", { ...WELL, ...IS_GONE }, [
+        "UnackedServiceDown",
+      ]),
+      testOf(
+        "a service's process is gone, and its address is kept",
+        { ...WELL, ...IS_GONE, [`up{${service}}`]: steady(0) },
+        ["UnackedServiceDown"],
+      ),
+      testOf("a memory alarm silences every service", { ...WELL, ...IS_BLOCKED }, ["UnackedBrokerBlocks"]),
       testOf("the broker is away", { ...WELL, ...WITHOUT_BROKER }, ["UnackedBrokerAway"], 2),
       testOf("the only caller, who comes seldom, is refused", { ...WELL, ...REFUSES_ITS_ONLY_CALLER }, [
         "UnackedHttpErrors",
@@ -224,11 +246,31 @@ describe("the alert rules", { timeout: 240_000 }, () => {
 const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
 
 /** Then nobody says who reads the state queues. */
+const HIDES_CONSUMERS: Series = {
+  [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: NEVER,
+  [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: NEVER,
+};
+
 const WITHOUT_BROKER: Series = {
   [`unacked_broker_connected{${manager},connection="consume"}`]: steady(0),
   [`unacked_broker_connected{${manager},connection="publish"}`]: steady(0),
-  [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: NEVER,
-  [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: NEVER,
+  ...HIDES_CONSUMERS,
+};
+
+const isUnreadable = (part: string): Series => ({
+  [`unacked_manager_books_readable{${manager}}`]: steady(0),
+  [`unacked_manager_books_part_readable{${manager},part="${part}"}`]: steady(0),
+});
+
+/** As Compose's DNS has it: the target is no more. */
+const IS_GONE: Series = {
+  [`up{${service}}`]: NEVER,
+  [`unacked_warnings{${manager},code="service-gone"}`]: steady(1),
+};
+
+const IS_BLOCKED: Series = {
+  [`unacked_broker_blocked{${manager},connection="publish"}`]: steady(1),
+  [`unacked_warnings{${manager},code="service-suspect"}`]: steady(2),
 };
 
 const IS_CORDONED: Series = {
