@@ -59,7 +59,7 @@ describe.runIf(isTurnOf(1))("a checkpoint on the page", () => {
     await field.fill(JSON.stringify({ ...saved, n: 41 }));
     await system.call("PUT", "/api/v1/observers/saves/checkpoint", { value: { ...saved, n: 7 } });
     await dialog.getByRole("button", { name: "Set it" }).click();
-    await dialog.getByText(/It is number \d+ by now/).waitFor();
+    await dialog.getByText(/It is number \d+ now/).waitFor();
     await dialog.getByRole("button", { name: "Back" }).click();
     await expect.poll(() => region().textContent(), POLL).toContain('"n": 7');
     await region().getByRole("button", { name: "Edit checkpoint" }).click();

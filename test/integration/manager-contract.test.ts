@@ -211,7 +211,7 @@ describe("a call that succeeds is answered as described", () => {
     expect([second.status, second.body.code, second.body.detail]).toEqual([
       412,
       "checkpoint-changed",
-      `It is number 1 by now, saved at ${first.body.savedAt}`,
+      `It is number 1 now, saved at ${first.body.savedAt}`,
     ]);
     expect((await edit("resetCheckpoint", none)).body.code).toBe("checkpoint-changed");
     // Whom no answer has reached asks again: it is so already, and is done once.

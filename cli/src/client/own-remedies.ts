@@ -29,7 +29,8 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   "schedule-not-found": () => "See: unacked get schedules. A schedule that was deleted is forgotten.",
   "key-taken": ({ taskId }) =>
     `${taskId === undefined ? "" : `See: unacked describe task ${taskId}. `}Wait for its end, or say what should happen to it: unacked run --on-conflict.`,
-  "flow-not-rerunnable": () => "Name tasks that have no result, or name none: then all that did not complete runs again.",
+  "flow-not-rerunnable": () =>
+    "Begin with the first tasks that have no result, or name none: then all that did not complete runs again.",
   "not-activated": () => "Wait until it is Processing, or stop it with --force.",
   "already-deleting": () => "Wait. If no service answers, stop it with --force.",
   scheduled: () => "unacked describe says when. Stop it and create it again to have it start now.",

@@ -182,13 +182,13 @@ export const PROBLEMS = {
   "flow-not-rerunnable": {
     status: 409,
     title: "The flow cannot be run again from there",
-    remedy: "See `detail`. Name tasks that have no result in `from`, or leave `from` out.",
+    remedy: "See `detail`: give in `from` the first tasks that have no result, or leave `from` out.",
   },
   "already-fired": {
     status: 409,
     title: "The timer has fired, or is being fired",
     remedy:
-      "It can no longer be cancelled. While its status is Firing it may not have been delivered yet: it is tried again until `expiresAt`.",
+      "Once it has fired it can no longer be cancelled. While its status is Firing it may not have been delivered yet: it is tried again until `expiresAt`.",
   },
   "schedule-without-task": {
     status: 409,

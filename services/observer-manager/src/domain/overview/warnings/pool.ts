@@ -89,7 +89,7 @@ export const poolUneven = ({ pool, why, moves }: UnevenPool): Warning => ({
 export const queueUnwanted = ({ pool, ready, consumers }: UnwantedQueue): Warning => ({
   code: "queue-unwanted",
   subject: pool,
-  message: `No service and no observer belongs to pool ${pool} any more, but its queue is kept: ${ready} ${ready === 1 ? "message waits" : "messages wait"} in it, and it has ${consumers} ${consumers === 1 ? "consumer" : "consumers"}.`,
+  message: `No service works in pool ${pool} and no observer there runs or waits to run, but its queue is kept: ${ready} ${ready === 1 ? "message waits" : "messages wait"} in it, and it has ${consumers} ${consumers === 1 ? "consumer" : "consumers"}.`,
   remedy:
     consumers > 0
       ? "End its consumers: they are not services that the manager knows. The queue is then removed by itself."
