@@ -176,6 +176,7 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
         const before = await system.createMany("observer", 5);
         await shell("rabbitmqctl add_user somebody else");
         await shell(command("export_definitions"));
+        expect(JSON.parse(readFileSync(join(dir, "unacked.definitions.json"), "utf8"))).toHaveProperty("permissions");
         await broker.kill();
         rmSync(join(broker.dir, "data"), { recursive: true });
         await broker.start();
@@ -229,11 +230,11 @@ async function firstBehind(url: string, place: string): Promise<string | undefin
   return client.events[0]?.event;
 }
 
-/** As an operator has it on the broker's machine: it finds the node by itself. */
+/** As Debian gives it to an operator on the broker's machine: it finds the node by itself, and runs in a folder of RabbitMQ's. */
 function writeRabbitmqctl(file: string, brokerDir: string): void {
   const { nodeName, epmdPort } = JSON.parse(readFileSync(join(brokerDir, "node.json"), "utf8"));
   const program = findRabbitmq() ?? expect.fail("RabbitMQ is not installed here");
   const words = program.command(brokerDir, [program.ctl, "-n", nodeName]).map((word) => `'${word}'`);
   const env = `HOME='${join(brokerDir, "home")}' ERL_EPMD_PORT=${epmdPort} RABBITMQ_CONF_ENV_FILE=/dev/null LC_ALL=C.UTF-8`;
-  writeFileSync(file, `#!/bin/sh\n${env} exec ${words.join(" ")} "$@"\n`, { mode: 0o755 });
+  writeFileSync(file, `#!/bin/sh\ncd '${brokerDir}'\n${env} exec ${words.join(" ")} "$@"\n`, { mode: 0o755 });
 }
