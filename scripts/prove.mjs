@@ -21,7 +21,7 @@ Proves a promise on all its cases and with full counts, which takes too long for
                          culprits among 200, a slot killed every second under 1,000, 150 rounds of faults. About an hour
   tasks                  100,000 on five services that are killed; twenty writers to one key; limits of types, beside a
                          million others and for half a minute each; 200,000 beside an alarm, a purge, a killed manager,
-                         midnight and a snapshot of ten minutes. Half an hour
+                         midnight and a snapshot of ten minutes; pages of the list beside a million that have ended. 35 minutes
   flows                  1,000 flows of 20 tasks while services and managers are killed; 10,000 tasks in one flow. Ten minutes
   timers                 100,000 due in one second, two managers of which one is killed; 100,000 over a minute; how many are
                          set, cancelled, fired and gone a second; 10,000 cancels that race the firing. Five minutes
@@ -59,6 +59,7 @@ const SUBJECTS = {
       "test/e2e/tasks-edges",
       "test/integration/task-limits",
       "test/integration/task-claims-behind-dead",
+      "test/integration/task-many-rows",
     ],
   },
   flows: { project: "servers", files: ["test/e2e/flows-under-kills", "test/e2e/flows-large"] },

@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { TaskPage } from "@unacked/contracts";
+import { MAX_TASK_COUNT, type TaskPage } from "@unacked/contracts";
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
+import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
+import type { TaskQuery } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
+import { proves } from "../support/runs/counts.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { useBooks } from "../support/servers/books.ts";
+import { rowsReadBy, statementsOf } from "../support/servers/rows-read.ts";
 import { queryRows } from "../support/servers/servers.ts";
 
-/** `MANY_ROWS=1000000 npx vitest run --project servers test/integration/task-many-rows` is what the figures of docs/tasks.md come from. */
-const ROWS = Number(process.env.MANY_ROWS ?? 100_000);
+/** `npm run prove -- tasks` is what the figures of docs/tasks.md come from. */
+const ROWS = Number(process.env.MANY_ROWS ?? (proves("tasks") ? 1_000_000 : 100_000));
 const LOOKS = 10;
 /** For the best of the looks: what else the machine does takes longer than that from some of them. */
 const LIMIT_MS = 200;
@@ -89,6 +93,30 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and 
       else if (total >= 0) expect([page.total, page.isTotalExact]).toEqual([total, true]);
     }
     expectWithinLimit(query || "all", took);
+  });
+
+  test.each(
+    inTurn<[string, Omit<TaskQuery, "limit">]>([
+      ["all", {}],
+      ["of a status that nearly all have", { statuses: ["Completed"] }],
+      ["of a status that few have", { statuses: ["Cancelled"] }],
+      ["of some statuses", { statuses: ["Failed", "Cancelled"] }],
+      ["of a type that many have", { type: "resize" }],
+      ["of a type that few have", { type: "rare" }],
+      ["of a type that nobody has", { type: "nothing" }],
+      ["of a type that few have, and a status that none of them has", { type: "rare", statuses: ["Failed"] }],
+      ["of a status and a type that many have", { type: "mail", statuses: ["Failed"] }],
+      ["of a pool that few have", { pool: "pictures" }],
+      ["of a pool that nobody has", { pool: "nothing" }],
+      ["of how an id begins", { idStart: "abc0" }],
+    ]),
+  )("and reads no more than it counts: %s", async (_, query) => {
+    const store = new PostgresTaskStore(books.dataSource);
+    const asked = await statementsOf(books, async () => void (await store.list({ limit: 100, ...query })));
+    const read = await Promise.all(asked.map((one) => rowsReadBy(books, one)));
+    console.log(`${JSON.stringify(query)}: ${read.join(" and ")} rows read`);
+    expect(read.length).toBeGreaterThan(0);
+    expect(Math.max(...read)).toBeLessThanOrEqual(2 * MAX_TASK_COUNT);
   });
 
   test("failures are grouped in the time of a look", async () => {
