@@ -23,8 +23,7 @@ export function addressOfAudit(filter: Partial<AuditFilter>): string {
 
 export const isNarrowed = ({ action, actor, observer }: AuditFilter): boolean => `${action}${actor}${observer}` !== "";
 
-export const queryOf = ({ action, actor, observer }: AuditFilter, limit: number): QueryOf<"listAudit"> => ({
-  limit,
+export const queryOf = ({ action, actor, observer }: AuditFilter): QueryOf<"listAudit"> => ({
   ...(action !== "" && { action }),
   ...(actor.trim() !== "" && { actor: actor.trim() }),
   ...(observer.trim() !== "" && { observer: observer.trim() }),

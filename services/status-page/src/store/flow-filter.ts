@@ -18,8 +18,7 @@ export function addressOfFlows(filter: FlowFilter): string {
   return given.length === 0 ? "/flows" : `/flows?${new URLSearchParams(given)}`;
 }
 
-export const queryOf = ({ status, name }: FlowFilter, limit: number): QueryOf<"listFlows"> => ({
-  limit,
+export const queryOf = ({ status, name }: FlowFilter): QueryOf<"listFlows"> => ({
   ...(status !== "" && { status: [status] }),
   ...(name.trim() !== "" && { name: name.trim() }),
 });

@@ -24,9 +24,8 @@ export function addressOfTasks(filter: TaskFilter): string {
 export const isNarrowed = (filter: TaskFilter): boolean => Object.values(filter).some((value) => value !== "");
 
 /** As the manager is asked. An id of less than four characters narrows nothing yet. */
-export function queryOf({ status, type, pool, id }: TaskFilter, limit: number): QueryOf<"listTasks"> {
+export function queryOf({ status, type, pool, id }: TaskFilter): QueryOf<"listTasks"> {
   return {
-    limit,
     ...(status !== "" && { status: [status] }),
     ...(type !== "" && { type }),
     ...(pool !== "" && { pool }),

@@ -21,8 +21,7 @@ export function addressOfTimers(filter: TimerFilter): string {
 
 export const isNarrowed = ({ status, prefix }: TimerFilter): boolean => status !== "" || prefix !== "";
 
-export const queryOf = ({ status, prefix }: TimerFilter, limit: number): QueryOf<"listTimers"> => ({
-  limit,
+export const queryOf = ({ status, prefix }: TimerFilter): QueryOf<"listTimers"> => ({
   ...(status !== "" && { status: [status] }),
   ...(prefix !== "" && { prefix }),
 });

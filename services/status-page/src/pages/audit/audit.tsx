@@ -1,21 +1,17 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { AUDITED_ACTIONS, type AuditEntry } from "@unacked/contracts";
-import { useAnswer } from "../../live/use-answer.ts";
-import { useShownNow } from "../../live/use-now.ts";
+import { useList } from "../../live/use-list.ts";
 import { Blank } from "../../parts/blank.tsx";
-import { FoundCount } from "../../parts/found-count.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { Listed } from "../../parts/listed.tsx";
 import table from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
-import { Unanswered } from "../../parts/unanswered.tsx";
 import { Link, navigate, useSearch } from "../../shell/navigation.tsx";
 import { addressOfObserver } from "../../shell/route.ts";
 import { type AuditFilter, addressOfAudit, auditFilterOf, isNarrowed, queryOf } from "../../store/audit-filter.ts";
 import css from "./audit.module.css";
 
 const LOOK_EVERY_MS = 5_000;
-const PAGE = 100;
 /** Of one entry, before somebody asks for the others. */
 const SHOWN_TARGETS = 3;
 
@@ -23,11 +19,7 @@ const SHOWN_TARGETS = 3;
 export default function Audit() {
   const search = useSearch();
   const filter = auditFilterOf(search);
-  const pages = usePages(search);
-  const nowMs = useShownNow(LOOK_EVERY_MS);
-  const query = { ...queryOf(filter, PAGE), ...pages.query };
-  const answer = useAnswer("listAudit", { query }, nowMs);
-  const { data, failure, reload } = answer;
+  const list = useList("listAudit", queryOf(filter), search, { mayGrow: false, lookEveryMs: LOOK_EVERY_MS });
   const narrow = (change: Partial<AuditFilter>) => {
     navigate(addressOfAudit({ ...filter, ...change }), { replace: true });
   };
@@ -35,20 +27,9 @@ export default function Audit() {
     <>
       <h1>Audit</h1>
       <FilterBar filter={filter} onChange={narrow} />
-      {data === null && <Unanswered what="The audit trail" height="20rem" failure={failure} onRetry={reload} />}
-      {data !== null && (
-        <>
-          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
-          {data.items.length === 0 ? (
-            <Blank title={isNarrowed(filter) ? "Nothing is like that" : "Nobody has changed anything yet"}>
-              <p>What is older than the retention is forgotten.</p>
-            </Blank>
-          ) : (
-            <AuditTable entries={data.items} />
-          )}
-          <Pager pages={pages} page={data} isTurning={answer.isTurning} />
-        </>
-      )}
+      <Listed what="The audit trail" list={list} none={<None isNarrowed={isNarrowed(filter)} />}>
+        {(entries) => <AuditTable entries={entries} />}
+      </Listed>
     </>
   );
 }
@@ -81,6 +62,12 @@ function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (chang
     </search>
   );
 }
+
+const None = (props: { isNarrowed: boolean }) => (
+  <Blank title={props.isNarrowed ? "Nothing is like that" : "Nobody has changed anything yet"}>
+    <p>What is older than the retention is forgotten.</p>
+  </Blank>
+);
 
 function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
   return (

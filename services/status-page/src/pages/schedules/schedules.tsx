@@ -1,23 +1,16 @@
-import { NativeSelect, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import type { ScheduleStatusName } from "@unacked/contracts";
 import { useState } from "react";
-import { useAnswer } from "../../live/use-answer.ts";
-import { useShownNow } from "../../live/use-now.ts";
+import { useList } from "../../live/use-list.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank } from "../../parts/blank.tsx";
-import { FoundCount } from "../../parts/found-count.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
-import { Unanswered } from "../../parts/unanswered.tsx";
+import { Listed } from "../../parts/listed.tsx";
+import { StatusSelect } from "../../parts/status-select.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, SCHEDULE_SHOWN } from "../../store/schedule-looks.ts";
 import { CreateScheduleDialog } from "./create-schedule-dialog.tsx";
 import { ScheduleTable } from "./schedule-table.tsx";
 import css from "./schedules.module.css";
-
-const LOOK_EVERY_MS = 2_000;
-const PAGE = 100;
-/** What one call answers at most. */
-const MOST = 1_000;
 
 interface Filter {
   status: ScheduleStatusName | "";
@@ -34,17 +27,11 @@ export default function Schedules() {
   const search = useSearch();
   const filter = filterOf(search);
   const { status, q } = filter;
-  const [limit, setLimit] = useState(PAGE);
-  const pages = usePages(search);
   const [isNew, setNew] = useState(false);
-  const nowMs = useShownNow(LOOK_EVERY_MS);
-  const query = { limit, ...(status !== "" && { status: [status] }), ...(q !== "" && { q }), ...pages.query };
-  const answer = useAnswer("listSchedules", { query }, nowMs);
-  const { data, failure, reload } = answer;
-  // An answer that was cut before it was as long as asked for would be no longer with more: what is beyond is on the next page.
-  const canGrow = data !== null && limit < MOST && data.items.length >= limit;
+  const query = { ...(status !== "" && { status: [status] }), ...(q !== "" && { q }) };
+  const list = useList("listSchedules", query, search);
   const narrow = (change: Partial<Filter>) => {
-    setLimit(PAGE);
+    list.restart();
     const given = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== "");
     navigate(given.length === 0 ? "/schedules" : `/schedules?${new URLSearchParams(given)}`, { replace: true });
   };
@@ -58,15 +45,7 @@ export default function Schedules() {
       </div>
       {isNew && <CreateScheduleDialog onClose={() => setNew(false)} />}
       <search className={css.filter}>
-        <NativeSelect
-          label="Status"
-          value={status}
-          onChange={(event) => narrow({ status: event.currentTarget.value as Filter["status"] })}
-          data={[
-            { value: "", label: "any" },
-            ...SCHEDULE_SHOWN.map((value) => ({ value, label: `${value}: ${SCHEDULE_LOOKS[value].meaning}` })),
-          ]}
-        />
+        <StatusSelect value={status} looks={SCHEDULE_LOOKS} onChange={(one) => narrow({ status: one })} />
         <TextInput
           label="Id has"
           placeholder="any"
@@ -76,24 +55,9 @@ export default function Schedules() {
           onChange={(event) => narrow({ q: event.currentTarget.value.trim() })}
         />
       </search>
-      {data === null && <Unanswered what="The schedules" height="20rem" failure={failure} onRetry={reload} />}
-      {data !== null && (
-        <>
-          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
-          {data.items.length === 0 ? (
-            <None isNarrowed={status !== "" || q !== ""} />
-          ) : (
-            <ScheduleTable schedules={data.items} nowMs={nowMs} />
-          )}
-          <Pager
-            pages={pages}
-            page={data}
-            order="id"
-            onMore={canGrow ? () => setLimit(Math.min(MOST, limit * 3)) : undefined}
-            isTurning={answer.isTurning}
-          />
-        </>
-      )}
+      <Listed what="The schedules" list={list} order="id" none={<None isNarrowed={status !== "" || q !== ""} />}>
+        {(schedules) => <ScheduleTable schedules={schedules} nowMs={list.nowMs} />}
+      </Listed>
     </>
   );
 }

@@ -1,6 +1,7 @@
-import { NativeSelect, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
+import { StatusSelect } from "../../parts/status-select.tsx";
 import type { TaskFilter } from "../../store/task-filter.ts";
-import { TASK_LOOKS, TASK_SHOWN } from "../../store/task-looks.ts";
+import { TASK_LOOKS } from "../../store/task-looks.ts";
 import css from "./tasks.module.css";
 
 /** What to narrow the list to; it takes effect at once. */
@@ -23,15 +24,7 @@ export function TaskFilterBar({
   );
   return (
     <search className={css.filter}>
-      <NativeSelect
-        label="Status"
-        value={filter.status}
-        onChange={(event) => onChange({ status: event.currentTarget.value as TaskFilter["status"] })}
-        data={[
-          { value: "", label: "any" },
-          ...TASK_SHOWN.map((value) => ({ value, label: `${value}: ${TASK_LOOKS[value].meaning}` })),
-        ]}
-      />
+      <StatusSelect value={filter.status} looks={TASK_LOOKS} onChange={(status) => onChange({ status })} />
       {text("type", "Type", "any")}
       {text("pool", "Pool", "any")}
       {text("id", "Id begins with", "any")}

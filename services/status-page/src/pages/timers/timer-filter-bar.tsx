@@ -1,6 +1,7 @@
-import { NativeSelect, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
+import { StatusSelect } from "../../parts/status-select.tsx";
 import type { TimerFilter } from "../../store/timer-filter.ts";
-import { TIMER_LOOKS, TIMER_SHOWN } from "../../store/timer-looks.ts";
+import { TIMER_LOOKS } from "../../store/timer-looks.ts";
 import css from "./timers.module.css";
 
 /** What to narrow the list to; it takes effect at once. */
@@ -13,15 +14,7 @@ export function TimerFilterBar({
 }) {
   return (
     <search className={css.filter}>
-      <NativeSelect
-        label="Status"
-        value={filter.status}
-        onChange={(event) => onChange({ status: event.currentTarget.value as TimerFilter["status"] })}
-        data={[
-          { value: "", label: "any" },
-          ...TIMER_SHOWN.map((value) => ({ value, label: `${value}: ${TIMER_LOOKS[value].meaning}` })),
-        ]}
-      />
+      <StatusSelect value={filter.status} looks={TIMER_LOOKS} onChange={(status) => onChange({ status })} />
       <TextInput
         label="Name begins with"
         placeholder="any"

@@ -1,14 +1,11 @@
 import type { TimerView } from "@unacked/contracts";
 import { useState } from "react";
-import { useAnswer } from "../../live/use-answer.ts";
-import { useShownNow } from "../../live/use-now.ts";
+import { useList } from "../../live/use-list.ts";
 import { ActionButton } from "../../parts/action-button.tsx";
 import { Blank } from "../../parts/blank.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
-import { FoundCount } from "../../parts/found-count.tsx";
-import { Pager, usePages } from "../../parts/pager.tsx";
+import { Listed } from "../../parts/listed.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Unanswered } from "../../parts/unanswered.tsx";
 import { navigate, useSearch } from "../../shell/navigation.tsx";
 import { useNotices } from "../../shell/notices.tsx";
 import { addressOfTimers, isNarrowed, queryOf, type TimerFilter, timerFilterOf } from "../../store/timer-filter.ts";
@@ -18,20 +15,14 @@ import { TimerFilterBar } from "./timer-filter-bar.tsx";
 import { TimerTable } from "./timer-table.tsx";
 import css from "./timers.module.css";
 
-const LOOK_EVERY_MS = 2_000;
-const PAGE = 100;
-
 /** Messages that go out at a time: what waits, and what became of the others. The newest first. */
 export default function Timers() {
   const search = useSearch();
   const filter = timerFilterOf(search);
-  const pages = usePages(search);
   const [isCreating, setCreating] = useState(false);
   const [asked, setAsked] = useState<TimerView | null>(null);
-  const nowMs = useShownNow(LOOK_EVERY_MS);
-  const query = { ...queryOf(filter, PAGE), ...pages.query };
-  const answer = useAnswer("listTimers", { query }, nowMs);
-  const { data, failure, reload } = answer;
+  const list = useList("listTimers", queryOf(filter), search, { mayGrow: false });
+  const { reload } = list.answer;
   const narrow = (change: Partial<TimerFilter>) => {
     navigate(addressOfTimers({ ...filter, ...change }), { replace: true });
   };
@@ -44,18 +35,9 @@ export default function Timers() {
         </ActionButton>
       </div>
       <TimerFilterBar filter={filter} onChange={narrow} />
-      {data === null && <Unanswered what="The timers" height="20rem" failure={failure} onRetry={reload} />}
-      {data !== null && (
-        <>
-          <FoundCount shown={pages.rowsBefore + data.items.length} of={data} answer={answer} />
-          {data.items.length === 0 ? (
-            <None filter={filter} />
-          ) : (
-            <TimerTable timers={data.items} nowMs={nowMs} onCancel={setAsked} />
-          )}
-          <Pager pages={pages} page={data} isTurning={answer.isTurning} />
-        </>
-      )}
+      <Listed what="The timers" list={list} none={<None filter={filter} />}>
+        {(timers) => <TimerTable timers={timers} nowMs={list.nowMs} onCancel={setAsked} />}
+      </Listed>
       {isCreating && (
         <CreateTimerDialog
           onClose={(isSet) => {
