@@ -73,7 +73,7 @@ describe("the page of the audit trail", () => {
     await page.reload();
     await expect.poll(what, POLL).toEqual(["observer.create"]);
     await page.getByLabel("Who", { exact: true }).pressSequentially("the night shift");
-    await page.getByText("Nothing is like that").waitFor();
+    await page.getByText("Nothing matches").waitFor();
     expect(await page.getByLabel("Who", { exact: true }).inputValue()).toBe("the night shift");
     await page.getByLabel("Who", { exact: true }).fill("");
     await expect.poll(what, POLL).toEqual(["observer.create"]);

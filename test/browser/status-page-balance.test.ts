@@ -56,11 +56,11 @@ describe.runIf(isTurnOf(0))("the balance of a pool", () => {
 
   test("a cordoned service keeps its own, and can be uncordoned", async () => {
     await card("alpha").getByRole("button", { name: "Cordon alpha", exact: true }).press("Enter");
-    await card("alpha").getByText("It is to take nothing more; what runs on it goes on.").waitFor();
+    await card("alpha").getByText("It takes nothing new; what runs on it goes on.").waitFor();
     await row("alpha").getByText("keeps its own").waitFor();
     await looksFine(page, "services-cordoned");
     await card("alpha").getByRole("button", { name: "Uncordon alpha" }).press("Enter");
-    await expect.poll(() => card("alpha").getByText("It is to take nothing more").count(), POLL).toBe(0);
+    await expect.poll(() => card("alpha").getByText("It takes nothing new").count(), POLL).toBe(0);
     await expect.poll(() => row("alpha").getByText("keeps its own").count(), POLL).toBe(0);
     await page.getByText("Table", { exact: true }).click();
     const line = page.getByRole("region", { name: "Services", exact: true }).getByRole("row").filter({ hasText: "alpha" });

@@ -58,14 +58,14 @@ describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
     await edit({ mark: "b" });
     await save();
     await page.getByText("edited-0 is stopped, and starts as it is wanted now.").waitFor();
-    await expect.poll(main, POLL).toContain("2; it runs by version 1");
+    await expect.poll(main, POLL).toContain("2; it runs version 1");
     await expect.poll(main, POLL).toContain("updating");
     expect(await violationsOf(page)).toEqual([]);
     writeFileSync(letGo, "");
     const [now] = await untilAsWanted(system, [(await system.get("edited-0")).id]);
     await expect.poll(() => marksOf(system, now?.id ?? "").at(-1), POLL).toBe("b");
     expect(now?.params).toEqual(marked(system, "b", { stopWhenFile: letGo }));
-    await expect.poll(main, POLL).not.toContain("it runs by version");
+    await expect.poll(main, POLL).not.toContain("it runs version");
   });
 
   test("by labels alone runs on", async () => {

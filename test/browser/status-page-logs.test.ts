@@ -122,7 +122,7 @@ describe("what an observer says", () => {
     const { page } = await openPage(browser, `${system.url}/observers/${body.id}`);
     await untilLive(page);
     await logOf(page).getByText("It has not run yet").waitFor();
-    await page.getByText("No value to be seen").waitFor();
+    await page.getByText("No values yet").waitFor();
     await takePicture(page, "observer-log-not-yet");
     await system.startService("gamma", { env: { POOL: "later" } });
     await untilSaid(page, 5);

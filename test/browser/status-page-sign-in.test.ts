@@ -149,7 +149,7 @@ test("signing out ends the session, here and after a reload", async () => {
   expect(await page.context().cookies()).toEqual([]);
   await page.reload();
   await field(page).waitFor();
-  expect(await page.getByText("This manager wants to know who looks.").count()).toBe(1);
+  expect(await page.getByText("This manager asks who you are.").count()).toBe(1);
   expect(await page.getByRole("navigation").count()).toBe(0);
 });
 

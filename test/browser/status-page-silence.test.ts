@@ -93,7 +93,7 @@ describe("silence and history on the page", () => {
 
   test.runIf(isTurnOf(0))("its own page tells since when, what happened to it, and who made it", async () => {
     await page.goto(`${system.url}/observers/deaf`);
-    await page.getByText("warned of after 1 s").waitFor();
+    await page.getByText("warns after 1 s").waitFor();
     const timeline = page.getByRole("region", { name: "Timeline" });
     await expect
       .poll(() => timeline.getByRole("rowheader").allTextContents(), POLL)

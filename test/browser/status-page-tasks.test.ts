@@ -60,7 +60,7 @@ test("the list is narrowed by status, type and id, and the address keeps it", as
   await untilLive(page);
   await page.getByText("1 of 1").waitFor();
   await page.getByLabel("Type", { exact: true }).fill("nothing");
-  await page.getByText("No task is like that").waitFor();
+  await page.getByText("No task matches").waitFor();
   await page.getByLabel("Type", { exact: true }).fill("");
   await page.getByLabel("Status").selectOption("");
   const id = await firstOf("Running");

@@ -97,7 +97,7 @@ test("the list is narrowed by status and by how names begin, and the address kee
   await untilLive(page);
   await page.getByText("2 of 2").waitFor();
   await page.getByLabel("Name begins with").fill("shop_");
-  await page.getByText("No timer is like that").waitFor();
+  await page.getByText("No timer matches").waitFor();
   await page.getByLabel("Name begins with").fill("");
   await page.getByLabel("Status").selectOption("");
 });

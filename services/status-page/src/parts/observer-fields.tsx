@@ -61,7 +61,7 @@ export function RetryField({ texts, errors, onChange }: SpecProps) {
   return (
     <Textarea
       label="On an error"
-      description="The retry policy, as JSON. Empty: tried again without end, from 1 s to 5 min apart"
+      description="The retry policy, as JSON. Empty: it retries without end, 1 s to 5 min apart"
       placeholder='{ "maxAttempts": 5, "delaysMs": [1000, 5000] }'
       rows={3}
       spellCheck={false}

@@ -110,19 +110,19 @@ const DRAINING: Looks = {
   tone: "wait",
   sign: "◒",
   text: "Draining",
-  title: "is to take nothing any more, and to give back what it runs",
+  title: "takes nothing new, and gives back what it runs",
 };
 const CORDONED: Looks = {
   tone: "wait",
   sign: "◌",
   text: "Cordoned",
-  title: "is to take nothing more; what runs on it goes on",
+  title: "takes nothing new; what runs on it goes on",
 };
 const DRAINED: Looks = {
   tone: "over",
   sign: "◌",
   text: "Drained",
-  title: "takes nothing, and nothing is left on it: its process can be ended",
+  title: "is empty and takes nothing: its process can be ended",
 };
 
 interface Looks {

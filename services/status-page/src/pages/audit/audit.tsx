@@ -64,8 +64,8 @@ function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (chang
 }
 
 const None = (props: { isNarrowed: boolean }) => (
-  <Blank title={props.isNarrowed ? "Nothing is like that" : "Nobody has changed anything yet"}>
-    <p>What is older than the retention is forgotten.</p>
+  <Blank title={props.isNarrowed ? "Nothing matches" : "Nobody has changed anything yet"}>
+    <p>Entries older than the retention are forgotten.</p>
   </Blank>
 );
 

@@ -25,7 +25,7 @@ export default function Errors() {
     <>
       <h1>Errors</h1>
       <section aria-labelledby="of-observers" className={css.section} tabIndex={-1}>
-        <h2 id="of-observers">What observers failed of last</h2>
+        <h2 id="of-observers">Last errors of observers</h2>
         {observers.data === null && observers.failure === null && <Pending label="Reading the errors" height="10rem" />}
         {observers.data === null && observers.failure !== null && (
           <Failure what="The errors of observers" failure={observers.failure} onRetry={observers.reload} />
@@ -35,8 +35,8 @@ export default function Errors() {
             {observers.data.items.length === 0 && (
               <Blank title="No observer has failed">
                 <p>
-                  When the handler of an observer throws, what it said stands here, with all others that say the same. What
-                  tasks failed of stands among <Link href="/tasks">Tasks</Link>.
+                  When the handler of an observer throws, its error stands here, with all others that say the same. The
+                  errors of tasks stand among <Link href="/tasks">Tasks</Link>.
                 </p>
               </Blank>
             )}

@@ -15,7 +15,9 @@ const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, 
 export function FlowPicture({ tasks }: { tasks: readonly FlowTaskView[] }) {
   const graph = useMemo(() => graphOf(tasks), [tasks]);
   if (graph.isDrawable) return <Picture graph={graph} count={tasks.length} />;
-  return <p className={css.note}>Too much waits for too much for a picture; the table below says what each comes after.</p>;
+  return (
+    <p className={css.note}>This flow has too many links for a picture; the table below says what each task comes after.</p>
+  );
 }
 
 function Picture({ graph, count }: { graph: FlowGraph; count: number }) {

@@ -48,8 +48,8 @@ function FilterBar({ filter, onChange }: { filter: FlowFilter; onChange: (change
 function None({ isNarrowed }: { isNarrowed: boolean }) {
   if (isNarrowed)
     return (
-      <Blank title="No flow is like that">
-        <p>A name is looked for whole. What has ended is forgotten after some days.</p>
+      <Blank title="No flow matches">
+        <p>Names must match in full. Flows that have ended are forgotten after some days.</p>
       </Blank>
     );
   return (

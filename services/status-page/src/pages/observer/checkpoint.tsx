@@ -85,7 +85,7 @@ function Reset({
           onConfirm={reset}
           onClose={() => setAsked(false)}
         >
-          <p>Its next run begins from the start, with nothing of what the runs before have reached.</p>
+          <p>Its next run begins from the start, without what earlier runs have reached.</p>
         </ConfirmDialog>
       )}
     </>

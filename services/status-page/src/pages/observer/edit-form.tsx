@@ -77,7 +77,7 @@ export function EditForm({ observer, info, isBusy, onBusy, onClose, onDone }: Pr
       <PoolAndLabels
         texts={texts}
         errors={errors}
-        aboutLabels="; changed alone, they take no restart"
+        aboutLabels="; changing only these needs no restart"
         onChange={(change) => setTexts({ ...texts, ...change })}
       />
       <RetryField texts={texts} errors={errors} onChange={(change) => setTexts({ ...texts, ...change })} />

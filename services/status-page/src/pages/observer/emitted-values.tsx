@@ -27,13 +27,13 @@ export function EmittedValues({ tail: { values, state } }: { tail: LogTail }) {
           </ol>
         )}
         {values.length === 0 && state.phase === "asking" && <Pending label="Asking its service" height="100%" />}
-        {values.length === 0 && state.phase !== "asking" && <Blank title="No value to be seen">{NONE_TEXT}</Blank>}
+        {values.length === 0 && state.phase !== "asking" && <Blank title="No values yet">{NONE_TEXT}</Blank>}
       </div>
     </section>
   );
 }
 
-const NONE_TEXT = <p>What its handler gives to emit stands here, for as long as its service keeps it.</p>;
+const NONE_TEXT = <p>What its handler emits stands here, for as long as its service keeps it.</p>;
 
 function Value({ entry: { at, value, cut } }: { entry: EmittedValue }) {
   const [isWhole, setWhole] = useState(false);

@@ -94,16 +94,15 @@ function silenceOf({ silence }: ObserverView): string {
   if (silence === null) return "as its type says";
   const { warnAfterMs, restartAfterMs } = silence;
   const parts = [
-    ...(warnAfterMs === undefined ? [] : [`warned of after ${sayDuration(warnAfterMs)}`]),
-    ...(restartAfterMs === undefined ? [] : [`restarted after ${sayDuration(restartAfterMs)}`]),
+    ...(warnAfterMs === undefined ? [] : [`warns after ${sayDuration(warnAfterMs)}`]),
+    ...(restartAfterMs === undefined ? [] : [`restarts after ${sayDuration(restartAfterMs)}`]),
   ];
   return parts.join(", ") || "nothing";
 }
 
 function retryOf({ retry }: ObserverView): string {
   const { maxAttempts, delaysMs } = retry;
-  const attempts =
-    maxAttempts === "unlimited" ? "tried again without end" : `given up after ${sayMany(maxAttempts, "attempt")}`;
+  const attempts = maxAttempts === "unlimited" ? "retries without end" : `gives up after ${sayMany(maxAttempts, "attempt")}`;
   const delays = Array.isArray(delaysMs)
     ? delaysMs.map(sayDuration).join(", ")
     : `${sayDuration(delaysMs.initialMs)}, growing to ${sayDuration(delaysMs.maxMs)}`;
@@ -112,13 +111,13 @@ function retryOf({ retry }: ObserverView): string {
 
 const rejectionOf = ({ specVersion, reason, at, keeps }: RejectedUpdate) => (
   <span key="rejected">
-    version {sayCount(specVersion)}, <Time at={at} />: {reason}. It runs by version {sayCount(keeps.specVersion)} until other
-    params are wanted, or it is restarted.
+    version {sayCount(specVersion)}, <Time at={at} />: {reason}. It runs version {sayCount(keeps.specVersion)} until somebody
+    changes the params or restarts it.
   </span>
 );
 
 /** What is wanted of it, and what it runs by. */
 function versionOf({ specVersion, observedSpecVersion: observed }: ObserverView): string {
   const wanted = sayCount(specVersion);
-  return observed === null || observed === specVersion ? wanted : `${wanted}; it runs by version ${sayCount(observed)}`;
+  return observed === null || observed === specVersion ? wanted : `${wanted}; it runs version ${sayCount(observed)}`;
 }

@@ -59,7 +59,7 @@ function NoLines({ followed }: { followed: FollowedTail }) {
   return (
     <div className={css.none}>
       <Blank title={isSilent ? "It has logged nothing" : title}>
-        <p>{isSilent ? "What its handler gives to log stands here, from its service's LOG_LEVEL on." : text}</p>
+        <p>{isSilent ? "What its handler logs stands here, from its service's LOG_LEVEL on." : text}</p>
       </Blank>
     </div>
   );

@@ -91,7 +91,7 @@ function NotThere({ reference }: { reference: string }) {
       <Blank title={`There is no observer ${reference}`}>
         <p>A deleted observer is found by its id only, and only for as long as the manager keeps it.</p>
         <p>
-          <Link href={`/observers?q=${encodeURIComponent(reference)}`}>Search for it among those that live</Link>
+          <Link href={`/observers?q=${encodeURIComponent(reference)}`}>Search the living observers</Link>
         </p>
       </Blank>
     </>

@@ -48,7 +48,7 @@ export function Timeline({ id, version }: { id: string; version: unknown }) {
               isLoading={isTurning}
               onClick={() => setLimit(AT_MOST)}
             >
-              Show what was before
+              Show earlier events
             </MoreButton>
           </p>
         </section>

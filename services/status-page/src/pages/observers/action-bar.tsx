@@ -152,7 +152,7 @@ export function ActionBar({ selection, rows, filter, onDone }: Props) {
           onClose={() => setAsked(null)}
         >
           <p>{ACTIONS[asked].text}</p>
-          {chosen.length > ids.length && <p>{sayMany(chosen.length - ids.length, "other")} cannot be, as they are now.</p>}
+          {chosen.length > ids.length && <p>Not possible now for {sayMany(chosen.length - ids.length, "other")}.</p>}
         </ConfirmDialog>
       )}
     </div>
@@ -167,8 +167,5 @@ function tell(say: (tone: "done" | "refused", text: string) => void, action: Act
   }
   const { open } = report;
   if (open !== undefined)
-    say(
-      "refused",
-      `${ACTIONS[action].verb}: of ${sayMany(open.count, "observer")} it is not known. ${sayFailure(open.failure)}`,
-    );
+    say("refused", `${ACTIONS[action].verb}: unknown for ${sayMany(open.count, "observer")}. ${sayFailure(open.failure)}`);
 }

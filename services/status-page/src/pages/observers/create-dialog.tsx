@@ -24,7 +24,7 @@ function WithTypes(form: Omit<ComponentProps<typeof CreateForm>, "types">) {
   if (data === null) return <Unanswered what="The observer types" height="22rem" failure={failure} onRetry={reload} />;
   return (
     <Blank title="No service is alive">
-      <p>What types there are is said by the services. Start an observer-service, then open this again.</p>
+      <p>The services say which types there are. Start an observer-service, then open this again.</p>
     </Blank>
   );
 }

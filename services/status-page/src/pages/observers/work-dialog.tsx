@@ -40,8 +40,8 @@ export function WorkDialog({ action, wish, count, verb, isDangerous, onClose, ch
     >
       {children}
       <p>
-        The manager does it step by step, also when this page is closed. What does not match any more when its turn comes is
-        left alone.
+        The manager does it step by step, also when this page is closed. It leaves alone what no longer matches when its turn
+        comes.
       </p>
       {action === "resume" && (
         <Checkbox

@@ -35,7 +35,7 @@ export function Queues({ stats }: { stats: Stats }) {
           </table>
         )}
         {stateQueueLag !== null && stateQueueLag > 0 && (
-          <p className={css.away}>{sayCount(stateQueueLag)} batches of events are still to be put into the books.</p>
+          <p className={css.away}>{sayCount(stateQueueLag)} batches of events are not in the books yet.</p>
         )}
       </div>
     </section>

@@ -49,7 +49,7 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
   return (
     <Modal opened onClose={leave} title={`Backfill ${schedule.id}`} withCloseButton={false} size="md">
       <div className={css.form}>
-        <p>Starts what was due in a window of the past, as the schedule is now.</p>
+        <p>Starts what was due in a past window, by the schedule as it is now.</p>
         {given(from, setFrom, "From, by your clock")}
         {given(to, setTo, "To, by your clock")}
         <div role="status">

@@ -63,7 +63,7 @@ export default function Schedules() {
 }
 
 function None({ isNarrowed }: { isNarrowed: boolean }) {
-  if (isNarrowed) return <Blank title="No schedule is like that" />;
+  if (isNarrowed) return <Blank title="No schedule matches" />;
   return (
     <Blank title="There are no schedules yet">
       <p>

@@ -97,7 +97,7 @@ function UnderWay({ view: { moves, uneven, waits, mode, rebalance: last } }: { v
 }
 
 function evenText(moves: number, uneven: string | null): string {
-  if (moves === 0) return uneven === null ? "Each runs its share." : `It is not even, and nothing can be moved: ${uneven}.`;
+  if (moves === 0) return uneven === null ? "Each runs its share." : `It is uneven, but nothing can be moved: ${uneven}.`;
   return `${sayMany(moves, "move")} would make it even${uneven === null ? "" : `: ${uneven}`}.`;
 }
 

@@ -27,7 +27,7 @@ export function DrainDialog({ service, onClose }: { service: ServiceView; onClos
   return (
     <ConfirmDialog title={`Drain ${service.name}?`} verb="Drain" isDangerous onConfirm={drain} onClose={onClose}>
       <p>
-        It is to take nothing any more. {movesText(used)} {freeText(free, service.pool)}
+        It takes nothing new. {movesText(used)} {freeText(free, service.pool)}
       </p>
       {used > free && (
         <p>

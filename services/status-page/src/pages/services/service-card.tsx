@@ -60,7 +60,7 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
         </p>
       )}
       {service.draining && <p className={css.drain}>{drainText(service, used)}</p>}
-      {service.cordoned && <p className={css.drain}>It is to take nothing more; what runs on it goes on.</p>}
+      {service.cordoned && <p className={css.drain}>It takes nothing new; what runs on it goes on.</p>}
       <div className={css.actions}>
         {!service.draining && (
           <ActionButton call="drainService" size="compact-sm" variant="default" onClick={onDrain}>
@@ -76,8 +76,8 @@ export function ServiceCard({ service, onDrain }: { service: ServiceView; onDrai
 /** Whether it has heard of its drain already, only `drained` says: one that stands still takes work again before it does. */
 const drainText = ({ drained, tasksLeft }: ServiceView, used: number): string =>
   drained
-    ? "Nothing is left on it, and it takes nothing: its process can be ended. The next one takes work again."
-    : `It is to take nothing any more; ${sayMany(used, "observer")}${tasksLeft > 0 ? ` and ${sayMany(tasksLeft, "task")}` : ""} still on it.`;
+    ? "It is empty and takes nothing: its process can be ended. The next one takes work again."
+    : `It takes nothing new; ${sayMany(used, "observer")}${tasksLeft > 0 ? ` and ${sayMany(tasksLeft, "task")}` : ""} still on it.`;
 
 function factsOf(service: ServiceView, nowMs: number): [string, ReactNode][] {
   const lag = Math.round(service.eventLoopLagMs);

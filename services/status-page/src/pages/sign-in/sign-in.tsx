@@ -43,7 +43,7 @@ export default function SignIn({ hasEnded, onSignIn }: Props) {
       <p className={css.why} role={hasEnded ? "status" : undefined}>
         {hasEnded
           ? "Your session has ended: its token has expired or was taken back. Nothing else has changed; observers run on."
-          : "This manager wants to know who looks."}
+          : "This manager asks who you are."}
       </p>
       <form className={css.form} noValidate onSubmit={(event) => void submit(event)}>
         <TextInput

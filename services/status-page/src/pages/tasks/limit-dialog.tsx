@@ -17,7 +17,7 @@ export function LimitDialog({ of, onClose }: { of: TaskTypeView; onClose: (hasCh
     const change = changeOf(of, form);
     if (change !== null) {
       await call("changeTaskType", { path: { taskType: of.type }, body: change });
-      say("done", `${of.type} goes by its new limits.`);
+      say("done", `${of.type} has its new limits.`);
     }
     onClose(change !== null);
   };
@@ -44,13 +44,13 @@ export function LimitDialog({ of, onClose }: { of: TaskTypeView; onClose: (hasCh
       <div className={css.limits}>
         <Checkbox
           label="Paused"
-          description="None is started; what runs goes on."
+          description="No new ones start; those that run go on."
           checked={form.paused}
           onChange={(event) => setForm({ ...form, paused: event.currentTarget.checked })}
         />
         {field("maxRunning", "At most at once", "Sent or running, in all pools together.")}
         {field("minRunning", "Workers kept for it", "In each pool that has it, used or not.")}
-        {field("ratePerSecond", "Starts a second", "Sent to workers in any second; nothing is caught up with.")}
+        {field("ratePerSecond", "Starts a second", "Sent to workers in any second; none are made up for later.")}
       </div>
     </ConfirmDialog>
   );

@@ -35,8 +35,8 @@ export default function Tasks() {
 function None({ filter }: { filter: TaskFilter }) {
   if (isNarrowed(filter))
     return (
-      <Blank title="No task is like that">
-        <p>What has ended is forgotten after some days.</p>
+      <Blank title="No task matches">
+        <p>Tasks that have ended are forgotten after some days.</p>
       </Blank>
     );
   return (

@@ -63,13 +63,13 @@ function CancelDialog({ timer: { id, name, at }, onClose }: { timer: TimerView; 
   const { say } = useNotices();
   const cancel = async () => {
     await call("cancelTimer", { path: { timerId: id } });
-    say("done", `The timer ${name} never fires.`);
+    say("done", `The timer ${name} is cancelled.`);
     onClose();
   };
   return (
     <ConfirmDialog title={`Cancel ${name}?`} verb="Cancel the timer" isDangerous onConfirm={cancel} onClose={onClose}>
       <p>
-        Its time is <Time at={at} mayCome />. Cancelled it never fires; nobody can take that back, and its id is spent.
+        Its time is <Time at={at} mayCome />. A cancelled timer never fires. You cannot undo this, nor use its id again.
       </p>
     </ConfirmDialog>
   );
@@ -78,8 +78,8 @@ function CancelDialog({ timer: { id, name, at }, onClose }: { timer: TimerView; 
 function None({ filter }: { filter: TimerFilter }) {
   if (isNarrowed(filter))
     return (
-      <Blank title="No timer is like that">
-        <p>What is over is forgotten after some days.</p>
+      <Blank title="No timer matches">
+        <p>Timers that are over are forgotten after some days.</p>
       </Blank>
     );
   return (

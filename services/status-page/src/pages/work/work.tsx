@@ -108,7 +108,7 @@ function factsOf(work: WorkView): Fact[] {
     ...(work.waitsFor === null ? [] : [["Waits", work.waitsFor] satisfies Fact]),
     isRunning
       ? ["Remaining", `${sayCount(remaining)}${msLeft === null ? "" : `, about ${sayDuration(msLeft)}`}`]
-      : ["Left alone", `${sayCount(leftAlone)}${leftAlone > 0 && status === "Done" ? ": they did not match any more" : ""}`],
+      : ["Left alone", `${sayCount(leftAlone)}${leftAlone > 0 && status === "Done" ? ": they no longer matched" : ""}`],
     [
       "Which",
       <Link key="which" href={`/observers${writeFilter(listOfWork(work))}`}>
