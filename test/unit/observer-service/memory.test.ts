@@ -62,11 +62,12 @@ describe("what is looked at while tasks run", () => {
     }
     return costBytes / MIB;
   }
-  test("counts for no observer: who runs now, nor who has since the last look, nor what they have left", () => {
-    expect(costAfter({ grown: 3 }, { grown: 303 })).toBe(101);
-    expect(costAfter({ grown: 3 }, { grown: 303, running: 10 }, { grown: 303 })).toBe(4);
-    expect(costAfter({ grown: 3 }, { grown: 303, ends: true }, { grown: 303 })).toBe(4);
-    expect(costAfter({ grown: 3, running: 10, isSettled: false }, { grown: 303 }, { grown: 303 })).toBe(4);
+  test("is thought to be the observers' until it is gone, whoever runs or has run: too little could fill the memory", () => {
+    const fallen = Array.from({ length: 100 }, () => ({ grown: 3 }));
+    for (const beside of [{ running: 10 }, { ends: true }]) {
+      expect(costAfter({ grown: 3 }, { grown: 303, ...beside }, { grown: 303 })).toBe(101);
+      expect(costAfter({ grown: 3 }, { grown: 303, ...beside }, ...fallen)).toBe(4);
+    }
   });
 });
 
@@ -126,17 +127,27 @@ describe("what an observer takes", () => {
     for (let i = 0; i < 1_000; i += 1) cost.note(100 - (i % 2), (200 + 4 * i) * MIB); // each takes more and more, and one of them restarts
     expect(cost.bytes / MIB).toBeGreaterThan(40);
   });
-  test("is not more by what tasks take beside them, nor by what these leave; what they take more themselves after that is", () => {
-    const cost = new RunCost(undefined, "a");
+  test("is kept as they take it by themselves, and not with what tasks take beside them or have left", () => {
+    const dir = folder();
+    const cost = new RunCost(dir, "a");
+    const kept = (): number => {
+      cost.keep();
+      return new RunCost(dir, "a").bytes / MIB;
+    };
     cost.note(3, 3 * MIB);
-    for (const grown of [3, 303]) cost.note(3, grown * MIB, true);
-    for (const grown of [303, 250]) cost.note(3, grown * MIB); // they are over, and not collected yet
-    expect(cost.bytes).toBe(DEFAULT_COST_BYTES);
-    cost.note(3, 340 * MIB);
+    for (const grown of [303, 303]) cost.note(3, grown * MIB, true);
+    for (let i = 0; i < 1_000; i += 1) cost.note(3, 303 * MIB); // they are over, and nothing is collected
+    expect([cost.bytes / MIB, kept()]).toEqual([101, 4]);
+    cost.note(30, 900 * MIB, true);
+    for (let i = 0; i < 100; i += 1) cost.note(30, 900 * MIB);
+    expect(kept()).toBe(4);
+    for (let i = 0; i < 100; i += 1) cost.note(30, 900 * MIB); // a minute later
+    expect(kept()).toBeCloseTo(30, 0);
+  });
+  test("is believed at once beside tasks that never pause", () => {
+    const cost = new RunCost(undefined, "a");
+    for (let i = 1; i <= 20; i += 1) cost.note(i, 30 * i * MIB, true);
     expect(cost.bytes).toBe(30 * MIB);
-    cost.note(3, 90 * MIB); // collected
-    cost.note(3, 180 * MIB);
-    expect(cost.bytes).toBe(60 * MIB);
   });
   test("is less again by the word of a few where a few have raised it, and is kept so; never less than many have said", () => {
     const dir = folder();

@@ -101,6 +101,16 @@ describe("who is alone in a slot in which others have been", () => {
     expect(endSlot.mock.calls).toMatchObject([[{}, { kind: "culprit", runId: "r" }]]);
   });
 
+  test("is kept by itself for an hour: what leaks slowly needs longer than ten minutes to show it", () => {
+    growsWith("slow", undefined);
+    vi.advanceTimersByTime(59 * 60_000);
+    growsWith("slow", undefined); // its slot was shared again
+    expect(endSlot.mock.calls).toMatchObject([[{}, { kind: "culprit", runId: "r" }]]);
+    growsWith("slower", undefined);
+    vi.advanceTimersByTime(61 * 60_000);
+    expect(blame.isByItself("slower")).toBe(false);
+  });
+
   test("is ended where it is a call for many: that costs none of them, and each goes on alone", () => {
     growsWith("call", undefined, { members: [] });
     expect(endSlot.mock.calls).toMatchObject([[{}, { kind: "culprit", runId: "r" }]]);

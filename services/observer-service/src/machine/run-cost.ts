@@ -9,6 +9,8 @@ const LEAST = 3;
 const FEW = 10;
 /** Who ends may leave so much of what it took, until that is collected: to end takes memory too, and what is measured wavers. */
 const LEAVES = 1.25;
+/** Looks, two a second: what tasks have left is collected by then where many observers go on allocating. */
+const SINCE_TASKS = 120;
 
 /**
  * What one observer takes here, as it is measured, kept in a folder for the next start where there is one. A file that cannot be read
@@ -19,10 +21,13 @@ export class RunCost {
   #bytes = DEFAULT_COST_BYTES;
   #kept: number | undefined;
   #runs = 0;
-  /** So much of what is measured may be what tasks take, or garbage of who has ended. */
+  /** So much of what is measured may be garbage of those that have ended. */
   #leftBytes = 0;
   /** As many have said, or as it was thought at first: a few tell that it is less than they have said themselves, and not than this. */
   #bytesOfMany = DEFAULT_COST_BYTES;
+  /** As it was measured where no task had a part in it: what is worth keeping. */
+  #ownBytes = DEFAULT_COST_BYTES;
+  #looksSinceTasks = Number.POSITIVE_INFINITY;
 
   /** @param dir undefined: nothing is kept. @param name of the service: several may share the folder */
   constructor(dir: string | undefined, name: string) {
@@ -31,6 +36,7 @@ export class RunCost {
     if (kept === undefined) return;
     this.#bytes = kept;
     this.#bytesOfMany = kept;
+    this.#ownBytes = kept;
     this.#kept = kept;
   }
 
@@ -38,11 +44,16 @@ export class RunCost {
     return this.#bytes;
   }
 
-  /** So many take so much together. @param hadTasks some have run beside them since the last time */
+  /**
+   * So many take so much together. Where tasks run beside them it cannot be told whose it is: too much is thought of them then, as too little
+   * could fill the memory, until it falls again.
+   *
+   * @param hadTasks some have run beside them since the last time
+   */
   note(runs: number, grownBytes: number, hadTasks = false): void {
+    this.#looksSinceTasks = hadTasks ? 0 : this.#looksSinceTasks + 1;
     // Who begins takes what others have left; what is not there any more nobody has left.
-    let leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
-    if (hadTasks) leftBytes = Math.max(leftBytes, grownBytes - runs * this.#bytes);
+    const leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
     this.#leftBytes = Math.max(0, Math.min(leftBytes, grownBytes));
     this.#runs = runs;
     if (runs < LEAST) return;
@@ -54,18 +65,26 @@ export class RunCost {
       const lessBytes = this.#bytes + (measured - this.#bytes) / 10;
       this.#bytes = runs < FEW ? Math.max(this.#bytesOfMany, lessBytes) : lessBytes;
     }
+    if (!this.#isTheirOwn(runs)) return;
+    this.#ownBytes = this.#bytes;
     if (runs >= FEW) this.#bytesOfMany = this.#bytes;
   }
 
-  /** Writes it, if it has changed by more than a tenth. */
+  #isTheirOwn(runs: number): boolean {
+    if (this.#looksSinceTasks === 0) return false;
+    return this.#bytes <= this.#ownBytes || this.#looksSinceTasks > (runs < FEW ? Number.MAX_VALUE : SINCE_TASKS);
+  }
+
+  /** Writes what observers take by themselves, if that has changed by more than a tenth. */
   keep(): void {
-    if (this.#file === undefined || Math.abs(this.#bytes - (this.#kept ?? 0)) < 0.1 * this.#bytes) return;
+    const bytes = this.#ownBytes;
+    if (this.#file === undefined || Math.abs(bytes - (this.#kept ?? 0)) < 0.1 * bytes) return;
     try {
       // Not `recursive`: below /proc Node 20 never comes back from that.
       if (!existsSync(dirname(this.#file))) mkdirSync(dirname(this.#file));
-      writeFileSync(`${this.#file}.new`, `${JSON.stringify({ bytesPerObserver: Math.round(this.#bytes) })}\n`);
+      writeFileSync(`${this.#file}.new`, `${JSON.stringify({ bytesPerObserver: Math.round(bytes) })}\n`);
       renameSync(`${this.#file}.new`, this.#file);
-      this.#kept = this.#bytes;
+      this.#kept = bytes;
     } catch {
       // The next start guesses.
     }

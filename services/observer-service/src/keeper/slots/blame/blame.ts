@@ -3,6 +3,8 @@ import { groupOfOne, judge, type SuspectGroup, searchOf, type Verdict } from "./
 
 /** Without a death for so long nobody is suspected any more. */
 const SUSPICION_LAPSES_MS = 600_000;
+/** Who was the last in a slot that had grown may be what grows, and needs longer for it than that. */
+const LAST_LAPSES_MS = 3_600_000;
 /** A run that was in a slot to which this happened, and so soon is in another to which it does, may be what does it. */
 const LATELY_MS = 600_000;
 /** What comes from outside (a server that all files hold a connection to has ended) ends many slots at once, and who began again in the next one is in several. */
@@ -151,8 +153,9 @@ export class Blame {
 
   /** It was the last in a slot to which that happened, and others had been there before: it is kept by itself. */
   noteLast(what: Mishap, observer: string): void {
-    if (this.isByItself(observer)) return;
-    for (const group of this.#groupsAmong([observer])) this.#groupsOf[what].add(group);
+    const group = groupOfOne(observer);
+    this.#keepApart(group, LAST_LAPSES_MS);
+    this.#groupsOf[what].add(group);
   }
 
   /** These were in two. @returns the suspects that they are now */
@@ -185,13 +188,13 @@ export class Blame {
     for (const observer of group.members) if (this.#groups.get(observer) === group) this.#groups.delete(observer);
   }
 
-  #keepApart(group: SuspectGroup): void {
+  #keepApart(group: SuspectGroup, lapsesMs = SUSPICION_LAPSES_MS): void {
     for (const observer of group.members) this.#groups.set(observer, group);
     const timer = setTimeout(() => {
       for (const groups of Object.values(this.#groupsOf)) groups.delete(group);
       this.clear(group);
       this.#onLapsed(group);
-    }, SUSPICION_LAPSES_MS);
+    }, lapsesMs);
     timer.unref();
   }
 }
