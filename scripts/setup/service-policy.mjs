@@ -9,7 +9,8 @@ const OWNER = /^# unacked (\d+) (.+)$/m;
 
 /**
  * Debian starts a server that it installs. We want its program alone: the broker of the whole machine is not ours to start.
- * A signal ends this process as ever, but not before the policy is gone.
+ * A signal ends this process once that work is over (apt-get goes on without us, and would start the server), a second one at once;
+ * the policy is gone before, either way.
  *
  * @param {() => Promise<void>} work
  * @param {string} [policy]
@@ -18,18 +19,24 @@ export async function withoutStartingServices(work, policy = POLICY) {
   if (existsSync(policy)) return work(); // somebody has decided that already
   const owner = `# unacked ${process.pid} ${processIdentity(process.pid)}`;
   writeFileSync(policy, `#!/bin/sh\n${owner}\nexit 101\n`, { mode: 0o755 });
-  const remove = () => rmSync(policy, { force: true });
-  /** @param {NodeJS.Signals} signal */
-  const endBy = (signal) => {
-    remove();
-    process.kill(process.pid, signal); // nobody listens any more
+  /** @type {NodeJS.Signals | undefined} */
+  let wasTold;
+  const end = () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    rmSync(policy, { force: true });
+    if (wasTold !== undefined) process.kill(process.pid, wasTold); // nobody listens any more
   };
-  for (const signal of SIGNALS) process.once(signal, endBy);
+  /** @param {NodeJS.Signals} signal */
+  const onSignal = (signal) => {
+    if (wasTold !== undefined) return end();
+    wasTold = signal;
+    process.stderr.write("Ends when the package is installed; once more, at once.\n");
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
     await work();
   } finally {
-    for (const signal of SIGNALS) process.off(signal, endBy);
-    remove();
+    end();
   }
 }
 

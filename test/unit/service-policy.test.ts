@@ -14,13 +14,16 @@ beforeEach(() => {
   onTestFinished(() => rmSync(dir, { recursive: true }));
 });
 
-/** A set-up whose apt-get never ends. */
+/** A set-up whose apt-get ends with what it is given to read. */
 async function setUpAtWork() {
   const code = `
     import { withoutStartingServices } from ${JSON.stringify(join(ROOT, "scripts/setup/service-policy.mjs"))};
-    const atWork = () => new Promise(() => setInterval(() => {}, 1_000) && console.log("at work"));
+    const atWork = () => new Promise((resolve) => {
+      console.log("at work");
+      process.stdin.once("end", resolve).resume();
+    });
     await withoutStartingServices(atWork, ${JSON.stringify(policy)});`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdout, "data");
   return child;
@@ -35,15 +38,26 @@ test("while a package is installed Debian is told to start nothing, and no longe
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "a set-up that is ended by %s leaves nothing of that",
+  "a set-up that is told to end by %s ends by it once the package is installed, and leaves nothing of that",
   async (signal) => {
     const child = await setUpAtWork();
-    expect(existsSync(policy)).toBe(true);
     child.kill(signal);
+    await once(child.stderr, "data");
+    expect(existsSync(policy)).toBe(true); // apt-get goes on, and asks it
+    child.stdin.end();
     expect(await once(child, "exit")).toEqual([null, signal]);
     expect(existsSync(policy)).toBe(false);
   },
 );
+
+test("one that is told to end twice ends at once", async () => {
+  const child = await setUpAtWork();
+  child.kill("SIGTERM");
+  await once(child.stderr, "data");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([null, "SIGTERM"]);
+  expect(existsSync(policy)).toBe(false);
+});
 
 test("what one left that was killed is removed by the next one, and not while it lives", async () => {
   const child = await setUpAtWork();
