@@ -1,14 +1,17 @@
 import type { Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Postgres } from "../../scripts/servers/postgres.mjs";
+import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { migrate } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
 import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { PrimaryClient } from "../../services/observer-manager/src/adapters/postgres/connection/primary-pool.ts";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
+import { ChangeHub } from "../../services/observer-manager/src/operations/changes/change-hub.ts";
+import { type ChangeEvent, cursorOf } from "../../services/observer-manager/src/operations/changes/change-stream.ts";
 import { eventually } from "../support/eventually.ts";
-import { keptLog } from "../support/servers/books.ts";
+import { keptLog, putObserver } from "../support/servers/books.ts";
 import { privatePostgres, queryRows, runStatement, standbyOf } from "../support/servers/servers.ts";
 import { primaryAndStandby } from "../support/servers/standby.ts";
 
@@ -165,6 +168,39 @@ describe("of a standby that never saw the last migration", () => {
       await eventually(async () => expect(await database.check()).toEqual({ ok: true, detail: "answers" }));
     } finally {
       await database.close();
+    }
+  }, 240_000);
+});
+
+describe("of a standby that never saw the last changes", () => {
+  test("a place among them is none there once it is promoted, however far it has counted on", async () => {
+    const servers = await primaryAndStandby();
+    const open = (databaseUrl: string) => createDataSource({ databaseUrl, log: keptLog() }).initialize();
+    const first = await open(servers.primaryUrl);
+    const second = await open(servers.standbyUrl);
+    const hub = new ChangeHub(new PostgresChangeLog(second), { onWake: () => undefined }, keptLog());
+    const told: ChangeEvent[] = [];
+    const follow = (cursor?: string) =>
+      hub.subscribe({ send: (event) => told.push(event) > 0, end: () => undefined }, cursor);
+    try {
+      await migrate(first);
+      await servers.caughtUp();
+      servers.wire.blackhole();
+      await putObserver(first);
+      const { database, settled } = await new PostgresChangeLog(first).horizon();
+      await servers.primary.kill();
+      await servers.promote();
+      for (let i = 0; i < 5; i += 1) await putObserver(second);
+      follow(cursorOf({ database, xid: settled - 1n }));
+      await eventually(() => expect(told.map(({ kind }) => kind)).toEqual(["resync", "ready"]));
+      const { cursor } = told.at(-1) as { cursor: string };
+      told.length = 0;
+      follow(cursor);
+      await eventually(() => expect(told.map(({ kind }) => kind)).toEqual(["ready"]));
+    } finally {
+      await hub.close();
+      await second.destroy();
+      await first.destroy().catch(() => undefined);
     }
   }, 240_000);
 });

@@ -17,6 +17,8 @@ class Books implements ChangeLog {
   perPage = Number.POSITIVE_INFINITY;
   pagesRead = 0;
   database = "1.1";
+  /** Before each page is given. */
+  beforePage: () => Promise<void> | void = () => undefined;
   #wake: () => void = () => undefined;
   onWake = (listener: () => void) => void (this.#wake = listener);
 
@@ -35,6 +37,7 @@ class Books implements ChangeLog {
   count = async (range: { from: bigint; to: bigint }) => this.#within(range).length;
   page = async ({ from, to }: { from: bigint; to: bigint }, after: ChangePosition | null) => {
     this.pagesRead += 1;
+    await this.beforePage();
     const all = this.#within({ from: after === null ? from : after.xid + 1n, to });
     const changes = all.slice(0, this.perPage);
     const last = all.length > changes.length ? changes.at(-1) : undefined;
@@ -50,15 +53,17 @@ function hubOf() {
   const client = (cannotSend: (event: ChangeEvent) => boolean, lastEventId?: string) => {
     const told: string[] = [];
     let isEnded = false;
+    const cursors: string[] = [];
     const send = (event: ChangeEvent): boolean => {
       if (cannotSend(event)) throw new RangeError("Invalid time value");
+      if (event.cursor !== undefined) cursors.push(event.cursor);
       told.push(event.kind === "service" ? event.view.name : event.kind);
       return true;
     };
     hub.subscribe({ send, end: () => (isEnded = true) }, lastEventId);
-    return { told, isEnded: () => isEnded };
+    return { told, cursors, isEnded: () => isEnded };
   };
-  return { books, log, client };
+  return { books, hub, log, client };
 }
 
 const isBad = (event: ChangeEvent) => event.kind === "service" && event.view.name === "bad";
@@ -121,4 +126,20 @@ test("A place in another database is none: one restored beside it counts on, and
   books.database = "1.2";
   books.change("elsewhere");
   for (const { told } of [known, ...others]) await eventually(() => expect(told.at(-1)).toBe("resync"));
+});
+
+test("A client that is being told what it missed when the books become others begins at their present, and has a place in it", async () => {
+  const { books, hub, client } = hubOf();
+  books.change("before", "after");
+  let goOn: (() => void) | undefined;
+  books.beforePage = () => new Promise((resolve) => (goOn = resolve));
+  const again = client(never, "1.1-99");
+  await eventually(() => expect(goOn).toBeDefined());
+  hub.startOver();
+  books.beforePage = () => undefined;
+  goOn?.();
+  await eventually(() => expect(again.told).toEqual(["resync", "ready"]));
+  expect(again.cursors).toEqual(["1.1-101", "1.1-101"]);
+  books.change("later");
+  await eventually(() => expect(again.told).toEqual(["resync", "ready", "later"]));
 });

@@ -21,9 +21,6 @@ const LOOKS = { firstMs: 25, maxMs: 2_000 };
 /** When no notification comes, as the listening connection may be away. */
 const BACKSTOP_MS = 2_000;
 
-/** While it is not known where the books are. */
-const NOWHERE: ChangePlace = { database: "", xid: 0n };
-
 export interface ChangeSubscription {
   /** There is room again after `send` answered false. */
   resume(): void;
@@ -150,7 +147,7 @@ export class ChangeHub {
   #startCatchingUp(poll: number): void {
     for (const { stream, notBeforePoll } of this.#streams) {
       if (!stream.isBehind || poll < notBeforePoll) continue;
-      stream.catchUp(() => this.#position ?? NOWHERE).catch((error: unknown) => this.#noteFailure(error));
+      stream.catchUp(() => this.#position).catch((error: unknown) => this.#noteFailure(error));
     }
   }
 

@@ -14,7 +14,7 @@ export interface XidRange {
   to: bigint;
 }
 
-/** A place in the order of all changes. A number of one database means nothing in another. */
+/** A place in the order of all changes. A number of one database means nothing in another, nor in one that was promoted in its place. */
 export interface ChangePlace {
   database: string;
   xid: bigint;

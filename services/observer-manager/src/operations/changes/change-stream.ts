@@ -109,13 +109,15 @@ export class ChangeStream {
 
   /**
    * Reads from the books up to the hub's position, which moves on meanwhile, and goes live in the very tick in which both are equal.
-   * A rejection (database away) leaves the stream behind, where it was, to be called again.
+   * A rejection (database away) leaves the stream behind, where it was, to be called again; so does a hub that has no position just then.
    */
-  async catchUp(position: () => ChangePlace): Promise<void> {
+  async catchUp(position: () => ChangePlace | undefined): Promise<void> {
     this.#state = "catching-up";
     try {
       while (this.#isOpen()) {
-        const { database, xid: to } = position();
+        const place = position();
+        if (place === undefined) return this.#fallBehind();
+        const { database, xid: to } = place;
         if (this.#next !== undefined && (this.#database !== database || this.#next > to)) this.startOver();
         this.#database = database;
         this.#next ??= this.#begin(to);
@@ -129,6 +131,10 @@ export class ChangeStream {
       if (this.#isOpen()) this.#state = "behind";
       throw error;
     }
+  }
+
+  #fallBehind(): void {
+    this.#state = "behind";
   }
 
   #begin(to: bigint): bigint {
@@ -156,11 +162,12 @@ export class ChangeStream {
     for await (const events of readEvents(this.#log, range, this.#database)) {
       for (const event of events) {
         await this.#room();
-        if (!this.#isOpen()) return;
+        if (!this.#isOpen() || this.#next === undefined) return;
         this.#send(event);
       }
     }
-    this.#next = range.to;
+    // Unless it was told meanwhile to start over.
+    if (this.#next !== undefined) this.#next = range.to;
   }
 
   #send(event: ChangeEvent): void {
@@ -223,7 +230,7 @@ const MAX_XID = 2n ** 63n;
 export const cursorOf = ({ database, xid }: ChangePlace): string => `${database}-${xid}`;
 
 export function parseCursor(text: string): ChangePlace | undefined {
-  const [, database = "", digits = ""] = /^([0-9.-]{1,40})-([0-9]{1,19})$/.exec(text) ?? [];
+  const [, database = "", digits = ""] = /^([0-9.-]{1,64})-([0-9]{1,19})$/.exec(text) ?? [];
   if (digits === "") return undefined;
   const xid = BigInt(digits);
   return xid < MAX_XID ? { database, xid } : undefined;

@@ -12,7 +12,7 @@ export const PLAIN_CALLS: CallDescription[] = [
       "- `ready`: from here on every change is told as it happens\n" +
       "- `resync`: some changes were skipped, so read the lists again\n\n" +
       "`id` is a place that every manager understands: sent as `Last-Event-ID`, the stream goes on from there, " +
-      "or begins with `resync` where these books do not have it (they were restored, say). " +
+      "or begins with `resync` where these books do not have it (they were restored, or a standby was promoted). " +
       "A comment comes every 15 s while nothing changes.",
     answers: {
       200: {

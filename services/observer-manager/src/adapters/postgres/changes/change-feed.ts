@@ -1,5 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { Change, ChangeLog, ChangePosition, LoggedChange, XidRange } from "../../../operations/changes/change-log.ts";
+import { sqlStateOf } from "../connection/database-error.ts";
+import { STANDING } from "../connection/primary.ts";
 import {
   LARGE_COLUMNS,
   OBSERVER_COLUMNS,
@@ -20,9 +22,15 @@ const HORIZON = `
   SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database"
   FROM (SELECT pg_current_snapshot() AS s) now, pg_database d WHERE d.datname = current_database()`;
 
+/** A standby is promoted without the last that its primary wrote, and gives other changes the same numbers: its timeline tells the two apart. */
+const HORIZON_OF_TIMELINE = `SELECT * FROM (${HORIZON}) horizon, (${STANDING}) standing`;
+
 /** Two servers may have given two databases one oid. Anybody may ask unless somebody has forbidden it. */
 const MAY_ASK_SERVER = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS may";
 const SERVER = "SELECT system_identifier::text AS server FROM pg_control_system()";
+
+/** Class 42: forbidden, or unknown; 0A: not supported. */
+const REFUSES_TO_TELL = /^(42|0A)/;
 
 /** Indexes: observers_changed, services_changed. */
 const COUNT = `
@@ -56,6 +64,14 @@ const SERVICES = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = ANY($1)
 /** Below every UUID that a row can have. */
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
+interface Horizon {
+  settled: string;
+  latest: string;
+  database: string;
+  /** Null on a standby; nothing where nobody may ask. */
+  timeline?: number | null;
+}
+
 interface Key {
   kind: "observer" | "service";
   id: string;
@@ -66,7 +82,7 @@ interface Key {
 export class PostgresChangeLog implements ChangeLog {
   readonly #dataSource: DataSource;
   /** A standby that is promoted is the same. */
-  #server: string | undefined;
+  #server: { id: string; horizon: string } | undefined;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -83,16 +99,29 @@ export class PostgresChangeLog implements ChangeLog {
 
   async #horizon(): ReturnType<ChangeLog["horizon"]> {
     this.#server ??= await this.#askServer();
-    const [row] = await this.#dataSource.query<{ settled: string; latest: string; database: string }[]>(HORIZON);
-    const { settled, latest, database } = row ?? { settled: 0, latest: 0, database: "" };
-    return { settled: BigInt(settled), latest: BigInt(latest), database: `${this.#server}.${database}` };
+    const { id, horizon } = this.#server;
+    const [row] = await this.#dataSource.query<Horizon[]>(horizon);
+    const { settled, latest, database, timeline } = row ?? { settled: 0, latest: 0, database: "" };
+    return { settled: BigInt(settled), latest: BigInt(latest), database: `${id}.${timeline ?? ""}.${database}` };
   }
 
-  async #askServer(): Promise<string> {
+  async #askServer(): Promise<{ id: string; horizon: string }> {
+    const horizon = (await this.#tellsTimeline()) ? HORIZON_OF_TIMELINE : HORIZON;
     const [asked] = await this.#dataSource.query<{ may: boolean }[]>(MAY_ASK_SERVER);
-    if (!asked?.may) return "";
+    if (!asked?.may) return { id: "", horizon };
     const [row] = await this.#dataSource.query<{ server: string }[]>(SERVER);
-    return row?.server ?? "";
+    return { id: row?.server ?? "", horizon };
+  }
+
+  /** Not where somebody has forbidden it, and a service that keeps its log elsewhere may have no such thing. */
+  async #tellsTimeline(): Promise<boolean> {
+    try {
+      await this.#dataSource.query(STANDING);
+      return true;
+    } catch (error) {
+      if (REFUSES_TO_TELL.test(sqlStateOf(error) ?? "")) return false;
+      throw error;
+    }
   }
 
   async count({ from, to }: XidRange, atMost: number): Promise<number> {

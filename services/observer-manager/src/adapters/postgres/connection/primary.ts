@@ -23,7 +23,7 @@ const NONE_HOLDS_MS = 200;
  * A standby that was promoted counts a timeline on; an old primary that somebody has started again stands on the one before.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-TIMELINES
  */
-const STANDING = `
+export const STANDING = `
   SELECT CASE WHEN pg_is_in_recovery() THEN NULL
          ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
 
