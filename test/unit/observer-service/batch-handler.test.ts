@@ -1,4 +1,4 @@
-import { type BatchedTask, defineTask, ObserverStopped, type StopCode } from "@unacked/sdk";
+import { type BatchedTask, defineTask } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { BatchHandler } from "../../../services/observer-service/src/slot/batch-handler.ts";
@@ -74,38 +74,6 @@ describe("the signals of those that came in one call", () => {
     const { given, over } = begin(AbortSignal.abort("draining"));
     await over;
     expect(given.map(({ signal }) => signal.reason)).toEqual(["draining", "draining"]);
-  });
-});
-
-describe("of a call that was told to end", () => {
-  /** @param returned by its handler, which goes on until its signal has fired @returns of which tasks an output was told */
-  async function toldAfter(code: StopCode, returned: unknown): Promise<string[]> {
-    const definition = defineTask({
-      type: "two",
-      params: z.strictObject({}),
-      batch: { size: 2 },
-      runBatch: async (_tasks, { signal }) => {
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        return returned as never;
-      },
-    });
-    const told: { taskId: string; output?: string }[] = [];
-    const members = ["a", "b"].map((taskId) => ({ taskId, params: {}, attempt: 1 }));
-    const handler = new BatchHandler({ definition, members, tell: (results: never[]) => told.push(...results) } as never);
-    const ending = new AbortController();
-    const over = handler.definition.run({ signal: ending.signal, log: console } as never);
-    ending.abort(new ObserverStopped(code));
-    await over;
-    return told.flatMap(({ taskId, output }) => (output === undefined ? [] : [taskId]));
-  }
-
-  it("as all its tasks were cancelled, those with an output are told of: they have completed", async () => {
-    expect(await toldAfter("stopped", [{ taskId: "b", output: 1 }])).toEqual(["b"]);
-    expect(await toldAfter("stopped", undefined)).toEqual([]);
-  });
-
-  it.each(["failed", "draining", "restarted", "lease-lost"] as const)("for another reason none is: %s", async (code) => {
-    expect(await toldAfter(code, [{ taskId: "b", output: 1 }])).toEqual([]);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   type BatchOutcome,
   batchOutcomes,
   inputsOf,
-  isObserverStopped,
   type ObserverDefinition,
   type ObserverLog,
   outputJson,
@@ -54,7 +53,7 @@ export class BatchHandler {
     // Not for good: where it was sent from, the type took batches.
     if (definition.runBatch === undefined) throw new Error("the code of this slot takes no batches of its type any more");
     const returned = await definition.runBatch(tasks, { signal, log });
-    if (signal.aborted && !(isCancelled(signal) && Array.isArray(returned))) return;
+    if (signal.aborted) return;
     const strange = (taskId: string) => log.warn("runBatch returned a result for a task that it was not given", { taskId });
     const results = [...batchOutcomes(tasks, returned, strange)].map(([taskId, outcome]) => ({
       taskId,
@@ -91,9 +90,6 @@ export class BatchHandler {
     }
   }
 }
-
-/** All were, one by one: as where one is, what has an output completes all the same. */
-const isCancelled = ({ reason }: AbortSignal): boolean => isObserverStopped(reason) && reason.code === "stopped";
 
 function* partsOf(results: readonly MemberResult[]): Generator<MemberResult[]> {
   let part: MemberResult[] = [];
