@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { AuditPage, TaskTypeList, TaskTypeView } from "@unacked/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { windowOf } from "../../services/observer-manager/src/domain/tasks/window.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
 import { mostAtOnce, readSpans } from "../support/acts/spans.ts";
 import { eventually } from "../support/eventually.ts";
@@ -115,16 +116,21 @@ test.runIf(isTurnOf(1))(
     await limit({ maxRunning: 9 });
     await eventually(() => expect(mostAtOnce(readSpans(tasks.dir))).toBe(9), { what: "nine at once" });
     await limit({ paused: true });
-    const atNs = process.hrtime.bigint();
+    const sent = new Set((await tasks.list("status=Sent,Running&limit=1000")).items.map(({ id }) => id));
+    const lookedNs = process.hrtime.bigint();
     await eventually(async () => expect((await tasks.list("status=Sent,Running")).items).toEqual([]));
     const { items, total } = await tasks.list("status=Ready&limit=5");
     expect(total).toBeGreaterThan(0);
     expect(items.map(({ waitsFor }) => waitsFor)).toContain("paused");
-    expect(readSpans(tasks.dir).filter(({ fromNs }) => fromNs > atNs + 2_000_000_000n)).toEqual([]);
+    // What was sent before goes on, in its lane, too; nothing else begins.
+    expect(readSpans(tasks.dir).filter(({ fromNs, taskId }) => fromNs > lookedNs && !sent.has(taskId))).toEqual([]);
     await limit({ paused: false });
     await tasks.untilAllOver();
   },
 );
+
+/** Of the type that has no minimum each runs for so long. */
+const OTHERS_MS = 1_500;
 
 test.runIf(isTurnOf(0))(
   "A type with a minimum is served while many of another wait that last for long",
@@ -133,7 +139,7 @@ test.runIf(isTurnOf(0))(
     await limit({ minRunning: 2 }, "kept");
     await run(
       `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
-     SELECT gen_random_uuid(), 'span', '{"dir": "${tasks.dir}", "ms": 1500}', 'default', 100, now(), 'Ready'
+     SELECT gen_random_uuid(), 'span', '{"dir": "${tasks.dir}", "ms": ${OTHERS_MS}}', 'default', 100, now(), 'Ready'
      FROM generate_series(1, ${waiting})`,
     );
     // 20 workers, two of which are kept. (They end together, so there are moments with none.)
@@ -151,8 +157,9 @@ test.runIf(isTurnOf(0))(
       `kept for: ${waiting} others waiting, started after ${sorted[10]} ms (p50), ${sorted[19]} ms (most)\n`,
     );
     await allOthers();
-    // Whoever had to wait for one of the others would have waited for a second.
+    // Whoever had to wait for one of the others would have waited for as long as they last. On a machine that stands still now and then some do.
     expect(sorted[10]).toBeLessThan(FULL ? 100 : 700);
+    expect(sorted[15]).toBeLessThan(OTHERS_MS);
     await run("DELETE FROM tasks WHERE status = 'Ready'");
     await run("VACUUM ANALYZE tasks"); // a million dead rows at once are nobody's case
     await tasks.untilAllOver();
@@ -232,8 +239,8 @@ test.runIf(isTurnOf(1))("Why a task waits is said, and who limited its type", as
   await tasks.untilAllOver();
 });
 
-/** So many are in flight at most where nothing is limited: 20 workers, and ten times as many ahead of them. */
-const MOST_IN_FLIGHT = 220;
+/** So many are in flight at most where nothing is limited, whatever ends a second: a limit of that is never reached. */
+const NEVER_REACHED = windowOf(20, Number.POSITIVE_INFINITY);
 
 test.runIf(FULL)(
   "A limit that is never reached costs less than half as much again, and how much is printed",
@@ -250,16 +257,16 @@ test.runIf(FULL)(
     await doneIn(null); // so that it is known how short they are
     for (let i = 0; i < 5; i += 1) {
       took.free.push(await doneIn(null));
-      took.limited.push(await doneIn(MOST_IN_FLIGHT));
+      took.limited.push(await doneIn(NEVER_REACHED));
     }
     const atWorkers = await doneIn(20);
-    const middle = (all: number[]): number => all.toSorted((a, b) => a - b)[2] as number;
-    const [free, limited] = [middle(took.free), middle(took.limited)];
+    // The best of five by turns: what else the machine does takes longer from some of them.
+    const [free, limited] = [Math.min(...took.free), Math.min(...took.limited)];
     const cost = Math.round((limited / free - 1) * 1_000) / 10;
     process.stdout.write(
-      `10,000 that do nothing: ${Math.round(free)} ms; limited to ${MOST_IN_FLIGHT}, all that may be in flight: ${Math.round(limited)} ms (${cost} %); to the 20 workers: ${Math.round(atWorkers)} ms\n`,
+      `10,000 that do nothing: ${Math.round(free)} ms; limited to ${NEVER_REACHED}, which is never reached: ${Math.round(limited)} ms (${cost} %); to the 20 workers: ${Math.round(atWorkers)} ms\n`,
     );
-    expect(limited).toBeLessThan(free * 4); // figures are for those who read them: a machine that does much else is slow now and then
+    expect(limited).toBeLessThan(free * 1.5);
     await limit({ maxRunning: null }, "kept");
   },
   600_000,
