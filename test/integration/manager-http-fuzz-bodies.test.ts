@@ -10,7 +10,7 @@ import { putObserver, putRunning, putService } from "../support/servers/books.ts
 
 /* Bodies that are right in all but one field, which is odd, and mostly taken: so SQL sees what no client would send. */
 
-const RUNS = 50;
+const RUNS = 40;
 const LETTERS = { type: "object", properties: {}, additionalProperties: true };
 
 const { books, manager } = useHttpManager({
