@@ -66,7 +66,7 @@ describe("GET /events", () => {
     expect(client.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     const id = await change({ labels: { a: "b" } });
     const event = await sees(client, id);
-    expect(event).toMatchObject({ event: "observer", id: expect.stringMatching(/^\d+\.\d+-\d+$/) });
+    expect(event).toMatchObject({ event: "observer", id: expect.stringMatching(/^\d+\.\d+\.\d+-\d+$/) });
     expect(event?.data).toEqual((await one.call("GET", `/api/v1/observers/${id}`)).body);
     client.close();
 
