@@ -20,6 +20,8 @@ export interface List<Item> {
 }
 
 interface Options {
+  /** Of a page, at first. */
+  rows?: number;
   /** Default: a page grows to what one call answers before there is a next one. */
   mayGrow?: boolean;
   lookEveryMs?: number;
@@ -30,9 +32,9 @@ export function useList<Name extends PagedCallName>(
   name: Name,
   filter: QueryOf<Name>,
   search: string,
-  { mayGrow = true, lookEveryMs = 2_000 }: Options = {},
+  { rows = PAGE, mayGrow = true, lookEveryMs = 2_000 }: Options = {},
 ): List<ItemOf<Name>> {
-  const [limit, setLimit] = useState(PAGE);
+  const [limit, setLimit] = useState(rows);
   const pages = usePages(search);
   const nowMs = useShownNow(lookEveryMs);
   const input = { query: { limit, ...filter, ...pages.query } } as CallInput<Name>;
@@ -40,5 +42,5 @@ export function useList<Name extends PagedCallName>(
   // An answer that was cut before it was as long as asked for would be no longer with more: what is beyond is on the next page.
   const canGrow = mayGrow && answer.data !== null && limit < MOST && answer.data.items.length >= limit;
   const onMore = canGrow ? () => setLimit(Math.min(MOST, limit * 3)) : undefined;
-  return { answer, pages, onMore, restart: () => setLimit(PAGE), nowMs };
+  return { answer, pages, onMore, restart: () => setLimit(rows), nowMs };
 }
