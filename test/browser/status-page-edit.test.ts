@@ -107,7 +107,7 @@ describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
     await page.getByText("choosy is told, as it runs, what is wanted now.").waitFor();
     await expect
       .poll(main, POLL)
-      .toMatch(/version 2, .*: not unwelcome\. It runs by version 1 until other params are wanted/);
+      .toMatch(/version 2, .*: not unwelcome\. It runs version 1 until somebody changes the params/);
     expect(await violationsOf(page)).toEqual([]);
     expect(marksOf(system, body.id)).toEqual(["kept"]);
     await change(system, body.id, { params: marked(system, "welcome") });

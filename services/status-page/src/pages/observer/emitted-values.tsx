@@ -33,7 +33,7 @@ export function EmittedValues({ tail: { values, state } }: { tail: LogTail }) {
   );
 }
 
-const NONE_TEXT = <p>What its handler emits stands here, for as long as its service keeps it.</p>;
+const NONE_TEXT = <p>What its handler emits stands here while its service keeps it.</p>;
 
 function Value({ entry: { at, value, cut } }: { entry: EmittedValue }) {
   const [isWhole, setWhole] = useState(false);

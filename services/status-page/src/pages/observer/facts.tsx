@@ -84,7 +84,7 @@ function factsOf(observer: ObserverView, worker: string | undefined): Fact[] {
     ["Created", <Time key="created" at={createdAt} />],
     ["Changed", <Time key="changed" at={modifiedAt} />],
     ["Id", <code key="id">{id}</code>],
-    ["Version of what is wanted", versionOf(observer)],
+    ["Wanted version", versionOf(observer)],
     ...(rejectedUpdate === null ? [] : [["Rejected", rejectionOf(rejectedUpdate)] satisfies Fact]),
     ["Revision", sayCount(revision)],
   ];

@@ -89,7 +89,7 @@ function NotThere({ reference }: { reference: string }) {
     <>
       <h1 className="unseen">{reference}</h1>
       <Blank title={`There is no observer ${reference}`}>
-        <p>A deleted observer is found by its id only, and only for as long as the manager keeps it.</p>
+        <p>A deleted observer is found by its id alone, while the manager keeps it.</p>
         <p>
           <Link href={`/observers?q=${encodeURIComponent(reference)}`}>Search the living observers</Link>
         </p>
