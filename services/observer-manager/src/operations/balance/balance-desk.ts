@@ -3,6 +3,7 @@ import type { Actor } from "../../domain/access/identity.ts";
 import type { Plan } from "../../domain/balance/plan.ts";
 import { unevenText } from "../../domain/balance/uneven.ts";
 import { newAction } from "../access/audit.ts";
+import { notKnownByAll } from "../features/not-known-by-all.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";
 import type { BalanceStore, PoolService, PoolStanding, RebalanceRow } from "./balance-store.ts";
@@ -22,11 +23,7 @@ export interface BalanceDeskParts {
 
 const NO_POOL: Refusal = { kind: "problem", code: "pool-not-found" };
 const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
-const MAY_NOT_MOVE: Refusal = {
-  ...NOT_READY,
-  detail:
-    "It is not known yet that all managers know what a move is. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
-};
+const MAY_NOT_MOVE = notKnownByAll("know what a move is");
 
 const STANDS_STILL =
   "not all managers are known to know what a move is: one of an older version runs, or the first of them has only just started";

@@ -4,6 +4,7 @@ import type { ObserverInput } from "../../domain/observers/observer-machine.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { BooksStore } from "../books/books-store.ts";
 import type { OwnStarts } from "../commands/own-starts.ts";
+import { notKnownByAll } from "../features/not-known-by-all.ts";
 import type { Log } from "../log.ts";
 import type { Refusal } from "../refusal.ts";
 import type { TypeCheck } from "../types/type-check.ts";
@@ -34,24 +35,9 @@ export interface LifecycleParts {
 }
 
 const NOT_READY: Refusal = { kind: "problem", code: "not-ready" };
-const MAY_NOT_PAUSE: Refusal = {
-  ...NOT_READY,
-  detail:
-    "It is not known yet that all managers can pause. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
-};
-
-const MAY_NOT_SCHEDULE: Refusal = {
-  ...NOT_READY,
-  detail:
-    "It is not known yet that all managers can start observers at a time. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
-};
-
-const MAY_NOT_UPDATE: Refusal = {
-  ...NOT_READY,
-  detail:
-    "It is not known yet that all managers can change observers. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
-};
-
+const MAY_NOT_PAUSE = notKnownByAll("can pause");
+const MAY_NOT_SCHEDULE = notKnownByAll("can start observers at a time");
+const MAY_NOT_UPDATE = notKnownByAll("can change observers");
 /**
  * What clients ask of an observer's life. Each call is one transaction: the observer's row and the command that says what
  * is to be sent. When it has committed, it is accepted, and the answer needs nothing more of the database; a crash before

@@ -2,6 +2,7 @@ import type { ServiceId, ServiceView } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import type { DrainState } from "../../domain/books/books.ts";
 import { type Action, newAction } from "../access/audit.ts";
+import { notKnownByAll } from "../features/not-known-by-all.ts";
 import type { Refusal } from "../refusal.ts";
 
 /** What a path takes: a name finds the living service of that name. */
@@ -88,13 +89,8 @@ export type ServiceTools = Pick<ServiceDesk, "drainService" | "cordonService" | 
 type ServiceOutcome = { kind: "accepted"; service: ServiceView } | Refusal;
 type Choose = (boots: KnownService[]) => KnownService | Refusal;
 
-const mayNot = (what: string): Refusal => ({
-  kind: "problem",
-  code: "not-ready",
-  detail: `It is not known yet that all managers know ${what}. This lasts for some seconds after the first of them has started, and as long as one of an older version runs`,
-});
-const MAY_NOT_CORDON = mayNot("a cordon");
-const MAY_NOT_RELOAD = mayNot("a reload");
+const MAY_NOT_CORDON = notKnownByAll("know a cordon");
+const MAY_NOT_RELOAD = notKnownByAll("know a reload");
 
 const CANNOT_RELOAD: Refusal = {
   kind: "problem",

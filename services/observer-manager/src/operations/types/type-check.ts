@@ -2,6 +2,7 @@ import type { CreateObserver, ObserverTypeInfo } from "@unacked/contracts";
 import { KnownTypes } from "../../domain/types/known-types.ts";
 import { type ChecksOfCall, checksOfCall } from "../../domain/types/params-check.ts";
 import { allInOrder } from "../all-in-order.ts";
+import { thatAllManagers } from "../features/not-known-by-all.ts";
 import { eachInSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
 import { type LivePool, type LivePools, unknownTypes } from "./unknown-type.ts";
@@ -58,9 +59,7 @@ export class TypeCheck {
       return admissionNotKnown(`${withoutAdmission.length} of the pool "${pool}" do not know it yet: ${names}`);
     }
     if (this.#mayAdmit()) return null;
-    return admissionNotKnown(
-      "it is not known yet that all managers know it. This lasts for some seconds after the first of them has started, and as long as one of an older version runs",
-    );
+    return admissionNotKnown(`it is not known yet ${thatAllManagers("know it")}`);
   }
 }
 
