@@ -6,7 +6,9 @@ import {
   signOfLife,
   type Unapplied,
 } from "../../domain/books/received-message.ts";
+import { sideBySide } from "../../domain/books/side-by-side.ts";
 import { applySingleEvent, applyStateMessage } from "../../domain/books/state-message.ts";
+import { allInOrder } from "../all-in-order.ts";
 import type { Tally } from "../tally.ts";
 import { type BooksStore, type BooksTransaction, isForGood, type KeptEvent, type NewError } from "./books-store.ts";
 
@@ -48,6 +50,13 @@ export class Ledger {
   ): Promise<boolean> {
     const errors = unreadable.map((error) => ({ ...error, reporter: this.#reporter }));
     if (errors.length === 0 && (await this.#isIdleNews(messages))) return false;
+    const parts = errors.length > 0 ? [messages] : sideBySide(messages);
+    const wroteCommands = await allInOrder(parts.map((part) => this.#applyPart(part, errors, isDead)));
+    return wroteCommands.includes(true);
+  }
+
+  /** In one transaction, else each by itself. @returns whether it may have written commands that are to be sent */
+  async #applyPart(messages: ReceivedMessage[], errors: NewError[], isDead?: Books["isDead"]): Promise<boolean> {
     try {
       return await this.#applyTogether(messages, errors, isDead);
     } catch (error) {
@@ -91,11 +100,11 @@ export class Ledger {
       await this.#applyTogether([message], [], isDead);
     } catch (error) {
       if (!isForGood(error)) throw error;
-      await this.#applyPart(message, error, isDead);
+      await this.#applyUnderstood(message, error, isDead);
     }
   }
 
-  async #applyPart(message: ReceivedMessage, whole: Error, isDead?: Books["isDead"]): Promise<void> {
+  async #applyUnderstood(message: ReceivedMessage, whole: Error, isDead?: Books["isDead"]): Promise<void> {
     try {
       if (message.kind !== "EventBatch") throw whole;
       const beganAtMs = performance.now();
