@@ -189,6 +189,17 @@ describe("a run that is told what is wanted", () => {
     expect(told.one.pending).toBe("update");
   });
 
+  it("that begins again by another version, as its handler ended before it had answered, is written with that", () => {
+    const told = new Told();
+    told.change(["params"]);
+    told.books.changedRuns.clear(); // as the transaction before has written it
+    told.say(told.service, [{ ...started(told.run), specVersion: 2, attempt: 2 } as ReturnType<typeof started>]);
+    expect([...told.books.changedRuns].map(({ id, specVersion }) => [id, specVersion])).toEqual([[told.run.runId, 2]]);
+    told.books.changedRuns.clear();
+    told.say(told.service, [started(told.run)]); // says no version, as with each beat after a silence
+    expect([told.observed, told.books.changedRuns.size]).toEqual([2, 0]);
+  });
+
   it("of restored books says a higher version: it is shown, and the next change is above both", () => {
     const told = new Told();
     told.answer(7, "applied");

@@ -32,7 +32,7 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
       const started = run ?? record(books, observer, source, event);
       noteEpoch(books, observer, started, event.epoch);
       noteSaver(books, event);
-      started.specVersion = event.specVersion ?? started.specVersion;
+      noteSpecVersion(books, started, event.specVersion);
       if (!run || run.state === "Requested") meetRun(books, observer, started);
       noteAttempt(books, observer, event);
       return catchUp(books, observer, started, run === undefined);
@@ -95,9 +95,16 @@ function holdOn(
 ): void {
   noteEpoch(books, observer, run, event.epoch);
   noteSaver(books, event);
-  run.specVersion = event.specVersion ?? run.specVersion;
+  noteSpecVersion(books, run, event.specVersion);
   takeBack(books, observer, run, source);
   catchUp(books, observer, run);
+}
+
+/** What it runs on with, where its service says so: written also where nothing else of the run is new, as when its handler begins again on another. */
+function noteSpecVersion(books: Books, run: RunBook, told: number | undefined): void {
+  if (told === undefined || told === run.specVersion) return;
+  run.specVersion = told;
+  books.changedRuns.add(run);
 }
 
 function noteAttempt(books: Books, observer: ObserverBook, event: Extract<RunEvent, { kind: "RunStarted" }>): void {
