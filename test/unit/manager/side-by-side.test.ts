@@ -31,7 +31,8 @@ describe("what two transactions can apply at once", () => {
   });
 
   it("is all in one where there is little, nothing, or one service", () => {
-    expect(placesOf([batch(a, 1, many(499)), batch(b, 1, many(500))])).toEqual([[0, 1]]);
+    expect(placesOf([batch(a, 1, many(499)), batch(b, 1, many(2_000))])).toEqual([[0, 1]]);
+    expect(placesOf([batch(a, 1, many(500)), batch(b, 1, many(2_000))])).toHaveLength(2);
     expect(placesOf([batch(a, 1, many(2_000)), batch(a, 2, many(2_000))])).toEqual([[0, 1]]);
     expect(placesOf([])).toEqual([[]]);
   });
@@ -42,6 +43,14 @@ describe("what two transactions can apply at once", () => {
     expect(placesOf(moved)).toEqual([[0, 1, 2, 3, 4, 5]]);
     const again = [...plain(), batch(a, 3, [started(observerId)]), batch(a, 4, [started(observerId)])];
     expect(placesOf(again)).toHaveLength(2);
+  });
+
+  it("is all in one where two services tell of the same run, whose row only the lock of its observer guards", () => {
+    const run = runOf();
+    const other = { ...run, observerId: newObserverId() };
+    const [here, there] = [run, other].map((one): ServiceEvent => ({ kind: "RunStarted", ...one, attempt: 1 }));
+    const told = [...plain(), batch(a, 3, here ? [here] : []), batch(c, 2, there ? [there] : [])];
+    expect(placesOf(told)).toEqual([[0, 1, 2, 3, 4, 5]]);
   });
 
   it.each<[string, ReceivedMessage]>([

@@ -1,6 +1,6 @@
 /**
- * The answers to what was asked of one transaction at once. Rejects with the first refusal in the order in which it was asked, once all are
- * answered: those behind it say only that the transaction is aborted.
+ * The answers to what was asked at once. Rejects with the first refusal in the order in which it was asked, once all are answered: of one
+ * transaction, those behind it say only that it is aborted.
  */
 export async function allInOrder<const Asked extends readonly unknown[]>(
   asked: Asked,

@@ -1,10 +1,13 @@
 import type { ServiceEvent, ServiceId } from "@unacked/contracts";
 import type { ReceivedBatch, ReceivedMessage } from "./received-message.ts";
 
-/** Fewer are written sooner by one transaction than by two. */
-const FEWEST_EVENTS = 1_000;
+/** Of one half. Fewer are written sooner together with the others. */
+const FEWEST_EVENTS = 500;
 
-/** How what runs fares. Each touches its observer, its run and what is kept of its service, and nothing that others touch, too. */
+/**
+ * How what runs fares. Each touches its service, its observer and that one's runs. The figures of a run that another service had before may be
+ * others' rows, too: these are added up, in one order (domain/observers/run-figures.ts).
+ */
 const OF_ITS_RUN_ALONE: ReadonlySet<ServiceEvent["kind"]> = new Set<ServiceEvent["kind"]>([
   "RunStarted",
   "RunRetrying",
@@ -18,26 +21,30 @@ const OF_ITS_RUN_ALONE: ReadonlySet<ServiceEvent["kind"]> = new Set<ServiceEvent
 
 /**
  * The messages in two parts, each in its order, which two transactions can apply at once: while PostgreSQL works on one, the other is decided. All in
- * one where that would not do: there are few events, one service tells most of them, one tells of more than its runs, or two tell of the same observer
- * (its end here comes before its start there).
+ * one where that would not do: there are few events, one service tells nearly all of them, one tells of more than its runs, or two tell of the same
+ * observer (its end here comes before its start there) or run.
  */
 export function sideBySide(messages: ReceivedMessage[]): ReceivedMessage[][] {
   const eventsOf = new Map<ServiceId, number>();
+  /** By observer, and by run. */
   const tellerOf = new Map<string, ServiceId>();
   for (const message of messages) {
     if (!isOfRunsAlone(message)) return [messages];
     const { serviceId, events } = message;
     eventsOf.set(serviceId, (eventsOf.get(serviceId) ?? 0) + events.length);
     for (const event of events) {
-      if (!("observerId" in event)) continue;
-      const teller = tellerOf.get(event.observerId);
-      if (teller === undefined) tellerOf.set(event.observerId, serviceId);
-      else if (teller !== serviceId) return [messages];
+      if (!("runId" in event)) continue;
+      for (const id of [event.observerId, event.runId]) {
+        const teller = tellerOf.get(id);
+        if (teller === undefined) tellerOf.set(id, serviceId);
+        else if (teller !== serviceId) return [messages];
+      }
     }
   }
-  const all = [...eventsOf.values()].reduce((sum, count) => sum + count, 0);
+  const all = sumOf(eventsOf.values());
   const first = halfOf(eventsOf, all);
-  if (all < FEWEST_EVENTS || first.size === eventsOf.size) return [messages];
+  const ofFirst = sumOf([...first].map((service) => eventsOf.get(service) ?? 0));
+  if (Math.min(ofFirst, all - ofFirst) < FEWEST_EVENTS) return [messages];
   return [
     messages.filter(({ serviceId }) => first.has(serviceId)),
     messages.filter(({ serviceId }) => !first.has(serviceId)),
@@ -60,3 +67,5 @@ function halfOf(eventsOf: ReadonlyMap<ServiceId, number>, all: number): Set<Serv
   }
   return half;
 }
+
+const sumOf = (counts: Iterable<number>): number => [...counts].reduce((sum, count) => sum + count, 0);

@@ -23,7 +23,7 @@ export class RunFigureSums {
     this.#sums.set(key, sums);
   }
 
-  /** In one order, so that two managers do not wait for one another in a circle. */
+  /** In one order, so that two transactions do not wait for one another in a circle. */
   rows(): RunFigure[] {
     return [...this.#sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sums]) => sums);
   }

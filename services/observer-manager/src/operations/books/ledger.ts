@@ -18,7 +18,7 @@ interface Done extends Pick<Books, "happened" | "unapplied"> {
 }
 
 /**
- * What comes in: messages of the state queue, in order. It guarantees: each message's events, its runs, observers, commands
+ * What comes in: messages of the state queue, each service's in order, each observer's too. It guarantees: each message's events, its runs, observers, commands
  * and the service's last_seq are written in one transaction, or not at all; a message applied before changes nothing.
  * A crash before the commit leaves the messages unacked in the queue; after it, their redelivery is skipped by last_seq.
  */

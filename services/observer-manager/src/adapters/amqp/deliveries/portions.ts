@@ -7,7 +7,7 @@ const RETRY_MS = 250;
 const GIVE_UP_MS = 5_000;
 
 export interface PortionHooks<Message> {
-  /** By one transaction, and acks them. Rejects: some of them may have been applied, and all can be given again. */
+  /** By one transaction, or two at once, and acks them. Rejects: some of them may have been applied, and all can be given again. */
   apply(portion: readonly Message[]): Promise<void>;
   failed(error: unknown, portion: readonly Message[]): void;
   /** Another manager is to try. */
@@ -15,7 +15,7 @@ export interface PortionHooks<Message> {
 }
 
 /**
- * How much of what waits one transaction takes: as much as there is, up to so many events. One that failed is tried again by halves, as it may have
+ * How much of what waits is taken together: as much as there is, up to so many events. One that failed is tried again by halves, as it may have
  * been too much for the time that a statement has: the same again would fail again, here and at whichever manager comes next. Each that succeeds
  * doubles it. One message is always taken whole.
  */
