@@ -5,7 +5,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 import { HeldStep, type Where } from "../support/tasks/held-step.ts";
 
-/** The crash table of cancel and retry of many: docs/decisions/0011-tasks.md. Nobody works here, so that all wait. */
+/** The crash table of cancel and retry of many: docs/decisions/0043-failed-tasks.md. Nobody works here, so that all wait. */
 
 const COUNT = 1_200;
 /** What one transaction of it takes. */

@@ -9,7 +9,7 @@ import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
 import { HeldStep } from "../support/tasks/held-step.ts";
 
-/* The crash table of docs/decisions/0011-tasks.md, of full calls of batches that are Sent as they are created. */
+/* The crash table of docs/decisions/0034-sent-as-created.md, of full calls of batches that are Sent as they are created. */
 
 const KILLED = { code: null, signal: "SIGKILL" };
 const ENV = { OBSERVERS_DIR: HANDLER_TASKS_DIR, TASK_WORKERS: "3" };

@@ -173,7 +173,7 @@ describe("tasks that handlers create", () => {
   });
 });
 
-/** Of docs/decisions/0011-tasks.md. */
+/** Of docs/decisions/0039-handlers-wishes.md. */
 describe("a process that dies with children on their way", () => {
   const service = [
     ["is about to tell the end", "publish unacked.events", 2],

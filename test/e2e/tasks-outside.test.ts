@@ -18,7 +18,7 @@ import { inTurn, isTurnOf } from "../support/runs/turns.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { Tasks } from "../support/system/tasks.ts";
 
-/* Managers and services as processes, killed for real; the crash table of docs/decisions/0011-tasks.md, workers outside. */
+/* Managers and services as processes, killed for real; the crash table of docs/decisions/0041-workers-outside.md. */
 
 const ENV = { OBSERVERS_DIR: join(ROOT, compiled("limited-tasks")), TASK_WORKERS: "10" };
 const DIES = `--import=${pathToFileURL(`${ROOT}/test/fixtures/die-before-answer.mjs`).href}`;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
- * Limits by task type (docs/decisions/0011-tasks.md, limits). `task_types`: a row a type that is limited in any way, so as many as an
+ * Limits by task type (docs/decisions/0035-task-limits.md). `task_types`: a row a type that is limited in any way, so as many as an
  * admin names; `claimed_at` and `claimed` are the claims of its last second, at most 200 entries. `tasks_ready_of_type` costs about
  * 80 MB at a million Ready rows.
  *

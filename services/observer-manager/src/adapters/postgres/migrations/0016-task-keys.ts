@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-/** docs/decisions/0011-tasks.md, unique keys. `next_params`: of a newer request with its key; it runs with them when its run ends. */
+/** docs/decisions/0037-task-keys.md. `next_params`: of a newer request with its key; it runs with them when its run ends. */
 const UP = [
   "ALTER TABLE tasks ADD COLUMN key text, ADD COLUMN next_params jsonb",
   "ALTER TABLE ended_tasks ADD COLUMN key text",

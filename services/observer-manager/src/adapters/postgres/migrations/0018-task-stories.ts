@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
- * docs/decisions/0011-tasks.md, what handlers may ask for. `story`: what few tasks have, so that the others pay for one null:
+ * docs/decisions/0039-handlers-wishes.md. `story`: what few tasks have, so that the others pay for one null:
  * `postpones`, `postponedFor`, `completedBy`.
  */
 const UP = ["ALTER TABLE tasks ADD COLUMN story jsonb", "ALTER TABLE ended_tasks ADD COLUMN story jsonb"];

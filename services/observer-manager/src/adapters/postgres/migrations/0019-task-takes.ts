@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 const IN_LANES = "(count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL))";
 
 /**
- * docs/decisions/0011-tasks.md, workers outside. `lease_until`: of what somebody has taken, and of nothing else; `told_send`: the taking
+ * docs/decisions/0041-workers-outside.md. `lease_until`: of what somebody has taken, and of nothing else; `told_send`: the taking
  * whose end was told last, so that telling it again is no mistake. `outside`: tasks of the type are created although no service has it.
  *
  * `lane`: tasks of a limited type that one worker does one after the other, named after the first of them.

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-/** docs/decisions/0011-tasks.md, what handlers may ask for. `parent_id`: the task whose handler created it; of most null. */
+/** docs/decisions/0039-handlers-wishes.md. `parent_id`: the task whose handler created it; of most null. */
 const UP = ["ALTER TABLE tasks ADD COLUMN parent_id uuid", "ALTER TABLE ended_tasks ADD COLUMN parent_id uuid"];
 
 const DOWN = ["ALTER TABLE ended_tasks DROP COLUMN parent_id", "ALTER TABLE tasks DROP COLUMN parent_id"];

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
- * docs/decisions/0011-tasks.md, figures. `task_figure_deltas`: what each transaction adds, never updated, so that nobody waits for
+ * docs/decisions/0042-task-figures.md. `task_figure_deltas`: what each transaction adds, never updated, so that nobody waits for
  * anybody; folded into `task_figures` every few seconds, and gone. `task_figures`: a row a type, pool and minute (for two days) or
  * hour (for thirty). `histogram`: how many attempts were in which bucket (domain/tasks/running-times.ts), as a JSON object.
  *

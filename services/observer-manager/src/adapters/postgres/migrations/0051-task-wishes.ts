@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
- * docs/decisions/0011-tasks.md, from the caller's transaction. Who met another task's key held the lock of its row until he committed, and the
+ * docs/decisions/0038-create-task-by-sql.md. Who met another task's key held the lock of its row until he committed, and the
  * end of that task, with all that was told behind it, waited for him. Now `return` and `reject` lock nothing, and what
  * `replace` and `queue-latest` want stands in `task_wishes` and is done as the transaction commits: a row lives as long as that.
  */

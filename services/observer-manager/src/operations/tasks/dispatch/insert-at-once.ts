@@ -19,7 +19,7 @@ interface Parts {
 /**
  * Comes in: tasks without keys. Where the window has room for each of them, and nothing else is due, they are Sent as they are created, and
  * published: what they would wait for is three answers of the database. A crash between commit and publish leaves what it leaves of a claim: a
- * task that is Sent and nowhere, which is proven absent (docs/decisions/0011-tasks.md).
+ * task that is Sent and nowhere, which is proven absent (docs/decisions/0034-sent-as-created.md).
  */
 export function insertAtOnce({ store, sender }: Parts, tasks: Creation[]): Promise<InsertOutcome[]> {
   const pool = onlyPoolOf(tasks);

@@ -41,7 +41,7 @@ export interface TaskTakeDeskParts {
 
 /**
  * Comes in: what workers outside ask and say of tasks. Guarantees: a task is one taker's until its lease is over or its end is told, and
- * what is said by an older taking changes nothing. What a crash leaves after each step: docs/decisions/0011-tasks.md.
+ * what is said by an older taking changes nothing. What a crash leaves after each step: docs/decisions/0041-workers-outside.md.
  */
 export class TaskTakeDesk implements TaskTakeTools {
   readonly #parts: TaskTakeDeskParts;

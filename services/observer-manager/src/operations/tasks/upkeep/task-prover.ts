@@ -3,7 +3,7 @@ import type { Source } from "../../../domain/observers/current-run.ts";
 import type { Log } from "../../log.ts";
 import { Loop, untilNext } from "../../loop.ts";
 
-/** What is known of a proof (docs/decisions/0011-tasks.md, absence). */
+/** What is known of a proof (docs/decisions/0032-task-absence.md). */
 export interface TaskProof {
   pool: string;
   markerId: string;

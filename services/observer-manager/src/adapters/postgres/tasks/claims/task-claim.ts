@@ -57,7 +57,7 @@ const callsOf = (sentFrom = ""): string => `
  * As it runs: test/fixtures/statements/claim.sql, and with all that it may have claim-calls-from.sql.
  *
  * Takes $2 (of a service: the window, less what is in flight) of pool $1, of the types $4. One statement, which waits for nobody but
- * another claim, so that a manager that is frozen holds nothing up (docs/decisions/0011-tasks.md, limits).
+ * another claim, so that a manager that is frozen holds nothing up (docs/decisions/0035-task-limits.md).
  *
  * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other,
  *   and `unacked_tasks_held`, called after that, sees what the one before has committed.
