@@ -13,11 +13,16 @@ import { observerView } from "./views.ts";
 
 let server: Server;
 let folder: string;
+let sent: string;
+/** As a value that does not stay what it is where YAML breaks lines at 80 columns. */
+const SCRIPT = `  ${"word ".repeat(20)}\n  end\n`;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "edits-"));
   vi.stubEnv("TMPDIR", folder);
   server = createServer((request, response) => {
-    const view = observerView({ name: "a", params: { everyMs: 1_000 } });
+    const view = observerView({ name: "a", params: { everyMs: 1_000, script: SCRIPT } });
+    sent = "";
+    request.on("data", (piece) => void (sent += String(piece)));
     const body = request.method === "GET" ? view : { ...view, outcome: "changed", changed: [] };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
@@ -47,6 +52,11 @@ it.each([
 ])("edit leaves no text behind after %s", async (editor, code) => {
   expect(await edit(editor)).toMatchObject({ code });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it("edit sends what was not edited as it was", async () => {
+  expect(await edit("sed -i s/1000/2000/")).toMatchObject({ code: EXIT_CODES.ok });
+  expect(JSON.parse(sent)).toMatchObject({ params: { everyMs: 2_000, script: SCRIPT } });
 });
 
 it.each([

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TypeList, WorkPage } from "@unacked/contracts";
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { Io } from "../../../cli/src/io.ts";
@@ -153,6 +154,38 @@ describe("a document", () => {
     expect(parse(yamlText(value))).toEqual(value);
     expect(jsonText("\u009b\u007f\u200e")).toBe('"\\u009b\\u007f\\u200e"');
     expect(jsonText(undefined)).toBe("null");
+  });
+
+  const words = `${"word ".repeat(20)}end`;
+
+  it.each([
+    ["a long first line that begins with a space", ` ${words}\nsecond\n`],
+    ["a first line that begins with a space", " first\nsecond"],
+    ["spaces alone, and a line break", " \n"],
+    ["empty lines alone", "\n \n"],
+    ["a mark of byte order", "\ufeffa"],
+    ["a long line", words],
+    ["a second line of spaces alone", `${words}\n \n\n \nend`],
+  ])("has the same text where it is %s: as a value, as a key, and alone", (_, text) => {
+    for (const each of [{ params: { text } }, [[text]], { [text]: text }, text]) expect(parse(yamlText(each))).toEqual(each);
+  });
+
+  it("has the same value of whatever texts", () => {
+    const pieces = ["a", " ", "\n", "\t", "#", ": ", "- ", "|", "'", '"', "\\", "---", "\r", "é", "\ufeff", "\u2028", words];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((each) => each.join(""));
+    const all = fc.oneof(text, fc.array(fc.array(text)), fc.dictionary(text, fc.dictionary(text, text)));
+    fc.assert(
+      fc.property(all, (each) => {
+        expect(parse(yamlText(each))).toEqual(each);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is a text of several lines as somebody would write it", () => {
+    const script = `\n  set -e\n  echo ${words}\n\n`;
+    expect(yamlText({ params: { script } })).toBe(`params:\n  script: |2+\n    \n      set -e\n      echo ${words}\n\n`);
+    expect(yamlText({ script: `set -e\n\n  echo ${words}\n` })).toBe(`script: |\n  set -e\n\n    echo ${words}\n`);
   });
 
   it("is read again as what was listed, in pieces as whole", () => {
