@@ -1,10 +1,9 @@
 import { CALLS, type Call, type CallName, CHANGE_EVENTS, LOG_EVENTS, ProblemDetails } from "@unacked/contracts";
 import { z } from "zod";
-import { CallError } from "./call-error.ts";
+import { type AnyProblem, CallError } from "./call-error.ts";
 import { answerIn, bodyOf, type Decoder, refusalOf, type StreamName } from "./decoder.ts";
 import { withWhatIsAbsent } from "./older-answers.ts";
 
-const AnyProblem = ProblemDetails.extend({ code: z.string() });
 const EVENTS: Record<StreamName, Readonly<Record<string, z.ZodType>>> = {
   followChanges: CHANGE_EVENTS,
   getLogs: LOG_EVENTS,
@@ -25,7 +24,7 @@ export const contractDecoder: Decoder = {
     const raw = { request: `the event "${event}" of ${request}`, status: 200, contentType: "application/json", text: data };
     return { name: event, data: checked(schema, bodyOf(raw), raw.request) };
   },
-  problem: (body) => AnyProblem.safeParse(body).data,
+  problem: (body) => understood(ProblemDetails, body).data as AnyProblem | undefined,
 };
 
 /** A good status that the contracts do not have for this call is answered like the others. */
@@ -35,29 +34,39 @@ function schemaOf(name: CallName, status: number): z.ZodType {
 }
 
 function checked(schema: z.ZodType, value: unknown, request: string): unknown {
-  const asSaid = schema.safeParse(value);
-  if (asSaid.success) return asSaid.data;
-  const whole = withWhatIsAbsent(schema, value);
-  const parsed = schema.safeParse(whole);
-  if (parsed.success) return parsed.data;
-  if (parsed.error.issues.every((issue) => isNewWord(issue, whole))) return whole;
+  const { data, error } = understood(schema, value);
+  if (error === undefined) return data;
   throw new CallError("misshapen", `${request} answered with something else than this program expects`, {
     request,
-    flaws: flawsOf(parsed.error),
-    cause: parsed.error,
+    flaws: flawsOf(error),
+    cause: error,
   });
 }
 
-/**
- * A newer manager may say a word that this client does not know yet where it says one of several: a warning, an action, a reason. Whoever
- * reads it shows it; without this one such warning would cost them all that is known beside it. Of a status it is decided what to do next,
- * which nobody can of one that they do not know.
- */
-function isNewWord({ path, ...issue }: z.core.$ZodIssue, value: unknown): boolean {
-  if (issue.code !== "invalid_value" || issue.values.length < 2 || STEERING.has(path.at(-1))) return false;
-  const said = path.reduce<unknown>((here, step) => (here as Record<PropertyKey, unknown> | undefined)?.[step], value);
-  return typeof said === "string" && issue.values.every((known) => typeof known === "string");
+/** Of a manager of this version, of an older one, and of a newer one. */
+function understood(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
+  const asSaid = schema.safeParse(value);
+  if (asSaid.success) return asSaid;
+  const whole = withWhatIsAbsent(schema, value);
+  const parsed = schema.safeParse(whole);
+  return parsed.success || !isOfNewWords(parsed.error.issues, whole) ? parsed : { success: true, data: whole };
 }
+
+/**
+ * A newer manager may say a word that this client does not know yet where it says one of several: a warning, an action, why it refuses. Whoever
+ * reads it shows it; without this one such warning would cost them all that is known beside it, and one refusal of a thousand tasks what
+ * became of the others. Of a status it is decided what to do next, which nobody can of one that they do not know.
+ */
+const isOfNewWords = (issues: readonly z.core.$ZodIssue[], value: unknown): boolean =>
+  issues.every((issue) => {
+    // One of a union's branches is what was meant; what its issues say is at a path below the union's.
+    if (issue.code === "invalid_union") return issue.errors.some((branch) => isOfNewWords(branch, said(value, issue.path)));
+    if (issue.code !== "invalid_value" || issue.values.length < 2 || STEERING.has(issue.path.at(-1))) return false;
+    return typeof said(value, issue.path) === "string" && issue.values.every((known) => typeof known === "string");
+  });
+
+const said = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((here, step) => (here as Record<PropertyKey, unknown> | undefined)?.[step], value);
 
 const STEERING: ReadonlySet<PropertyKey | undefined> = new Set(["status", "state"]);
 

@@ -5,6 +5,8 @@ import { CALLS, type Call, PROBLEMS, type ProblemCode } from "@unacked/contracts
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
+import { problemExample } from "../../../services/observer-manager/src/adapters/http/openapi/examples/problem-examples.ts";
+import { CREATED, NEW_TASK } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { observerView } from "../cli/views.ts";
 
 let server: Server | undefined;
@@ -392,6 +394,40 @@ test("A word of a newer manager, as a warning of a new kind, is passed on; anoth
   const client = await clientOf((_request, response) => json(response, answers.shift()));
   expect((await client.call("getStats", {})).warnings.map(({ code }) => code)).toEqual(["no-free-worker", "moon-full"]);
   for (const _ of [1, 2, 3]) await expect(client.call("getStats", {})).rejects.toMatchObject({ kind: "misshapen" });
+});
+
+test("So is one in an answer to many, where one of them is refused by it, or stands by it", async () => {
+  const answers: unknown[] = [
+    { results: [{ ref: "x", status: 409, problem: { ...problemExample("already-deleted"), code: "moon-full" } }] },
+    { results: [{ status: 201, task: { ...CREATED, waitsFor: "moon" } }] },
+    { results: [{ status: 422, problem: { ...problemExample("unknown-type"), code: "moon-full" } }] },
+    { results: [{ status: 422, problem: { ...problemExample("unknown-type"), code: 7 } }] },
+    { results: [{ status: 201, task: { ...CREATED, status: "Dreaming" } }] },
+  ];
+  const client = await clientOf((_request, response) => json(response, answers.shift()));
+  const stopped = await client.call("stopObservers", { body: { names: ["x"] } });
+  expect(stopped).toMatchObject({ results: [{ ref: "x", problem: { code: "moon-full" } }] });
+  const create = () => client.call("createTasks", { body: { tasks: [NEW_TASK] } });
+  expect(await create()).toMatchObject({ results: [{ task: { waitsFor: "moon" } }] });
+  expect(await create()).toMatchObject({ results: [{ problem: { code: "moon-full" } }] });
+  for (const _ of [1, 2]) await expect(create()).rejects.toMatchObject({ kind: "misshapen" });
+});
+
+test("So is one in a refusal: what differs, and the role that is needed", async () => {
+  const changed = { ...problemExample("spec-changed"), differs: [{ field: "tides", now: 1, given: 2 }] };
+  const refusals: object[] = [
+    { ...changed, code: "moon-full" },
+    { ...problemExample("forbidden"), neededRole: "moonwalker" },
+    { ...changed, differs: 5 },
+  ];
+  const client = await clientOf((_request, response) => json(response, refusals.shift(), 412, "application/problem+json"));
+  const change = () => client.call("changeObserver", { path: { ref: "x" }, body: {} });
+  await expect(change()).rejects.toMatchObject({
+    code: "moon-full",
+    problem: { differs: [{ field: "tides", now: 1, given: 2 }] },
+  });
+  await expect(change()).rejects.toMatchObject({ code: "forbidden", problem: { neededRole: "moonwalker" } });
+  await expect(change()).rejects.toMatchObject({ kind: "not-unacked" });
 });
 
 test("a page of its manager's own version takes answers as they are, and problems by their code", async () => {
