@@ -4,7 +4,7 @@ import { type Decoder, refusalOf } from "./decoder.ts";
 import { type EventBlock, EventBlocks } from "./event-blocks.ts";
 import { JoinedSignal } from "./joined-signal.ts";
 import { onAbort } from "./on-abort.ts";
-import { rawOf, type Wire } from "./wire.ts";
+import { causeOf, type RawAnswer, rawOf, type Wire } from "./wire.ts";
 
 /** A manager sends a comment every 15 s; a stream this silent is a wire that was cut, or a manager that stands still. */
 const MAX_SILENCE_MS = 40_000;
@@ -29,13 +29,14 @@ export async function* openStream(
 ): AsyncGenerator<EventBlock[]> {
   const ending = new JoinedSignal([signal]);
   const beSilent = () => setTimeout(() => ending.abort(new Error("it fell silent")), MAX_SILENCE_MS);
-  let timer = beSilent();
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
-    const response = await wire.open(path, headers, ending.signal);
+    const response = await wire.open(path, headers, ending.signal); // within the wire's own time
+    timer = beSilent();
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!response.ok || !isStream || response.body === null)
-      throw refusalOf(await rawOf(response, `GET ${wire.url}${path}`), decoder);
+      throw refusalOf(await refusedBy(response, `GET ${wire.url}${path}`, signal), decoder);
     onOpen?.();
     const blocks = new EventBlocks();
     const text = new TextDecoder();
@@ -52,6 +53,13 @@ export async function* openStream(
     ending.abort(); // whoever reads no more would keep the connection, and its process
   }
 }
+
+/** Whoever refuses may break off as it says why, as any answer may, or fall silent. */
+const refusedBy = (response: Response, request: string, signal: AbortSignal): Promise<RawAnswer> =>
+  rawOf(response, request).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new CallError("unreachable", causeOf(error), { request, cause: error });
+  });
 
 /**
  * Follows a stream until `signal`, or the last event. Guarantees: a broken stream goes on where it was (Last-Event-ID), at any

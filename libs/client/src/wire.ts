@@ -148,7 +148,7 @@ export async function rawOf(response: Response, request: string): Promise<RawAns
 }
 
 /** `fetch` says only that it failed; why is in its causes, and with several addresses tried, in the last of them. */
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors.at(-1));
   return error.cause === undefined ? error.message || String((error as { code?: string }).code) : causeOf(error.cause);

@@ -122,6 +122,21 @@ it("A wait for observers goes on over a manager that cannot be reached between i
   expect(err.match(/trying again/g)).toHaveLength(1);
 });
 
+/** The connection breaks in the middle of what it says. */
+const broken: Answering = (response) => {
+  response.writeHead(503, { "content-type": "application/problem+json", "content-length": 99 });
+  response.write("{", () => response.destroy());
+};
+
+it("A wait goes on over a manager that breaks off as it refuses its stream", async () => {
+  const streams = [broken, stream];
+  const { code, err } = await unacked(["wait", PROCESSING.name, "--for", "Processing"], (path) =>
+    path.includes("/observers/") ? json(PROCESSING) : streams.shift(),
+  );
+  expect(err).toContain("trying again");
+  expect(code).toBe(EXIT_CODES.ok);
+});
+
 it.each([
   ["create", ["create", PROCESSING.type, PROCESSING.name, "--wait"]],
   ["drain", ["drain", SERVICE.name, "--wait"]],

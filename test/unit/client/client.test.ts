@@ -308,6 +308,48 @@ test("a stream fell silent when nothing came, and not when its reader was busy f
   await next;
 });
 
+test("a stream whose head takes long did not fall silent: that is bounded by how long an answer may take", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const wire = {
+    url: "",
+    open: (_path: string, _headers: object, signal: AbortSignal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        const answer = new Response(READY_EVENT, { headers: { "content-type": "text/event-stream" } });
+        setTimeout(() => resolve(answer), 60_000);
+      }),
+  } as unknown as Wire;
+  const first = openStream(wire, trustingDecoder, { path: "/" }, new AbortController().signal).next();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect((await first).value).toHaveLength(1);
+});
+
+test("a stream of which the refusal breaks off could not be reached, and is opened again where it had begun", async () => {
+  let asked = 0;
+  const client = await clientOf((request, response) => {
+    asked += 1;
+    if (asked === 2) response.writeHead(200, { "content-type": "text/event-stream" }).end(READY_EVENT);
+    else if (asked === 4) response.writeHead(200, { "content-type": "text/event-stream" }).write(READY_EVENT);
+    else
+      response
+        .writeHead(503, { "content-type": "application/problem+json", "content-length": 99 })
+        .write("{", () => request.socket.destroy());
+  });
+  const told: string[] = [];
+  const follow = async () => {
+    for await (const { name } of client.changes(AbortSignal.timeout(10_000))) {
+      told.push(name);
+      if (told.length === 4) break;
+    }
+  };
+  const failure = await follow().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(CallError);
+  expect(failure).toMatchObject({ kind: "unreachable", request: `GET ${client.url}/api/v1/events` });
+  await follow();
+  expect(told).toEqual(["ready", "lost", "lost", "ready"]);
+});
+
 test("a stream that a stopping manager ended before it said anything is opened again until it works", async () => {
   let asked = 0;
   const client = await clientOf((request, response) => {
