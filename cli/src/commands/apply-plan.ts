@@ -1,5 +1,5 @@
 import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
-import { CliFailure, noneIf } from "../failure.ts";
+import { CliFailure, noneIf, usageFailure } from "../failure.ts";
 import { parseFilters, toQuery } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import { differencesOfSchedule } from "../input/schedule-difference.ts";
@@ -41,8 +41,10 @@ export interface Differing {
 export async function makePlan(session: Session, options: PlanOptions): Promise<Plan> {
   const { observers, atRest, schedules } = readAll(session.io, options);
   const wanted = observers.map((each) => (options.queue === true ? { ...each, whenFull: "queue" as const } : each));
+  const { labels: pruned } = (options.prune === true && parseFilters([], options.selector)) || {};
+  if (pruned !== undefined) refuseOtherLabels(wanted, pruned);
   const existing = await findExisting(session, wanted);
-  const surplus = options.prune === true ? await findSurplus(session, wanted, options.selector ?? []) : [];
+  const surplus = pruned === undefined ? [] : await findSurplus(session, wanted, pruned);
   const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
   const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
   const differing = tellSame(session, wanted, existing);
@@ -68,11 +70,36 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
   return found;
 }
 
-async function findSurplus({ api }: Session, wanted: CreateObserver[], selectors: string[]): Promise<ObserverView[]> {
+type Labels = Readonly<Record<string, string>>;
+
+/** A mistyped one may be that of somebody else's observers: none of them is in these files. */
+function refuseOtherLabels(wanted: CreateObserver[], pruned: Labels): void {
+  const selector = Object.entries(pruned)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
+  if (wanted.length === 0)
+    throw usageFailure(
+      `--prune would stop all that have ${selector}: the files define no observer`,
+      `To stop them: unacked stop -l ${selector}. Nothing was sent.`,
+    );
+  const lacking = wanted.flatMap(({ name, labels }) => {
+    const key = Object.keys(pruned).find((each) => labels[each] !== pruned[each]);
+    if (key === undefined) return [];
+    return [`observer ${name}: ${Object.hasOwn(labels, key) ? `${key}=${labels[key]}` : `no ${key}`}`];
+  });
+  if (lacking.length === 0) return;
+  const count = `${lacking.length} of ${wanted.length} observers`;
+  throw new CliFailure("usage", `--prune would stop others: in the files, ${count} do not have ${selector}`, {
+    details: lacking.slice(0, 20),
+    remedy: "Correct --selector, or give each of them the label. Nothing was sent.",
+  });
+}
+
+async function findSurplus({ api }: Session, wanted: CreateObserver[], labels: Labels): Promise<ObserverView[]> {
   const names = new Set(wanted.map(({ name }) => name));
   const surplus: ObserverView[] = [];
   const status = LIVING_STATUSES.filter((each) => !isEnding({ status: each }));
-  for await (const page of api.pages("listObservers", toQuery({ ...parseFilters([], selectors), status })))
+  for await (const page of api.pages("listObservers", toQuery({ labels, status })))
     surplus.push(...page.filter(({ name }) => !names.has(name)));
   return surplus;
 }

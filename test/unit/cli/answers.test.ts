@@ -331,7 +331,7 @@ it("apply --dry-run says of a schedule whether anything would be done, and what"
 it("what apply is refused in one part costs the others nothing, and nothing is stopped for it", async () => {
   const file = join(folder, "all.json");
   const schedules = ["bad", "good"].map((schedule) => ({ schedule, cron: "0 12 * * *", task: { type: "report" } }));
-  writeFileSync(file, JSON.stringify([{ name: "w1", type: "nope" }, ...schedules]));
+  writeFileSync(file, JSON.stringify([{ name: "w1", type: "nope", labels: { app: "x" } }, ...schedules]));
   const { code, out, err } = await unacked(`apply -f ${file} --prune -l app=x`, {
     "GET observers/w1": { status: 404, body: problemExample("observer-not-found") },
     "GET observers": { body: { items: [observerView({ name: "old" })], nextCursor: null, total: 1 } },
@@ -345,6 +345,23 @@ it("what apply is refused in one part costs the others nothing, and nothing is s
   expect(err).toContain("Nothing was stopped, because not all could be applied: 1 that no file defines.");
   expect(err).toMatch(/error: 1 of 2 schedules were refused\.\n$/);
   expect(asked).not.toContain("POST /api/v1/observers/stop");
+});
+
+it.each([
+  ["some have another label, or none", "-l app=x", [{ app: "x" }, { app: "y" }, {}], ["w1: app=y", "w2: no app"]],
+  ["all lack it: it is mistyped", "-l app=xx", [{ app: "x" }], ["w0: app=x"]],
+  ["one of several is lacked", "-l app=x,tier=a", [{ app: "x", tier: "a" }, { app: "x" }], ["w1: no tier"]],
+  ["there are none in the files", "-l app=x", [], []],
+])("apply stops none of a label that the files' own observers lack: %s", async (_, selector, labels, lacking) => {
+  const file = join(folder, "pruned.json");
+  const schedule = { schedule: "nightly", cron: "0 2 * * *", task: { type: "report" } };
+  writeFileSync(file, JSON.stringify([...labels.map((each, i) => ({ name: `w${i}`, type: "t", labels: each })), schedule]));
+  for (const dry of ["", " --dry-run"]) {
+    const { code, out, err } = await unacked(`apply -f ${file} --prune ${selector}${dry}`, {});
+    expect({ code, out, asked }).toEqual({ code: EXIT_CODES.usage, out: "", asked: [] });
+    expect(err.match(/(?<=^ {2}observer ).*$/gm) ?? []).toEqual(lacking);
+    expect(err).toMatch(/^error: --prune would stop .* Nothing was sent\.$/m);
+  }
 });
 
 describe("what to do about a problem", () => {
