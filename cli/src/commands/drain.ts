@@ -98,7 +98,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
       if (told?.draining === true && isDone(told)) return last;
       // What is told may have been read just before the drain was asked for: only what is read now says that it was taken back.
       if (told?.draining !== false && news.name !== "ready" && news.name !== "resync") continue;
-      const read = () => api.call("listServices", { query: { all: true } });
+      const read = (signal: AbortSignal) => api.call("listServices", { query: { all: true } }, { signal });
       const services = await lost.untilAnswered(read, ending.signal);
       lost.over();
       const service = services?.items.find(({ id }) => id === asked.id);

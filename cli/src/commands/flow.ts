@@ -76,7 +76,7 @@ async function create(session: Session, stages: string[], options: CreateOptions
   if (options.wait !== true) return io.out(line);
   io.err(line); // by this it is found again, whatever ends the wait
   const over = await untilOver<FlowView>(session, created, {
-    look: (wait) => api.call("getFlow", { path: { flowId: created.id }, query: { wait } }),
+    look: (wait, signal) => api.call("getFlow", { path: { flowId: created.id }, query: { wait } }, { signal }),
     isOver: ({ status }) => status !== "Running",
     within: {
       timeoutMs,

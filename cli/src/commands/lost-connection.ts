@@ -41,10 +41,10 @@ export class LostConnection {
     }
   }
 
-  /** Reads until there is an answer. Undefined: the signal came first. Rejects where it is refused. */
-  async untilAnswered<View>(read: () => Promise<View>, signal: AbortSignal): Promise<View | undefined> {
+  /** Reads until there is an answer. Undefined: the signal came first, which is for the call, too. Rejects where it is refused. */
+  async untilAnswered<View>(read: (signal: AbortSignal) => Promise<View>, signal: AbortSignal): Promise<View | undefined> {
     while (!signal.aborted) {
-      const view = await read().catch((error: unknown) => this.tell(error));
+      const view = await read(signal).catch((error: unknown) => (signal.aborted ? undefined : this.tell(error)));
       if (view !== undefined) return view;
       await this.#pause(signal);
     }

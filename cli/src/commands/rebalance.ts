@@ -50,8 +50,8 @@ function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Pro
   const { api, io } = session;
   let told = "";
   return untilOver(session, asked, {
-    look: async () => {
-      const now = await api.call("getBalance", { path: { pool: asked.pool } });
+    look: async (_wait, signal) => {
+      const now = await api.call("getBalance", { path: { pool: asked.pool } }, { signal });
       const how = movedOf(now);
       if (isUnderWay(now) && how !== told) io.err(plainLine(how));
       told = how;

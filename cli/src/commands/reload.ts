@@ -83,7 +83,7 @@ async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking
     for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       if (news.name === "service") look(news.data);
       if (news.name === "ready" || news.name === "resync") {
-        const read = () => api.call("listServices", { query: { all: true } });
+        const read = (signal: AbortSignal) => api.call("listServices", { query: { all: true } }, { signal });
         const services = await lost.untilAnswered(read, ending.signal);
         lost.over();
         for (const service of services?.items ?? []) look(service);

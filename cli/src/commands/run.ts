@@ -58,7 +58,7 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   if (wait !== true) return io.out(line);
   io.err(line); // by this it is found again, whatever ends the wait
   const over = await untilOver<TaskView>(session, task, {
-    look: (wait) => api.call("getTask", { path: { taskId: task.id }, query: { wait } }),
+    look: (wait, signal) => api.call("getTask", { path: { taskId: task.id }, query: { wait } }, { signal }),
     isOver: ({ status }) => isTaskOver(status),
     within: {
       timeoutMs,

@@ -14,6 +14,9 @@ interface WaitOptions {
   onReached(observer: ObserverView): void;
 }
 
+/** The time to wait is up already. */
+const WHY_WITHIN_MS = 2_000;
+
 /**
  * Waits until every one of these observers has had the status: reads each once, then follows the changes. Fails at once
  * when one cannot come there any more, and when the time is up; a manager that restarts meanwhile ends no wait. Guarantees: a status that
@@ -34,7 +37,8 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     else waiting.set(observer.id, observer);
   };
   const lookUp = async (ref: string): Promise<void> => {
-    const observer = await lost.untilAnswered(() => api.call("getObserver", { path: { ref } }), ending.signal);
+    const read = (signal: AbortSignal) => api.call("getObserver", { path: { ref } }, { signal });
+    const observer = await lost.untilAnswered(read, ending.signal);
     if (observer !== undefined) look(observer);
   };
   try {
@@ -46,8 +50,9 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
       }
       if (waiting.size === 0) return;
     }
-    // Best effort: why, where that can be had.
-    const { items } = await api.call("listServices", {}).catch(() => ({ items: [] }));
+    // Best effort: why, where that can be had at once.
+    const signal = AbortSignal.timeout(WHY_WITHIN_MS);
+    const { items } = await api.call("listServices", {}, { signal }).catch(() => ({ items: [] }));
     throw timedOut([...waiting.values()], items, options);
   } finally {
     clearTimeout(timer);

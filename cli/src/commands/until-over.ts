@@ -9,8 +9,8 @@ const LONGEST_LOOK_S = 20;
 const LEAST_ROUND_MS = 500;
 
 interface Awaited<View> {
-  /** How it stands. @param wait as calls take it, `7s`: answers when it is over, or after so long, or at once. */
-  look(wait: string): Promise<View>;
+  /** How it stands. @param wait as calls take it, `7s`: answers when it is over, or after so long, or at once. @param timeUp ends the call */
+  look(wait: string, timeUp: AbortSignal | undefined): Promise<View>;
   isOver(view: View): boolean;
   /** Not given: as long as it takes. */
   within?: { timeoutMs: number; notOver(last: View): CliFailure };
@@ -26,6 +26,7 @@ export async function untilOver<View>(
   { look, isOver, within }: Awaited<View>,
 ): Promise<View> {
   const endMs = performance.now() + (within?.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const timeUp = within && AbortSignal.timeout(within.timeoutMs);
   let last = first;
   const lost = new LostConnection(io);
   while (!isOver(last)) {
@@ -34,10 +35,10 @@ export async function untilOver<View>(
     if (within !== undefined && leftMs <= 0) throw within.notOver(last);
     try {
       const waitS = Math.floor(Math.min(LONGEST_LOOK_S, leftMs / 1_000, (api.timeoutMs * 0.75) / 1_000));
-      last = await look(`${waitS}s`);
+      last = await look(`${waitS}s`, timeUp);
       lost.over();
     } catch (error) {
-      lost.tell(error);
+      if (timeUp?.aborted !== true) lost.tell(error);
     }
     if (!isOver(last)) await sleep(Math.max(0, Math.min(beganMs + LEAST_ROUND_MS, endMs) - performance.now()));
   }

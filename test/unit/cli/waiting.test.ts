@@ -168,6 +168,34 @@ it("A wait for an observer that no worker is free for says so when its time is u
   expect(err).toContain(`is Created, and waits for a service of pool ${CREATED_OBSERVER.pool}: none is alive`);
 });
 
+const silent: Answering = () => undefined;
+
+it.each([
+  ["run", ["run", "resize", "--wait"], `task ${TASK_ID} is still Ready`],
+  ["rebalance", ["rebalance", BALANCE.pool, "--wait"], `pool ${BALANCE.pool} is not even`],
+  [
+    "wait",
+    ["wait", CREATED_OBSERVER.name, "--for", "Processing"],
+    `Not Processing within 1000 ms: ${CREATED_OBSERVER.name}`,
+  ],
+  ["drain", ["drain", SERVICE.name, "--wait"], `service ${SERVICE.name} is not drained`],
+  ["reload", ["reload", SERVICE.name], `service ${SERVICE.name} has not answered`],
+])("The time that %s may wait is over when it is, also where the manager hangs as it is asked", async (_, words, said) => {
+  const first = [json(CREATED_OBSERVER)]; // which `wait` finds by its name
+  const beganMs = performance.now();
+  const { code, err } = await unacked([...words, "--timeout", "1s", "--request-timeout", "20s"], (path) => {
+    if (path.endsWith("/tasks")) return json(CREATED, 201);
+    if (path.endsWith("/rebalance")) return json(BALANCING, 202);
+    if (path.endsWith("/drain")) return json(DRAINING_SERVICE, 202);
+    if (path.endsWith("/reload")) return json(RELOADING_SERVICE, 202);
+    if (path.includes("/observers/")) return first.shift() ?? silent;
+    return path.endsWith("/events") ? stream : silent;
+  });
+  expect(err).toContain(said);
+  expect(code).toBe(EXIT_CODES.timedOut);
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
+});
+
 it("An observer that is watched by its id is told of, in whatever case the id was typed", async () => {
   const answering = (path: string): Answering => {
     if (path.includes("/observers/")) return json(PROCESSING);
