@@ -1,4 +1,4 @@
-import type { RunView } from "@unacked/contracts";
+import type { OccurrencePage, RunView } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
 import { RUN_LISTING, runsOf } from "../output/observer-listings.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -7,7 +7,7 @@ import type { Session } from "../session.ts";
 import type { GetOptions } from "./get-options.ts";
 import { eachFound, failForMissing, once, printPages } from "./show-rows.ts";
 
-/** What one call answers; of a schedule they are kept by count, at most as many and a fifth. */
+/** What one call answers. */
 const MOST_OCCURRENCES = 1_000;
 
 export async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
@@ -35,7 +35,16 @@ export async function getOccurrences(session: Session, names: string[], options:
   const [scheduleId] = names;
   if (scheduleId === undefined || names.length > 1)
     throw usageFailure("Occurrences of which schedule?", "unacked get occurrences NAME");
-  const query = { limit: Math.min(options.limit ?? MOST_OCCURRENCES, MOST_OCCURRENCES) };
-  const { items } = await session.api.call("listOccurrences", { path: { scheduleId }, query });
-  return printPages(session, OCCURRENCE_LISTING, options, once(items));
+  return printPages(session, OCCURRENCE_LISTING, options, occurrencesOf(session, scheduleId, options.limit));
+}
+
+async function* occurrencesOf({ api }: Session, scheduleId: string, limit = Number.POSITIVE_INFINITY) {
+  let left = limit;
+  for (let cursor: string | null | undefined; left > 0 && cursor !== null; ) {
+    const query = { limit: Math.min(MOST_OCCURRENCES, left), ...(cursor !== undefined && { cursor }) };
+    const page: OccurrencePage = await api.call("listOccurrences", { path: { scheduleId }, query });
+    yield page.items;
+    left -= page.items.length;
+    cursor = page.nextCursor;
+  }
 }

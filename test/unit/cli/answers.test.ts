@@ -18,6 +18,7 @@ import { problemExample } from "../../../services/observer-manager/src/adapters/
 import {
   NEXT_TIMES,
   NIGHTLY_VIEW,
+  OCCURRENCE_PAGE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import {
   CREATED,
@@ -506,6 +507,20 @@ it("get runs says that there are older ones than it is given", async () => {
   expect([one.code, one.err]).toEqual([EXIT_CODES.ok, "runs of a: the newest 1 of 2345\n"]);
   const all = { "GET observers/a/runs": older, "GET observers/b/runs": { body: { items: [runView()], total: 1 } } };
   expect((await unacked("get runs a b", all)).err).toBe(one.err);
+});
+
+it("get occurrences gives all there are, in as many calls as that takes, or as many as are asked for", async () => {
+  const [newest] = OCCURRENCE_PAGE.items;
+  const page = (count: number, nextCursor: string | null) => ({ body: { items: Array(count).fill(newest), nextCursor } });
+  const pages = () => ({ "GET schedules/nightly/occurrences": [page(1_000, "c1"), page(200, null)] });
+  const all = await unacked("get occurrences nightly -o name", pages());
+  expect(all.out.split("\n")).toHaveLength(1_201);
+  expect(asked).toEqual(["", "&cursor=c1"].map((rest) => `GET /api/v1/schedules/nightly/occurrences?limit=1000${rest}`));
+  const some = await unacked("get occurrences nightly --limit 1200 -o json", pages());
+  expect(JSON.parse(some.out)).toEqual({ items: Array(1_200).fill(newest) });
+  expect(asked[1]).toBe("GET /api/v1/schedules/nightly/occurrences?limit=200&cursor=c1");
+  await unacked("get occurrences nightly --limit 5", { "GET schedules/nightly/occurrences": page(5, "c1") });
+  expect(asked).toEqual(["GET /api/v1/schedules/nightly/occurrences?limit=5"]);
 });
 
 it("apply takes what another apply has created meanwhile for what it is: there", async () => {
