@@ -46,9 +46,13 @@ export async function untilOver<View>(
 }
 
 /** Of a call that creates something under `id`, which nobody has answered: it may have come to pass. */
-export const orRepeat =
-  (id: string) =>
+export const orRepeat = (id: string) =>
+  orElse(`Repeat it with --id ${id}. Then it exists only once, even if this call came through.`);
+
+/** Likewise, with what else is to be done about it. */
+export const orElse =
+  (remedy: string) =>
   (error: unknown): never => {
     if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
-    throw error.withRemedy(`Repeat it with --id ${id}. Then it exists only once, even if this call came through.`);
+    throw error.withRemedy(remedy);
   };

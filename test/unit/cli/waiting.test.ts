@@ -101,6 +101,22 @@ it("A create of which a proxy gives no answer may have come through: the id to r
   expect(err).toContain(`Repeat it with --id ${TASK_ID}`);
 });
 
+it.each([
+  ["queue-latest", false],
+  ["replace", false],
+  ["return", true],
+  ["reject", true],
+])(
+  "With --on-conflict %s its id is told to repeat it with only where no repeat could run it once more",
+  async (onConflict, isSafe) => {
+    const words = ["run", "resize", "--id", TASK_ID, "--key", "logo", "--on-conflict", onConflict];
+    const { code, err } = await unacked(words, () => page(504));
+    expect(code).toBe(EXIT_CODES.unreachable);
+    expect(err.includes(`Repeat it with --id ${TASK_ID}`)).toBe(isSafe);
+    expect(err.includes("unacked get tasks --filter type=resize")).toBe(!isSafe);
+  },
+);
+
 it("So may a timer that was set, which would fire twice", async () => {
   const { code, err } = await unacked(["timer", "tea.ready", "--in", "5s"], () => page(504));
   expect(code).toBe(EXIT_CODES.unreachable);
