@@ -41,7 +41,10 @@ export class Table<Row> {
     if (this.#widths !== undefined) return cells.map((row) => this.#line(row));
     const headings = this.#columns.map(({ heading }): Cell => ({ text: heading, colour: "bold" }));
     this.#widths = this.#columns.map(({ heading }, index) =>
-      Math.max(minWidths[heading] ?? 0, ...[headings, ...cells].map((row) => textWidth(row[index]?.text ?? ""))),
+      [headings, ...cells].reduce(
+        (widest, row) => Math.max(widest, textWidth(row[index]?.text ?? "")),
+        minWidths[heading] ?? 0,
+      ),
     );
     return [headings, ...cells].map((row) => this.#line(row));
   }

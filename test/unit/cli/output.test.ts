@@ -125,6 +125,12 @@ describe("a table", () => {
     expect(table.lines([{ name: "", count: 2 }], 0)).toEqual(["-           2"]);
   });
 
+  it("has as many rows as are given at once: more than a call has arguments", () => {
+    const rows = Array.from({ length: 200_000 }, (_, i) => ({ name: `n${i}`, count: i }));
+    const lines = new Table(columns).lines(rows, 0);
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([200_001, "NAME       COUNT", "n199999   199999"]);
+  });
+
   it("is aligned in colours as without", () => {
     const listed = (paint: typeof painted) =>
       new Table(OBSERVER_LISTING.columns, { paint }).lines([observerView(), observerView({ status: "Failed" })], NOW_MS);
