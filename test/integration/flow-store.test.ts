@@ -639,6 +639,15 @@ test("A task of a flow that may not start before a time is Scheduled when it is 
   expect(await statusesOf(id)).toEqual({ a: "Completed", b: "Scheduled" });
 });
 
+test("One that was created before PostgreSQL's clock was set back is due as soon as what it comes after has ended", async () => {
+  const { id } = await create([{ ref: "a" }, { ref: "b", after: ["a"] }]);
+  await sql("UPDATE tasks SET due_at = due_at + interval '1 hour' WHERE status = 'Blocked'");
+  await complete((await take()).get("a"));
+  await follow();
+  expect(await statusesOf(id)).toEqual({ a: "Completed", b: "Ready" });
+  expect([...(await take()).keys()]).toEqual(["b"]);
+});
+
 test("Flows are listed, filtered and paged; their tasks too, in order", async () => {
   const first = await create([{ ref: "a" }, { ref: "b", after: ["a"] }, { ref: "c", after: ["b"] }], { name: "one" });
   const second = await create([{ ref: "a" }], { name: "two" });

@@ -69,10 +69,15 @@ export const WAITING = `
   UPDATE flow_tasks t SET waiting = u.waiting FROM unnest($1::uuid[], $2::text[], $3::int[]) AS u (flow_id, ref, waiting)
   WHERE t.flow_id = u.flow_id AND t.ref = u.ref`;
 
-/** Due from now on: it could not have begun before. Index: tasks_pkey. */
+/**
+ * Due from now on: it could not have begun before. Whether it is to wait is said by its start alone: `due_at` is of its creation, by a clock that may
+ * have been set back since. Indexes: tasks_pkey, flow_tasks_pkey.
+ */
 export const UNLOCK = `
   WITH unlocked AS (
-    UPDATE tasks SET status = CASE WHEN due_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, due_at = greatest(due_at, unacked_now())
+    UPDATE tasks t SET (status, due_at) = (
+      SELECT CASE WHEN f.start_at > unacked_now() THEN 'Scheduled' ELSE 'Ready' END, greatest(f.start_at, unacked_now())
+      FROM flow_tasks f WHERE f.flow_id = t.flow_id AND f.ref = t.flow_ref)
     WHERE id = ANY($1) AND status = 'Blocked' RETURNING id)
   SELECT id FROM unlocked`;
 
