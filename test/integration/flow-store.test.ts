@@ -689,17 +689,31 @@ async function onlyOf(flowId: string): Promise<TakenTask> {
   return row ?? expect.fail();
 }
 
+const DAY_MS = 86_400_000;
+
 test("A flow that was over for long is forgotten with all that was kept of it", async () => {
   const { id } = await create([{ ref: "a" }, { ref: "b", after: ["a"] }]);
   const other = await create([{ ref: "a" }]);
   await manager.call("POST", `/api/v1/flows/${id}/cancel`);
   while ((await store.cancelSome(10)) !== undefined);
   await follow();
-  expect(await store.forget(3_600_000, 10)).toBe(0);
-  await sql("UPDATE flows SET ended_at = ended_at - interval '2 hours' WHERE ended_at IS NOT NULL");
-  expect(await store.forget(3_600_000, 10)).toBe(1);
+  expect(await store.forget(DAY_MS, 10)).toBe(0);
+  await sql("UPDATE flows SET ended_at = ended_at - interval '2 days' WHERE ended_at IS NOT NULL");
+  expect(await store.forget(DAY_MS, 10)).toBe(1);
   expect(await sql("SELECT DISTINCT flow_id FROM flow_tasks")).toEqual([{ flow_id: other.id }]);
   expect(await sql("SELECT DISTINCT flow_id FROM flow_edges")).toEqual([]);
+});
+
+test("A flow is not forgotten before the day (UTC) of its last task is dropped", async () => {
+  await create([{ ref: "a" }]);
+  await complete((await take()).get("a"));
+  await follow();
+  const endedAt = (at: string) => sql(`UPDATE flows SET ended_at = ${at}`);
+  const dayBefore = "date_trunc('day', now(), 'UTC') - interval '1 day'";
+  await endedAt(dayBefore);
+  expect(await store.forget(DAY_MS, 10)).toBe(0);
+  await endedAt(`${dayBefore} - interval '1 millisecond'`);
+  expect(await store.forget(DAY_MS, 10)).toBe(1);
 });
 
 test("The retry of a kind of failure leaves tasks of flows to their flows", async () => {

@@ -143,6 +143,9 @@ export const NOTE_LOST = `
     FROM lost l LEFT JOIN ended_tasks e ON e.id = l.task_id RETURNING 1)
   SELECT (SELECT count(*)::int FROM noted) AS count, (SELECT id FROM looked ORDER BY id DESC LIMIT 1) AS last`;
 
+/** By whole days (UTC), as ended tasks are dropped: no task leads to a flow that is gone. */
+const IS_OLD = "ended_at < date_trunc('day', unacked_now() - $1::float8 * interval '1 millisecond', 'UTC')";
+
 /**
  * The oldest, so many that they had 5,000 tasks together, but one at least: a large one has ten thousand and fifty thousand edges. Index:
  * flows_by_end.
@@ -150,11 +153,11 @@ export const NOTE_LOST = `
 export const FORGET = `
   WITH oldest AS (
     SELECT id, sum(total) OVER (ORDER BY ended_at, id) - total AS before FROM (
-      SELECT id, total, ended_at FROM flows WHERE ended_at < unacked_now() - $1::float8 * interval '1 millisecond'
+      SELECT id, total, ended_at FROM flows WHERE ${IS_OLD}
       ORDER BY ended_at, id LIMIT $2) found
   ), old AS (
     SELECT id FROM flows WHERE id = ANY(ARRAY(SELECT id FROM oldest WHERE before < 5000))
-      AND ended_at < unacked_now() - $1::float8 * interval '1 millisecond' FOR UPDATE SKIP LOCKED
+      AND ${IS_OLD} FOR UPDATE SKIP LOCKED
   ), ends AS (DELETE FROM flow_ends WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
   ), edges AS (DELETE FROM flow_edges WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
   ), steps AS (DELETE FROM flow_tasks WHERE flow_id = ANY(ARRAY(SELECT id FROM old))
