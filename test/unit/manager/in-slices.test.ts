@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { inSlices } from "../../../services/observer-manager/src/operations/in-slices.ts";
+import { turnsUntil } from "../../support/time/loop-turns.ts";
 
 /** Each takes 2 ms of the loop to be found. */
 function* slowly(count: number): Generator<number> {
@@ -8,18 +9,6 @@ function* slowly(count: number): Generator<number> {
     while (performance.now() < untilMs);
     yield found;
   }
-}
-
-/** How often the loop came round until it was there. */
-async function turnsUntil(done: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  void done.finally(() => (isDone = true));
-  while (!isDone) {
-    await new Promise((resolve) => setImmediate(resolve));
-    turns += 1;
-  }
-  return turns;
 }
 
 test("What takes long lets everybody else go on meanwhile, and so do many together", async () => {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { newTaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { followersOf } from "../../../domain/flows/circle.ts";
@@ -45,24 +44,10 @@ const MAKE_TASKS = `
     FROM flow_tasks WHERE flow_id = $1 AND run = $2 AND status IS NULL ORDER BY place RETURNING type, pool)
   INSERT INTO task_figure_deltas (type, pool, created) SELECT type, pool, count(*) FROM made GROUP BY 1, 2`;
 
-/** Of all that was asked: the same once more, its keys in any order, is the same flow. */
-export const digestOf = ({ name, tasks }: NewFlow): string => sha256(JSON.stringify([name, tasks], inOrder));
-
-/** Those that flows were created with before keys were put in order. */
-export const isDigestOf = (digest: string, flow: NewFlow): boolean =>
-  digest === digestOf(flow) || digest === sha256(JSON.stringify([flow.name, flow.tasks]));
-
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-const inOrder = (_key: string, value: unknown): unknown =>
-  typeof value !== "object" || value === null || Array.isArray(value)
-    ? value
-    : Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-
 /** @returns false: its id is another's, or its own of before */
-export async function insertFlow(tx: EntityManager, flow: NewFlow): Promise<boolean> {
+export async function insertFlow(tx: EntityManager, flow: NewFlow, digest: string): Promise<boolean> {
   const { id, name, tasks } = flow;
-  const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digestOf(flow), tasks.length]);
+  const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digest, tasks.length]);
   if (fresh.length === 0) return false;
   const followers = followersOf(tasks);
   const placed = tasks.map((task, place) => ({ task, place, followers: followers.get(task.ref)?.length ?? 0 }));

@@ -1,5 +1,5 @@
 import { FLOW_STATUSES, type FlowId, type FlowView, MAX_FLOW_COUNT } from "@unacked/contracts";
-import type { DataSource, EntityManager } from "typeorm";
+import type { DataSource } from "typeorm";
 import { type Action, doneToFlow } from "../../../operations/access/audit.ts";
 import type { FlowInsertOutcome, FlowQuery, FlowStore, NewFlow } from "../../../operations/flows/flow-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
@@ -8,8 +8,9 @@ import { rethrowRefused } from "../statements/refused.ts";
 import { SqlConditions } from "../statements/sql-conditions.ts";
 import { TaskStandings } from "../tasks/views/task-standings.ts";
 import { Statistics } from "../upkeep/statistics.ts";
+import { digestOf, isDigestOf } from "./flow-digest.ts";
 import { rerunFlow } from "./flow-rerun.ts";
-import { insertFlow, isDigestOf } from "./flow-rows.ts";
+import { insertFlow } from "./flow-rows.ts";
 import {
   FLOW_COLUMNS,
   FLOW_TASKS,
@@ -48,23 +49,29 @@ export class PostgresFlowStore implements FlowStore {
   }
 
   async insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome> {
-    const write = this.#dataSource.transaction(async (tx): Promise<FlowInsertOutcome> => {
-      if (!(await insertFlow(tx, flow))) {
-        const there = await repeated(tx, flow);
-        if (there === undefined) throw new Error(`the flow ${flow.id} was forgotten just then`);
-        return there;
-      }
+    const digest = await digestOf(flow);
+    const write = this.#dataSource.transaction(async (tx): Promise<FlowView | undefined> => {
+      if (!(await insertFlow(tx, flow, digest))) return undefined;
       const view = (await findFlow(tx, flow.id)) as FlowView;
       await recordActions(tx, [doneToFlow(action, view)]);
-      return { kind: "created", flow: view };
+      return view;
     });
-    const outcome = await write.catch(rethrowRefused);
-    if (outcome.kind === "created") await this.#statistics.grown(flow.tasks.length);
-    return outcome;
+    const created = await write.catch(rethrowRefused);
+    if (created === undefined) {
+      const there = await this.findRepeated(flow);
+      if (there === undefined) throw new Error(`the flow ${flow.id} was forgotten just then`);
+      return there;
+    }
+    await this.#statistics.grown(flow.tasks.length);
+    return { kind: "created", flow: created };
   }
 
-  findRepeated(flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
-    return repeated(this.#dataSource, flow);
+  async findRepeated(flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
+    const [there] = await this.#dataSource.query<{ digest: string }[]>(DIGEST, [flow.id]);
+    if (there === undefined) return undefined;
+    if (!(await isDigestOf(there.digest, flow))) return { kind: "taken" };
+    const found = await findFlow(this.#dataSource, flow.id);
+    return found && { kind: "exists", flow: found };
   }
 
   find(id: FlowId): Promise<FlowView | undefined> {
@@ -122,14 +129,6 @@ export class PostgresFlowStore implements FlowStore {
     const rows = await this.#dataSource.query<{ pool: string }[]>(POOLS, [id]);
     return rows.map(({ pool }) => pool);
   }
-}
-
-async function repeated(db: DataSource | EntityManager, flow: NewFlow): ReturnType<FlowStore["findRepeated"]> {
-  const [there] = await db.query<{ digest: string }[]>(DIGEST, [flow.id]);
-  if (there === undefined) return undefined;
-  return isDigestOf(there.digest, flow)
-    ? { kind: "exists", flow: (await findFlow(db, flow.id)) as FlowView }
-    : { kind: "taken" };
 }
 
 function conditionsOf({ name, statuses }: FlowQuery): SqlConditions {
