@@ -14,7 +14,7 @@ import {
   NOTHING_CHOSEN,
   toggled,
 } from "../../../services/status-page/src/store/selection.ts";
-import { meaningOf } from "../../../services/status-page/src/store/task-looks.ts";
+import { meaningOf, ranMs } from "../../../services/status-page/src/store/task-looks.ts";
 import { marksOf, timeLineOf } from "../../../services/status-page/src/store/time-line.ts";
 
 describe("addresses", () => {
@@ -51,6 +51,17 @@ describe("what is said", () => {
     const others = (["Paused", "Scheduled", "Deleted"] as const).map((status) => noRunOf({ status, runNumber: 0 }).text);
     expect(new Set([waits, ...others]).size).toBe(4);
     expect(noRunOf({ status: "Paused", runNumber: 12 }).title).toContain("forgotten");
+  });
+
+  it("of a task's time is how long its last attempt ran, and nothing of one that was cancelled, which waited perhaps", () => {
+    const at = (s: number): string => new Date(s * 1_000).toISOString();
+    const task = { status: "Failed", startedAt: at(100), endedAt: at(130) } as const;
+    expect(ranMs(task, 0)).toBe(30_000);
+    expect(ranMs({ ...task, endedAt: at(99) }, 0)).toBe(0);
+    expect(ranMs({ ...task, status: "Running", endedAt: null }, 160_000)).toBe(60_000);
+    expect(ranMs({ ...task, status: "Scheduled", endedAt: null }, 160_000)).toBeNull();
+    expect(ranMs({ ...task, startedAt: null }, 160_000)).toBeNull();
+    expect(ranMs({ ...task, status: "Cancelled" }, 160_000)).toBeNull();
   });
 
   it("of a task that its flow has cancelled is why, and not that somebody did", () => {

@@ -45,8 +45,13 @@ export const canCancel = ({ status, cancelling }: TaskView): boolean => !isTaskO
 export const canRetry = ({ status, flow }: TaskView): boolean =>
   status === "Scheduled" || ((status === "Failed" || status === "Cancelled") && flow === null); // a flow is run again as a whole
 
-/** How long its last attempt has run, or ran; null before the first. */
-export function ranMs({ startedAt, endedAt, status }: TaskView, nowMs: number): number | null {
-  if (startedAt === null || (endedAt === null && status !== "Running")) return null;
+/**
+ * How long its last attempt has run, or ran; null before the first, and of one that was cancelled: that may have been while it waited for the next one.
+ */
+export function ranMs(
+  { startedAt, endedAt, status }: Pick<TaskView, "startedAt" | "endedAt" | "status">,
+  nowMs: number,
+): number | null {
+  if (startedAt === null || status === "Cancelled" || (endedAt === null && status !== "Running")) return null;
   return Math.max(0, (endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt));
 }

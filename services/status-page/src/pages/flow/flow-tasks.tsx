@@ -10,14 +10,21 @@ import { Time } from "../../parts/time.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfTask } from "../../shell/route.ts";
 import { canRerunFlow } from "../../store/flow-looks.ts";
-import { TASK_SHOWN, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
+import { ranMs, TASK_SHOWN, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
 import css from "./flow.module.css";
 import { RerunDialog } from "./rerun-dialog.tsx";
 
 const FIRST = 100;
 
+interface FlowTasksProps {
+  flow: FlowView;
+  tasks: readonly FlowTaskView[];
+  nowMs: number;
+  onDone: () => void;
+}
+
 /** Each task of the flow, in the order in which they were given; of one that is over each may be run again, with what comes after it. */
-export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: readonly FlowTaskView[]; onDone: () => void }) {
+export function FlowTasks({ flow, tasks, nowMs, onDone }: FlowTasksProps) {
   const [status, setStatus] = useState<TaskStatus | "">("");
   const [shown, setShown] = useState(FIRST);
   const [from, setFrom] = useState<string | null>(null);
@@ -60,7 +67,12 @@ export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: read
           </thead>
           <tbody>
             {such.slice(0, shown).map((task) => (
-              <TaskRow key={task.ref} task={task} onAgain={canRerunFlow(flow) ? () => setFrom(task.ref) : null} />
+              <TaskRow
+                key={task.ref}
+                task={task}
+                nowMs={nowMs}
+                onAgain={canRerunFlow(flow) ? () => setFrom(task.ref) : null}
+              />
             ))}
           </tbody>
         </table>
@@ -83,9 +95,9 @@ export function FlowTasks({ flow, tasks, onDone }: { flow: FlowView; tasks: read
   );
 }
 
-function TaskRow({ task, onAgain }: { task: FlowTaskView; onAgain: (() => void) | null }) {
-  const { ref, taskId, type, status, startedAt, endedAt, after } = task;
-  const ranMs = startedAt === null || endedAt === null ? null : Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));
+function TaskRow({ task, nowMs, onAgain }: { task: FlowTaskView; nowMs: number; onAgain: (() => void) | null }) {
+  const { ref, taskId, type, status, startedAt, after } = task;
+  const tookMs = ranMs(task, nowMs);
   return (
     <tr>
       <th scope="row">
@@ -99,7 +111,7 @@ function TaskRow({ task, onAgain }: { task: FlowTaskView; onAgain: (() => void) 
         {after.join(", ")}
       </td>
       <td>{startedAt === null ? "–" : <Time at={startedAt} />}</td>
-      <td>{ranMs === null ? "–" : sayDuration(ranMs)}</td>
+      <td>{tookMs === null ? "–" : sayDuration(tookMs)}</td>
       <td className={css.why}>{whyOf(task)}</td>
       {onAgain !== null && (
         <td>

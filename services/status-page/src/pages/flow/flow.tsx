@@ -52,7 +52,7 @@ export default function Flow({ id }: { id: string }) {
       {tasks !== null && (
         <>
           <FlowPicture tasks={tasks} />
-          <FlowTasks flow={flow} tasks={tasks} onDone={reload} />
+          <FlowTasks flow={flow} tasks={tasks} nowMs={nowMs} onDone={reload} />
         </>
       )}
     </>
