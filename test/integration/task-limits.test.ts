@@ -4,6 +4,7 @@ import type { DataSource } from "typeorm";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim.ts";
+import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim-plain.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
@@ -173,6 +174,26 @@ test("A type that is paused, or at its limit, leaves its place to the others, in
   expect(await claim(8)).toEqual(["urgent", "urgent", "few", "few", "few", "plain", "plain", "plain"]);
   await limit("paused", { paused: false });
   expect(await claim(10)).toEqual(["paused", "paused"]);
+});
+
+test.each([
+  ["with limits", CLAIM, [9, TYPES]],
+  ["without", CLAIM_PLAIN, [TYPES, []]],
+])("What is replaced into another pool while a claim %s waits goes to nobody of the old one", async (_, text, more) => {
+  await db.query("SELECT unacked_create_task('work', key => 'wall')");
+  await limit("work", { maxRunning: 5 });
+  const other = db.createQueryRunner();
+  await other.startTransaction();
+  await other.query("SELECT FROM task_types FOR UPDATE");
+  await other.query("UPDATE task_types SET max_running = NULL");
+  const claimed = db.query(text, ["default", 9, ...more]);
+  claimed.catch(() => undefined); // awaited below
+  await untilWait(db);
+  await db.query("SELECT unacked_create_task('work', key => 'wall', pool => 'gpu', on_conflict => 'replace')");
+  await other.commitTransaction();
+  await other.release();
+  expect(await claimed).toMatchObject([{ taskId: null }]);
+  expect(await claim(9, "gpu")).toEqual(["work"]);
 });
 
 test("Where nobody is limited the order is the same", async () => {

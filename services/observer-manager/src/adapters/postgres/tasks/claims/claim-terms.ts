@@ -14,6 +14,12 @@ const LOCK_SPACE = 7_027;
 /** Whether this claim is the one of pool $1 just now, until its transaction ends: one for its services at a time. */
 export const POOL_IS_MINE = `pg_try_advisory_xact_lock(${LOCK_SPACE}, hashtext($1))`;
 
+/**
+ * Whether what was looked at may be claimed still, as SQL, where it is locked: `replace` may have moved it to another pool while the claim waited for
+ * limits. `IS TRUE` keeps the planner from looking for it by its pool: rows are named by their ids.
+ */
+export const IS_STILL_READY = "status = 'Ready' AND (pool = $1) IS TRUE";
+
 /** Whose turn it is. Indexes: tasks_ready, tasks_ready_of_type. */
 export const ORDER = "priority DESC, due_at, id";
 

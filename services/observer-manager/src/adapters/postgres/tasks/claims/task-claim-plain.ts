@@ -1,5 +1,5 @@
 import { prepared } from "../../statements/prepared.ts";
-import { IS_LIMITED, ORDER, POOL_IS_MINE, SENT } from "./claim-terms.ts";
+import { IS_LIMITED, IS_STILL_READY, ORDER, POOL_IS_MINE, SENT } from "./claim-terms.ts";
 
 /**
  * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
@@ -33,7 +33,7 @@ export const CLAIM_PLAIN = prepared(`
   ), claimed AS (
     UPDATE tasks SET status = 'Sent', send_id = gen_random_uuid(), sends = sends + 1, sent_at = (SELECT at FROM locked), taken_by = NULL, lane = NULL
     WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served))) FOR UPDATE SKIP LOCKED))
+      SELECT id FROM tasks WHERE ${IS_STILL_READY} AND id = ANY(ARRAY(SELECT id FROM next WHERE (SELECT is_served FROM served))) FOR UPDATE SKIP LOCKED))
     RETURNING ${SENT.columns}
   )
   SELECT ${SENT.asked}, NULL::float8 AS "nextRoomInMs", false AS "keepsWorkers", NULL::int AS "maxRunning", 0 AS "roomAhead", NOT is_plain OR NOT is_served AS "isRefused", is_all AS "isAll"

@@ -1,6 +1,6 @@
 import { prepared } from "../../statements/prepared.ts";
 import { isServed } from "../task-services.ts";
-import { ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
+import { IS_STILL_READY, ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
 import { APART, claimsLately, isLately, lastOf } from "./claims-lately.ts";
 
 /**
@@ -142,7 +142,7 @@ export const claimFor = (claimant: Claimant): string => {
     UPDATE tasks SET send_id = gen_random_uuid(), sends = sends + 1, sent_at = ${AT}, ${set},
       lane = CASE WHEN sends = 0 AND EXISTS (SELECT FROM limits l WHERE l.type = tasks.type AND l.max_running IS NOT NULL) THEN id END
     WHERE id = ANY(ARRAY(
-        SELECT id FROM tasks WHERE status = 'Ready' AND id = ANY(ARRAY(
+        SELECT id FROM tasks WHERE ${IS_STILL_READY} AND id = ANY(ARRAY(
           SELECT id FROM first WHERE (SELECT is_plain FROM plain)
           UNION ALL SELECT id FROM candidates WHERE is_kept
           UNION ALL (SELECT id FROM candidates WHERE NOT is_kept ORDER BY ${ORDER} LIMIT (SELECT room FROM pool))))
