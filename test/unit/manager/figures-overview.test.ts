@@ -114,6 +114,30 @@ test("What is of one type in several pools is told together, and each pool by wh
   expect(pools[2]?.loadPercent).toBe(0);
 });
 
+test("What workers outside do is none of a pool's work, but where its own workers do it, too", () => {
+  const minutes = [
+    row("paint", { created: 5, completed: 5, ranMs: 5 * 10 * MINUTE_MS, histogram: { 76: 5 } }),
+    row("paint", { pool: "gpu", created: 5, completed: 5, ranMs: 5 * 10 * MINUTE_MS, histogram: { 76: 5 } }),
+    row("work", { ranMs: 9_000 }),
+  ];
+  const limits = { paused: false, maxRunning: null, minRunning: 0, ratePerSecond: null };
+  const standings: TaskStandings = {
+    ...NONE,
+    able: [
+      { type: "work", pool: "default", workers: 10, batchSize: 1 },
+      { type: "paint", pool: "gpu", workers: 10, batchSize: 1 },
+    ],
+    pools: [
+      { pool: "default", workers: 10 },
+      { pool: "gpu", workers: 10 },
+    ],
+    limits: [{ type: "paint", ...limits, outside: true }],
+  };
+  const { pools } = overviewOf("minute", NOW_MS, { minutes, bars: [], standings });
+  expect(pools[0]?.loadPercent).toBeCloseTo((100 * 9_000) / (10 * 90_000), 6);
+  expect(pools[1]?.loadPercent).toBeCloseTo((100 * 50 * MINUTE_MS) / (10 * 90_000), 6);
+});
+
 test("By the hour there are 48 bars, of types too of which nothing was in the last hour", () => {
   const hours = [row("old", { atMs: THIS_MINUTE_MS - 47 * HOUR_MS, completed: 7 })];
   const { items } = overviewOf("hour", NOW_MS, { minutes: [row("paint")], bars: hours, standings: NONE });

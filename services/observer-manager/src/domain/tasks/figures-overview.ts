@@ -87,17 +87,20 @@ export function undrawnOf(
 
 type DemandOf = ReturnType<typeof demandsOf>;
 
+/** What is worked outside, and no worker of the pool has, is none of its work, as in task-counts.ts; of what they share all is. */
 function poolsOf(
   minutes: readonly FigureRow[],
-  { able, pools }: TaskStandings,
+  { able, pools, limits }: TaskStandings,
   demandOf: DemandOf,
 ): TaskFiguresNow["pools"] {
+  const outside = new Set(limits.flatMap((limit) => (limit.outside ? limit.type : [])));
   const minutesIn = grouped(minutes, ({ pool }) => pool);
   const ableIn = grouped(able, ({ pool }) => pool);
   return pools.map(({ pool, workers }) => {
     const hours = grouped(minutesIn.get(pool) ?? [], ({ type }) => type);
     const hands = grouped(ableIn.get(pool) ?? [], ({ type }) => type);
-    const demands = [...new Set([...hands.keys(), ...hours.keys()])].map(
+    const others = [...hours.keys()].filter((type) => !outside.has(type));
+    const demands = [...new Set([...hands.keys(), ...others])].map(
       (type) => demandOf(type, hours.get(type), hands.get(type)).demand,
     );
     return { pool, workers, loadPercent: poolLoadPercentOf(workers, demands) };
