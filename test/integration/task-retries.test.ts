@@ -60,6 +60,19 @@ test("Who retries a task is told that it runs again only where it does, also whe
   expect([outcome.kind, (await takers.get(id)).status]).toEqual(["retried", "Ready"]);
 });
 
+test("Who has told an end is answered when he tells it again, also where the task was retried meanwhile", async () => {
+  const { id } = await takers.create();
+  const taken = await takers.takeOne();
+  await takers.fail(taken, { retryable: false });
+  expect((await post(`/tasks/${id}/retry`)).status).toBeLessThan(300);
+  expect(await takers.fail(taken, { retryable: false })).toMatchObject({
+    status: 200,
+    body: { status: "Ready", taken: { by: "an-operator", until: null } },
+  });
+  expect(await takers.takeOne()).toMatchObject({ id, attempt: 1 });
+  expect((await takers.fail(taken)).body).toMatchObject({ status: "Running", failures: 0 });
+});
+
 test("A retry with other params is refused only where another has the key still", async () => {
   const { id, winner } = await failedBesideWinner();
   const outcome = await new PostgresTaskFailureStore(whenItEnds(winner)).retryWith(id, { a: 1 }, retrying());
