@@ -1,5 +1,6 @@
 import type { SendId, TaskId } from "@unacked/contracts";
 import { beforeEach, expect, test } from "vitest";
+import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take.ts";
 import { PostgresTaskTakeStore } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
@@ -70,6 +71,7 @@ test("What a taker of several types has looked at and left is another's, who has
   const desk = new TaskTakeDesk({
     store: new Store(books.dataSource),
     takers: undefined as never,
+    queue: new PostgresTaskQueueStore(books.dataSource),
     tally: undefined as never,
     wake: unused,
     over: unused,

@@ -392,6 +392,15 @@ test.runIf(isTurnOf(1))(
   },
 );
 
+test("Who does not wait is given what has become due, too: there may be nobody else who makes it Ready", async () => {
+  const { id } = await takers.create();
+  const failed = await takers.fail(await takers.takeOne(), { retryInMs: 3_600_000 });
+  expect(failed.body.status).toBe("Scheduled");
+  expect(await takers.take()).toEqual([]);
+  await sql("UPDATE tasks SET due_at = now()");
+  expect(await takers.takeOne()).toMatchObject({ id, attempt: 2 });
+});
+
 test("An end that is told twice is answered twice, and done once", async () => {
   const { id } = await takers.create();
   const taken = await takers.takeOne();

@@ -146,9 +146,10 @@ async function openHttpManager(
   const bulk = new PostgresTaskBulkStore(dataSource);
   const takeStore = new PostgresTaskTakeStore(dataSource);
   const over = (ids: TaskId[]) => waits.over(ids);
+  const queue = new PostgresTaskQueueStore(dataSource);
   const takers = new WaitingTakers({
     store: takeStore,
-    queue: new PostgresTaskQueueStore(dataSource),
+    queue,
     promoted: () => undefined,
     over,
     log,
@@ -161,7 +162,7 @@ async function openHttpManager(
   const failures = new PostgresTaskFailureStore(dataSource);
   const taskFailures = new TaskFailureDesk({ store: failures, types: taskStore, tasks, wake });
   const taskFigures = new TaskFigureDesk(new PostgresTaskFigureStore(dataSource));
-  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, tally, wake, over });
+  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, queue, tally, wake, over });
   let areFlowsKnown = true;
   const flowStore = new PostgresFlowStore(dataSource);
   const flows = new FlowDesk({

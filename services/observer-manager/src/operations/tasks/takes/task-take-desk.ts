@@ -19,6 +19,7 @@ import { failedAttempt } from "../../../domain/tasks/taken-attempt.ts";
 import { type Action, newAction } from "../../access/audit.ts";
 import type { Refusal } from "../../refusal.ts";
 import type { TaskTally } from "../../tally.ts";
+import type { TaskQueueStore } from "../task-store.ts";
 import type { Taker, TaskTakeTools } from "../task-tools.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";
@@ -28,10 +29,13 @@ const MAX_LOOKS = 10;
 const MAX_PAUSE_MS = 16;
 /** Claims of a type with a rate are so far apart; where it has no room, the next comes later. */
 const SOON_MS = 5;
+/** Of what is due, so many are made Ready for one who does not wait; the rest when he asks again. */
+const PROMOTE_LIMIT = 5_000;
 
 export interface TaskTakeDeskParts {
   store: TaskTakeStore;
   takers: WaitingTakers;
+  queue: Pick<TaskQueueStore, "promoteDue">;
   tally: TaskTally;
   /** There is room for others, or something to be done again. */
   wake(): void;
@@ -66,16 +70,27 @@ export class TaskTakeDesk implements TaskTakeTools {
     return isUnwelcome ? UNWELCOME : { tasks: taken.map(toTaken) };
   }
 
-  /** Who waits is looked for again in any case. */
+  /**
+   * Who waits is looked for again in any case, and what is due made Ready for him. For one who does not it is done here: the dispatcher, which
+   * does it else, stands still while the broker is away.
+   */
   async #take(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
     for (let look = 1; ; look += 1) {
       const { tasks, nextRoomInMs, hasPassed, over } = await this.#parts.store.take(asked, action);
       if (over.length > 0) this.#parts.over(over);
+      if (tasks.length > 0 || asked.wait > 0 || signal.aborted) return tasks;
+      if (look === 1 && (await this.#promoteDue())) continue;
       const isSoon = nextRoomInMs !== null && nextRoomInMs <= SOON_MS;
-      const mayBeMore = tasks.length === 0 && (hasPassed || isSoon);
-      if (!mayBeMore || asked.wait > 0 || look === MAX_LOOKS || signal.aborted) return tasks;
+      if (!(hasPassed || isSoon) || look === MAX_LOOKS) return tasks;
       await delay(isSoon ? Math.max(1, nextRoomInMs) : Math.min(MAX_PAUSE_MS, 2 ** (look - 1)));
     }
+  }
+
+  /** @returns whether anything was due: for services, too, and for those who wait */
+  async #promoteDue(): Promise<boolean> {
+    const { promoted } = await this.#parts.queue.promoteDue(PROMOTE_LIMIT);
+    if (promoted > 0) this.#parts.wake();
+    return promoted > 0;
   }
 
   async completeTask(id: TaskId, { sendId, output }: CompleteTask, by: Actor): Promise<TaskView | Refusal> {
