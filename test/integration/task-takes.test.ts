@@ -546,6 +546,17 @@ test("What was claimed for one who has gone is Ready again, and nothing is count
   expect((await takers.complete(again)).status).toBe(200);
 });
 
+test("What has run before and is given back tells of no beginning: not of one that nobody has heard of", async () => {
+  const { id } = await takers.create();
+  await takers.fail(await takers.takeOne(), { retryInMs: 3_600_000 });
+  expect((await takers.get(id)).startedAt).not.toBeNull();
+  await sql("UPDATE tasks SET status = 'Ready'");
+  const action = newAction("task.take", SOMEBODY);
+  const { tasks } = await store.take({ pool: "default", types: ["paint"], count: 1, leaseMs: 60_000 }, action);
+  await store.giveBack(tasks, action);
+  expect(await takers.get(id)).toMatchObject({ status: "Ready", failures: 1, sends: 1, startedAt: null, taken: null });
+});
+
 test("What is cancelled before it is given back is over with that, or goes on with what was asked for since", async () => {
   const [{ id }, other] = [await takers.create(), await takers.create({ key: "wall" })];
   const action = newAction("task.take", SOMEBODY);

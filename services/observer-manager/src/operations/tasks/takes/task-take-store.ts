@@ -35,8 +35,8 @@ export interface TaskTakeStore {
     action: Action,
   ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean; over: TaskId[] }>;
   /**
-   * Ready again, with all that was before: who asked for them by that action has never had them. @returns those that somebody has cancelled
-   * meanwhile: they are over
+   * Ready again, and counted as before: who asked for them by that action has never had them. Who ran them last, where and when is forgotten.
+   * @returns those that somebody has cancelled meanwhile: they are over
    */
   giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<TaskId[]>;
   /** Those of these types of which nobody has ever heard. */

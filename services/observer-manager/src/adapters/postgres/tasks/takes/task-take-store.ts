@@ -26,12 +26,13 @@ const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type,
 
 /**
  * What somebody has cancelled meanwhile is to be over, as where a lease is. It was no send, and in the trail no task that was taken: $3 is that entry.
+ * Where it ran last TAKE has overwritten, and when: nothing is told of either.
  * Indexes: tasks_pkey, audit_pkey.
  */
 const GIVE_BACK = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, taken_by = NULL, sends = t.sends - 1,
-      started_at = CASE WHEN t.sends > 1 THEN t.started_at END, ${NEXT_IF_CANCELLED}
+      started_at = NULL, ${NEXT_IF_CANCELLED}
     FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
     WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.lease_until IS NOT NULL
     RETURNING t.id, t.type, t.sent_at, t.cancel_requested_at IS NOT NULL AS cancelling
