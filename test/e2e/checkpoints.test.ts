@@ -211,6 +211,21 @@ describe("observers that save where they have got to", () => {
     );
   });
 
+  it.runIf(isTurnOf(1))("are given it again where restored books lack the observers themselves", async () => {
+    const pool = "lost";
+    await serve(pool, "a");
+    const one = (await create("lost-one", pool, { everyMs: 600_000 })).body;
+    await eventually(async () => expect((await stored(one))[0]?.[0]).toBe(1), { timeoutMs: LONG_MS });
+    const { fencingToken } = await system.get(one.id);
+    for (const [table, column] of Object.entries({ checkpoints: "observer_id", runs: "observer_id", observers: "id" }))
+      await runStatement(databaseUrl, `DELETE FROM ${table} WHERE ${column} = '${one.id}'`);
+    await runStatement(databaseUrl, "UPDATE services SET last_seq = last_seq - 1 WHERE name = 'lost-a'");
+    await eventually(() => expect(savesOf(one, "given")).toHaveLength(2), { timeoutMs: LONG_MS });
+    expect(savesOf(one, "given").at(-1)?.n).toBe(1);
+    await until([one.id], "Processing");
+    expect((await system.get(one.id)).fencingToken).toBeGreaterThan(fencingToken ?? 0);
+  });
+
   it.runIf(isTurnOf(1))("do the same where handlers run in their service's own process", async () => {
     const pool = "unslotted";
     await serve(pool, "a", 10, { SLOTS: "0" });

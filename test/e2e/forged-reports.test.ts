@@ -7,6 +7,7 @@ import {
   newObserverId,
   newRunId,
   type ObserverView,
+  type ReportedStart,
   type StartObserver,
 } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,7 +55,7 @@ describe("a report of an unknown observer that no service has made", () => {
     return runId;
   }
 
-  async function reported(start: StartObserver, runId: string = newRunId()): Promise<ErrorEntry> {
+  async function reported(start: ReportedStart, runId: string = newRunId()): Promise<ErrorEntry> {
     const body = JSON.stringify(start);
     const { observerId } = start;
     const about = { reason: "unknown-observer", detail: "forged", queue: "q", reporter: "r", observerId, runId };
@@ -101,10 +102,14 @@ describe("a report of an unknown observer that no service has made", () => {
 
   it("can be retried by an operator, who then stands in the audit trail", async () => {
     const start = startOf({});
-    const { id } = await reported(start);
+    const checkpoint = { number: 7, value: '{"n":7}' };
+    const { id } = await reported({ ...start, epoch: 5_000, checkpoint });
     const { status, body } = await system.call<ObserverView>("POST", `/api/v1/errors/${id}/retry`);
     expect([status, body]).toMatchObject([202, { id: start.observerId, name: start.name, revision: 2 }]);
     await system.untilStatus([start.observerId], "Processing");
+    const given = await system.call("GET", `/api/v1/observers/${start.observerId}/checkpoint`);
+    expect(given.body).toMatchObject({ number: 7, value: { n: 7 } });
+    expect((await system.get(start.observerId)).fencingToken).toBeGreaterThan(5_000);
     const { body: audit } = await system.call<AuditPage>("GET", `/api/v1/audit?observer=${start.observerId}`);
     expect(audit.items).toMatchObject([{ action: "error.retry", details: { errorId: id }, actor: { name: "anonymous" } }]);
   });

@@ -14,6 +14,7 @@ import { PostgresBooksStore } from "../../services/observer-manager/src/adapters
 import { recordErrors } from "../../services/observer-manager/src/adapters/postgres/errors/error-rows.ts";
 import type { ReceivedMessage } from "../../services/observer-manager/src/domain/books/received-message.ts";
 import { Ledger } from "../../services/observer-manager/src/operations/books/ledger.ts";
+import { keepPlaces } from "../../services/observer-manager/src/operations/observers/kept-places.ts";
 import { readLostObserver } from "../../services/observer-manager/src/operations/observers/lost-observers.ts";
 import type { Tally } from "../../services/observer-manager/src/operations/tally.ts";
 import { type GoldenMessage, goldenMessages, presentSchemas, presentVersion } from "../support/messages/golden-messages.ts";
@@ -164,7 +165,7 @@ const golden = (decoder: string) => goldenMessages(presentVersion).filter((messa
 
 describe("every field of every message that reaches the database", () => {
   test("is in a golden message, so that it is tried here", () => {
-    for (const decoder of ["StateMessage", "ErrorReport", "StartObserver"] as const) {
+    for (const decoder of ["StateMessage", "ErrorReport", "StartObserver", "ReportedStart"] as const) {
       const kept = golden(decoder)
         .map(({ body }) => JSON.stringify(body))
         .join();
@@ -199,12 +200,13 @@ describe("every field of every message that reaches the database", () => {
       await recordErrors(books.dataSource, [{ ...decoded.value, messageId: null }]);
       recorded += 1;
     }
-    for (const text of golden("StartObserver").flatMap(poisoned)) {
+    for (const text of [...golden("StartObserver"), ...golden("ReportedStart")].flatMap(poisoned)) {
       const lost = readLostObserver(text);
       if (!lost.ok) continue;
-      await store.inTransaction((tx) =>
-        tx.insertObservers([{ ...lost.value.observer, name: randomUUID().replaceAll("-", ".") }]),
-      );
+      await store.inTransaction(async (tx) => {
+        await tx.insertObservers([{ ...lost.value.observer, name: randomUUID().replaceAll("-", ".") }]);
+        await keepPlaces(tx, [lost.value.start]);
+      });
       recorded += 1;
     }
     expect(recorded).toBeGreaterThan(20);

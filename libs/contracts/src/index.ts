@@ -23,6 +23,7 @@ export * from "./messages/log-reply.ts";
 export * from "./messages/messages.ts";
 export { type Decoded, isNestedDeeper } from "./messages/parse-json.ts";
 export * from "./messages/queue-marker.ts";
+export * from "./messages/reported-start.ts";
 export * from "./messages/slot-report.ts";
 export * from "./messages/start-observer.ts";
 export * from "./messages/start-task.ts";

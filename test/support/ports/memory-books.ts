@@ -32,6 +32,7 @@ export class MemoryBooks implements BooksStore {
     kept: [],
     actions: [],
     unknownRuns: new Map(),
+    checkpoints: new Map(),
     writes: 0,
   };
 
@@ -85,13 +86,14 @@ export class MemoryBooks implements BooksStore {
 
   /** All that a client could ever see of them: without ids and marks that are made as the rows are written. */
   seen(): object {
-    const { observers, runs, services, commands, errors, kept, actions } = this.tables;
+    const { observers, runs, services, commands, errors, kept, actions, checkpoints } = this.tables;
     return {
       observers: [...observers.values()].map(withoutMarks),
       runs: [...runs.values()],
       services: [...services.values()],
       commands: [...commands].toSorted(([one], [other]) => one.localeCompare(other)),
       errors: errors.map(({ reason, detail, body }) => ({ reason, detail, body })),
+      checkpoints: [...checkpoints],
       kept: kept.map(({ batch, observerIds }) => ({ batch, observerIds })),
       actions: actions.map(({ action: { kind, by }, count, targets }) => ({ kind, by, count, targets })),
     };

@@ -155,8 +155,8 @@ export class MemoryTransaction implements BooksTransaction {
     return new Map([...views].map(([id, observer]) => [id, { observer }]));
   }
 
-  setCheckpoint(): Promise<void> {
-    return Promise.resolve();
+  async setCheckpoint(...[id, epoch, json, number = 1]: Parameters<BooksTransaction["setCheckpoint"]>): Promise<void> {
+    this.#tables.checkpoints.set(id, { epoch, number, json });
   }
 
   readCheckpoint(): ReturnType<BooksTransaction["readCheckpoint"]> {

@@ -12,16 +12,21 @@ const [lost, namesake, unordered, serviceId] = [newObserverId(), newObserverId()
 const RETRY = { maxAttempts: 3, delaysMs: [1_000], resetAfterMs: 60_000 };
 
 /** The report of a service that was told to stop what the books did not know. */
-function reportOf(id: ObserverId, name: string, n: number): NewError & { runId: NonNullable<NewError["runId"]> } {
+function reportOf(
+  id: ObserverId,
+  name: string,
+  n: number,
+  place: object = {},
+): NewError & { runId: NonNullable<NewError["runId"]> } {
   const start = { observerId: id, revision: 3, messageId: messageId(n), name, type: "ticker", params: {}, labels: {} };
-  const body = JSON.stringify({ ...start, retry: RETRY, pool: "default", createdAt: new Date().toISOString() });
+  const body = JSON.stringify({ ...start, ...place, retry: RETRY, pool: "default", createdAt: new Date().toISOString() });
   const about = { detail: "unknown", queue: "unacked.work.default", observerId: id, runId: newRunId(), reporter: serviceId };
   return { reason: "unknown-observer", ...about, body, bodyBytes: body.length, messageId: messageId(100 + n) };
 }
 
 const [ofLost, ofNamesake, ofUnordered] = [
-  reportOf(lost, "gold", 1),
-  reportOf(namesake, "silver", 2),
+  reportOf(lost, "gold", 1, { epoch: 5_000, checkpoint: { number: 7, value: '{"n":7}' } }),
+  reportOf(namesake, "silver", 2, { epoch: 9_000 }),
   reportOf(unordered, "copper", 3),
 ];
 const another: NewError = { ...ofLost, reason: "retries-used-up", messageId: messageId(104), body: "{}" };
@@ -84,6 +89,30 @@ describe("a readoption", async () => {
       "not taken back",
       "taken back under another name",
     ]);
+  });
+
+  it("keeps where a run has got to: its checkpoint, under an epoch above its own", async () => {
+    const books = newBooks();
+    await record(books, REPORTS);
+    const { checkpoints, observers } = books.tables;
+    expect([...checkpoints]).toEqual([[lost, { epoch: 6_000, number: 7, json: '{"n":7}' }]]);
+    expect([lost, namesake].map((id) => observers.get(id)?.fencingToken)).toEqual([6_000, 10_000]);
+  });
+
+  it.each([
+    ["a checkpoint that is too long", { epoch: 5_000, checkpoint: { number: 7, value: `"${"x".repeat(65_536)}"` } }, 6_000],
+    ["one that is no JSON", { epoch: 5_000, checkpoint: { number: 7, value: "{" } }, 6_000],
+    ["one with a NUL", { epoch: 5_000, checkpoint: { number: 7, value: '"\0"' } }, 6_000],
+    ["one without a number", { epoch: 5_000, checkpoint: { value: "7" } }, 6_000],
+    ["one of no epoch", { checkpoint: { number: 7, value: "7" } }, null],
+    ["an epoch that is none", { epoch: "5000", checkpoint: { number: 7, value: "7" } }, null],
+    ["an epoch that leaves no room above it", { epoch: 2 ** 53 - 1, checkpoint: { number: 7, value: "7" } }, null],
+  ])("takes one back without what is wrong in its report: %s", async (_, place, fencingToken) => {
+    const books = newBooks();
+    await record(books, [{ ...reportOf(lost, "gold", 1, place), runId: ofLost.runId }]);
+    expect(seen(books)).toMatchObject({ names: ["silver 1", "gold 4"], starts: [`start ${lost}`], checkpoints: [] });
+    expect(books.tables.observers.get(lost)?.fencingToken).toBe(fencingToken);
+    expect(books.tables.errors).toEqual([]);
   });
 
   it.each(await deathsIn((process) => record(newBooks(), REPORTS, process)))(

@@ -6,15 +6,15 @@ import { ObserverId, RunId } from "../ids.ts";
 export const MAX_REPORTED_BODY_BYTES = 16_384;
 /** So much is told of what was wrong, in characters. */
 export const MAX_ERROR_DETAIL = 16_384;
-/** An observer's start is no longer: its params have 256 KiB at most. */
-const MAX_START_BYTES = 1_048_576;
+/** An observer's start is no longer: its params have 256 KiB at most, its checkpoint 64. */
+export const MAX_START_BYTES = 1_048_576;
 
 const REASONS = ["unreadable", "refused-by-database", "retries-used-up", "bad-params", "unknown-observer"] as const;
 
 const Report = z.object({
   kind: z.literal("ErrorReport"),
   /** `unreadable`: did not decode · `refused-by-database`: an event PostgreSQL will never take · `retries-used-up` · `bad-params` ·
-   * `unknown-observer`: a run that the books do not know and that was told to stop; its body is the whole StartObserver. */
+   * `unknown-observer`: a run that the books do not know and that was told to stop; its body is the whole ReportedStart. */
   reason: z.enum(REASONS),
   /** What was wrong, and where (a JSON pointer where there is one). */
   detail: shownText(MAX_ERROR_DETAIL),

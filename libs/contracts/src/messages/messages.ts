@@ -3,6 +3,7 @@ import { ErrorReport } from "./error-report.ts";
 import { StateMessage } from "./events.ts";
 import { LogReply } from "./log-reply.ts";
 import { QueueMarker } from "./queue-marker.ts";
+import { ReportedStart } from "./reported-start.ts";
 import { StartObserver } from "./start-observer.ts";
 import { StartTask, TaskBundle, TaskMarker } from "./start-task.ts";
 import { TaskEventBatch } from "./task-events.ts";
@@ -14,6 +15,7 @@ export const MESSAGES = {
   ControlMessage,
   StateMessage,
   ErrorReport,
+  ReportedStart,
   LogReply,
   StartTask,
   TaskBundle,

@@ -42,7 +42,7 @@ function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
 const HIGHEST_TOLD = 8_640_000_000_000_000;
 
 /** Given by these books, or by those that an older dump has replaced. A number that is told wrongly must leave the next ones room to be higher. */
-export const isGiven = (observer: ObserverBook, epoch: number): boolean =>
+export const isGiven = (observer: Pick<ObserverBook, "fencingToken">, epoch: number): boolean =>
   epoch <= Math.max(HIGHEST_TOLD, (observer.fencingToken ?? 0) + EPOCH_STEP);
 
 /** Books that are behind what they hear, after a restore, take it over: the next epoch is higher than any that was given. */

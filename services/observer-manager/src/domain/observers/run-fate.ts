@@ -4,7 +4,7 @@ import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 /** Between two admissions of an observer: a keeper admits up to 999 successors by itself in between. */
 export const EPOCH_STEP = 1_000;
 
-export const nextEpoch = ({ fencingToken, clockMs }: ObserverBook): number =>
+export const nextEpoch = ({ fencingToken, clockMs }: Pick<ObserverBook, "fencingToken" | "clockMs">): number =>
   Math.max((fencingToken ?? 0) + EPOCH_STEP, clockMs);
 
 /** Its handler may start, with an epoch that is higher than any before: also than one that only a dump restored since knew. */

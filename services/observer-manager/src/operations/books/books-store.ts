@@ -98,8 +98,11 @@ export interface BooksTransaction {
   freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers>;
   /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
   namesTaken(names: string[]): Promise<Set<string>>;
-  /** What the next run starts with, of this epoch; null: nothing. The one before is kept. */
-  setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void>;
+  /**
+   * What the next run starts with, of this epoch; null: nothing. The one before is kept.
+   * @param number default: one more than that of the one before
+   */
+  setCheckpoint(id: ObserverId, epoch: number, json: string | null, number?: number): Promise<void>;
   readCheckpoint(id: ObserverId): Promise<CheckpointView>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;

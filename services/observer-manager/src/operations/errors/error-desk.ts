@@ -1,9 +1,10 @@
-import type { ObserverId, ProblemCode } from "@unacked/contracts";
+import type { CreateObserver, ObserverId, ProblemCode } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
 import { decide } from "../../domain/observers/observer-machine.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { BooksStore, BooksTransaction } from "../books/books-store.ts";
 import { createTogether } from "../observers/create-together.ts";
+import { keepPlaces } from "../observers/kept-places.ts";
 import { type LostObserver, readLostObserver } from "../observers/lost-observers.ts";
 import { changeObservers } from "../observers/observer-change.ts";
 import type { ChangeOutcome, ObserverRef } from "../observers/observer-tools.ts";
@@ -69,11 +70,14 @@ export class ErrorDesk {
   async #recordLost(body: string, action: Action): Promise<ChangeOutcome> {
     const decoded = readLostObserver(body);
     if (!decoded.ok) return notRetryable(`Its message is not that of an observer: ${decoded.reason}`);
-    const { request, observer }: LostObserver = decoded.value;
+    const { start, request, observer }: LostObserver = decoded.value;
     const { store, types } = this.#parts;
-    const [outcome] = await store.inTransaction((tx) =>
-      createTogether(tx, [{ request, observer, action }], { check: (requests) => types.check(requests, tx.types) }),
-    );
+    const outcome = await store.inTransaction(async (tx) => {
+      const check = (requests: CreateObserver[]) => types.check(requests, tx.types);
+      const [created] = await createTogether(tx, [{ request, observer, action }], { check });
+      if (created?.kind === "created") await keepPlaces(tx, [start]);
+      return created;
+    });
     if (outcome === undefined || outcome.kind === "problem") return outcome ?? notRetryable("It could not be recorded");
     return { kind: "accepted", observer: outcome.observer };
   }

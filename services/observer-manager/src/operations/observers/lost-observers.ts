@@ -4,20 +4,21 @@ import {
   decodeBody,
   findJsonFlaws,
   ObserverName,
+  ReportedStart,
   type ServiceId,
-  StartObserver,
   toPointer,
 } from "@unacked/contracts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { BooksTransaction, NewError, UnknownRun } from "../books/books-store.ts";
 import type { Refusal } from "../refusal.ts";
 import { type Candidate, createTogether } from "./create-together.ts";
+import { keepPlaces } from "./kept-places.ts";
 import { contentOf, type NewObserver } from "./new-observer.ts";
 import type { CreateOutcome } from "./observer-tools.ts";
 
 /** An observer that the books do not have, as the message says that its run was given. */
 export interface LostObserver {
-  start: StartObserver;
+  start: ReportedStart;
   /** What a client would have to ask for to have it. */
   request: CreateObserver;
   /** As it will stand in the books: with a higher revision than any message of it. */
@@ -26,7 +27,7 @@ export interface LostObserver {
 
 /** Reads a message as if it were a client's request: its writer may not do more by it than a client. */
 export function readLostObserver(body: string): Decoded<LostObserver> {
-  const decoded = decodeBody(StartObserver, Buffer.from(body));
+  const decoded = decodeBody(ReportedStart, Buffer.from(body));
   if (!decoded.ok) return decoded;
   const start = decoded.value;
   const { observerId: id, params, labels } = start;
@@ -70,6 +71,7 @@ export async function takeBack(tx: BooksTransaction, reported: Reported[]): Prom
   const outcomes = await createTogether(tx, lost.map(candidateOf));
   const nameless = lost.filter((_, i) => isNameTaken(outcomes[i]));
   const renamed = await createTogether(tx, nameless.map(underItsOwnName).map(candidateOf));
+  await keepPlaces(tx, [...startsOf(lost, outcomes), ...startsOf(nameless, renamed)]);
   const entries = [
     ...lost.flatMap((one, i) => (isNameTaken(outcomes[i]) ? [] : refusedEntry(one, outcomes[i]))),
     ...nameless.flatMap((one, i) => refusedEntry(one, renamed[i])),
@@ -78,6 +80,9 @@ export async function takeBack(tx: BooksTransaction, reported: Reported[]): Prom
   await tx.recordErrors(entries);
   return { names: [...outcomes, ...renamed].flatMap((one) => (one.kind === "created" ? [one.observer.name] : [])), entries };
 }
+
+const startsOf = (created: Reported[], outcomes: CreateOutcome[]): ReportedStart[] =>
+  created.flatMap(({ start }, i) => (outcomes[i]?.kind === "created" ? [start] : []));
 
 export const notTakenBack = (report: NewError, why: string): NewError => ({
   ...report,

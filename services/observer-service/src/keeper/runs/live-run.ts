@@ -1,5 +1,12 @@
 import type { Delivery } from "@unacked/broker";
-import { type AdmittedSpec, type Checkpoint, newRunId, type RunId, type StartObserver } from "@unacked/contracts";
+import {
+  type AdmittedSpec,
+  type Checkpoint,
+  newRunId,
+  type ReportedStart,
+  type RunId,
+  type StartObserver,
+} from "@unacked/contracts";
 import type { TraceContext } from "@unacked/tracing";
 import type { Log } from "../../log.ts";
 import type { Admission, Attempt, RunTrace } from "../../wire/attempt.ts";
@@ -128,6 +135,11 @@ const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => save
 export function standingOf(run: LiveRun): { epoch?: number; checkpointNumber?: number } {
   if (run.epoch === undefined) return {};
   return { epoch: run.epoch, ...(run.hasCheckpoint && { checkpointNumber: newestOf(run)?.number ?? 0 }) };
+}
+
+/** What the books that have lost its observer need beside its start: what its next run is to be given, and to be above. */
+export function placeOf(run: LiveRun): Pick<ReportedStart, "epoch" | "checkpoint"> {
+  return { epoch: run.epoch, checkpoint: newestOf(run) };
 }
 
 /** Whether the observer's own code is, or may be, executing for this run. */

@@ -1,8 +1,16 @@
-import type { RunEndEvent, RunRequested, RunRetrying, RunStarted, ServiceEvent } from "@unacked/contracts";
+import {
+  MAX_START_BYTES,
+  type ReportedStart,
+  type RunEndEvent,
+  type RunRequested,
+  type RunRetrying,
+  type RunStarted,
+  type ServiceEvent,
+} from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import { traceIdsOf } from "../../wire/attempt.ts";
-import type { ErrorReporter } from "../outbox/error-reporter.ts";
-import { attemptOf, type LiveRun, quietForMs, standingOf } from "./live-run.ts";
+import type { ErrorReporter, ReportedTrouble } from "../outbox/error-reporter.ts";
+import { attemptOf, type LiveRun, placeOf, quietForMs, standingOf } from "./live-run.ts";
 import { RunLog } from "./run-log.ts";
 import type { RunEffect, RunFact, Settlement } from "./run-machine.ts";
 
@@ -70,7 +78,7 @@ export class RunTeller {
       fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
     const trouble = { reason, detail, observerId, runId: run.runId };
     // Rejects only when a lost lease has ended the run meanwhile.
-    this.#parts.errors.report(trouble, messageOf(run), waiting.signal).then(onReported, () => undefined);
+    this.#parts.errors.report(trouble, messageOf(run, reason), waiting.signal).then(onReported, () => undefined);
   }
 
   /** The one place where a run's end becomes an event and its message is settled. */
@@ -93,5 +101,11 @@ export class RunTeller {
   }
 }
 
-/** The message as it came, which was let go of when the run was accepted. */
-const messageOf = ({ start, delivery }: LiveRun) => ({ queue: delivery.queue, body: Buffer.from(JSON.stringify(start)) });
+/** The message as it came, which was let go of when the run was accepted. Of a run that nobody else knows, with where it has got to, unless that makes it too long. */
+function messageOf(run: LiveRun, reason: ReportedTrouble["reason"]): { queue: string; body: Buffer } {
+  const { queue } = run.delivery;
+  const start = Buffer.from(JSON.stringify(run.start));
+  if (reason !== "unknown-observer") return { queue, body: start };
+  const whole = Buffer.from(JSON.stringify({ ...run.start, ...placeOf(run) } satisfies ReportedStart));
+  return { queue, body: whole.length <= MAX_START_BYTES ? whole : start };
+}

@@ -216,6 +216,7 @@ export class Runner {
         run.announced = true;
         return this.#teller.tell(run, effect.fact);
       case "report":
+        this.#checkpoints.flush(run);
         return this.#teller.report(run, effect, () => this.#apply(run, { kind: "reported" }));
       case "end":
         return this.#end(run, effect.fact, effect.settlement);

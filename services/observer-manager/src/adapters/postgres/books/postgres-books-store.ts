@@ -239,8 +239,8 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Set(rows.map(({ name }) => name));
   }
 
-  setCheckpoint(id: ObserverId, epoch: number, json: string | null): Promise<void> {
-    return setCheckpoint(this.#tx, id, epoch, json);
+  setCheckpoint(...[id, epoch, json, number]: Parameters<BooksTransaction["setCheckpoint"]>): Promise<void> {
+    return setCheckpoint(this.#tx, id, epoch, json, number);
   }
 
   readCheckpoint(id: ObserverId): Promise<CheckpointView> {

@@ -12,7 +12,7 @@ const SET = `
   INSERT INTO checkpoints (run_id, observer_id, epoch, is_started, number, value,
                            previous_number, previous_value, previous_saved_at)
   SELECT gen_random_uuid(), $1::uuid, $2::bigint, true,
-         CASE WHEN $3::text IS NULL THEN 0 ELSE coalesce(g.number, 0) + 1 END, $3::text,
+         CASE WHEN $3::text IS NULL THEN 0 ELSE coalesce($4::bigint, g.number + 1, 1) END, $3::text,
          g.number, g.value, g.saved_at
   FROM (SELECT) one LEFT JOIN LATERAL (
     SELECT * FROM checkpoints c WHERE c.observer_id = $1::uuid AND c.is_started ORDER BY c.epoch DESC LIMIT 1) g ON true`;
@@ -39,8 +39,14 @@ export async function readCheckpoint(db: DataSource | EntityManager, id: Observe
   return row === undefined ? NONE : toView(row);
 }
 
-export async function setCheckpoint(tx: EntityManager, id: ObserverId, epoch: number, json: string | null): Promise<void> {
-  await tx.query(SET, [id, epoch, json]);
+export async function setCheckpoint(
+  tx: EntityManager,
+  id: ObserverId,
+  epoch: number,
+  json: string | null,
+  number?: number,
+): Promise<void> {
+  await tx.query(SET, [id, epoch, json, number ?? null]);
   await tx.query(FORGET, [id, epoch]);
 }
 

@@ -1,0 +1,18 @@
+import type { z } from "zod";
+import { Checkpoint } from "../checkpoint.ts";
+import { Epoch } from "../ids.ts";
+import { parseJson } from "./parse-json.ts";
+import { StartObserver } from "./start-observer.ts";
+
+/**
+ * The body of a report about a run that the books did not know: the start that it was given, and of an admitted run where it had got to. What is wrong with that is
+ * passed over: its observer comes back without it, rather than not at all.
+ */
+export const ReportedStart = StartObserver.extend({
+  epoch: Epoch.optional().catch(undefined),
+  /** What it had saved last, else was given. */
+  checkpoint: Checkpoint.refine(({ value }) => parseJson(Buffer.from(value)).ok, "is no JSON")
+    .optional()
+    .catch(undefined),
+});
+export type ReportedStart = z.infer<typeof ReportedStart>;
