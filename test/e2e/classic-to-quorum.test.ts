@@ -1,11 +1,16 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { gapsMs, percentile } from "../support/acts/gaps.ts";
 import { examplesOf } from "../support/docs/doc-examples.ts";
 import { eventually } from "../support/eventually.ts";
+import { ROOT } from "../support/processes/processes.ts";
 import { type CliAnswer, runShell } from "../support/processes/unacked-cli.ts";
+import { compiled } from "../support/runs/observers-dir.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
+import { Tasks } from "../support/system/tasks.ts";
 
 const PAGE = "docs/deploy.md";
 const HEADING = "From classic to quorum queues, without a stop";
@@ -19,6 +24,16 @@ afterEach(() => system.close());
 const typeOf = async (queue: string) =>
   (await system.management.queues()).find(({ name }) => name === queue)?.arguments["x-queue-type"] ?? "classic";
 
+/** A folder of types from several. */
+function folderWith(types: Record<string, Parameters<typeof compiled>[0]>): string {
+  const folder = temporaryFolder("types");
+  for (const [type, from] of Object.entries(types)) {
+    const file = JSON.stringify(join(ROOT, compiled(from), `${type}.js`));
+    writeFileSync(join(folder, `${type}.mjs`), `export { default } from ${file};`);
+  }
+  return folder;
+}
+
 /** Managers that have just started refuse changes, and say why, until each has seen that all know them. */
 async function onceKnown(run: () => Promise<CliAnswer>): Promise<CliAnswer> {
   for (;;) {
@@ -30,20 +45,24 @@ async function onceKnown(run: () => Promise<CliAnswer>): Promise<CliAnswer> {
 it.runIf(isTurnOf(1))(
   "the way that the docs describe takes a pool from classic to quorum queues: none lost, none doubled, each but for a moment",
   async () => {
-    const [move, redeclare, ...more] = examplesOf(PAGE).filter(({ heading }) => heading === HEADING);
+    const [move, list, redeclare, ...more] = examplesOf(PAGE).filter(({ heading }) => heading === HEADING);
     expect(more).toEqual([]);
     system = await freshSystem();
     const first = await system.startManager({ env: { WORK_QUEUE_TYPE: "classic" } });
-    for (const name of ["old-1", "old-2"]) await system.startService(name, { workers: OBSERVERS, env: OLD });
+    const both = { ...OLD, OBSERVERS_DIR: folderWith({ stamp: "observers", work: "tasks" }) };
+    for (const name of ["old-1", "old-2"]) await system.startService(name, { workers: OBSERVERS, env: both });
     const ids = (await system.createMany("watch", OBSERVERS, {}, { pool: "prices" })).map((one) => one.id);
     expect(await typeOf("unacked.work.prices")).toBe("classic");
+    const tasks = new Tasks(system);
+    const dueIn = (ms: number) => tasks.create({}, { pool: "prices", startAt: new Date(Date.now() + ms).toISOString() });
+    const later = await dueIn(3_600_000);
 
     // 1: the setting, program by program. What is there stays as it is, whoever looks.
     await system.startManager({ env: QUORUM });
     expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     for (const name of ["old-1", "old-2"]) {
       await system.service(name).kill("SIGTERM");
-      await system.startService(name, { workers: OBSERVERS, env: { ...OLD, ...QUORUM } });
+      await system.startService(name, { workers: OBSERVERS, env: { ...both, ...QUORUM } });
     }
     await system.untilStatus(ids, "Processing");
     for (const queue of ["unacked.work.prices", "unacked.state", "unacked.error"])
@@ -69,12 +88,22 @@ it.runIf(isTurnOf(1))(
     expect(await system.listObservers("&pool=prices")).toEqual([]);
     expect(await typeOf("unacked.work.prices-q")).toBe("quorum");
 
-    // 4: nobody wants the old pool any more.
+    // 4: tasks do not move. What is due soon runs there; what is not is cancelled.
+    const soon = await dueIn(2_000);
+    const left = async () => (await runShell(list?.script ?? "", shell)).out.split("\n").filter(Boolean).toSorted();
+    expect(await left()).toEqual([later.id, soon.id].toSorted());
+    await system.call("DELETE", `/api/v1/tasks/${later.id}`);
+    await tasks.untilStatus(later.id, "Cancelled");
+    await eventually(async () => expect(await left()).toEqual([]), { timeoutMs: 60_000 });
+    expect(await tasks.get(soon.id)).toMatchObject({ status: "Completed" });
+
+    // 5: nobody wants the old pool any more.
     for (const name of ["old-1", "old-2"]) await system.service(name).kill("SIGTERM");
     const names = async () => (await system.management.queues()).map(({ name }) => name);
     await eventually(async () => expect(await names()).not.toContain("unacked.work.prices"), { timeoutMs: 60_000 });
+    await system.management.deleteQueue("unacked.tasks.prices");
 
-    // 5: the queues that all share, one after the other.
+    // 6: the queues that all share, one after the other.
     const shared = [...(redeclare?.script ?? "").matchAll(/delete_queue (\S+)/g)].map(([, queue = ""]) => queue);
     expect(shared).toContain("unacked.state");
     const there = await names();
