@@ -45,6 +45,7 @@ export async function makePlan(session: Session, options: PlanOptions): Promise<
   if (pruned !== undefined) refuseOtherLabels(wanted, pruned);
   const existing = await findExisting(session, wanted);
   const surplus = pruned === undefined ? [] : await findSurplus(session, wanted, pruned);
+  if (pruned !== undefined && wanted.length === 0 && surplus.length > 0) refuseToStopAll(surplus, pruned);
   const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
   const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
   const differing = tellSame(session, wanted, existing);
@@ -72,16 +73,23 @@ async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A mistyped one may be that of somebody else's observers: none of them is in these files. */
-function refuseOtherLabels(wanted: CreateObserver[], pruned: Labels): void {
-  const selector = Object.entries(pruned)
+const selectorOf = (labels: Labels): string =>
+  Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(",");
-  if (wanted.length === 0)
-    throw usageFailure(
-      `--prune would stop all that have ${selector}: the files define no observer`,
-      `To stop them: unacked stop -l ${selector}. Nothing was sent.`,
-    );
+
+/** The files say of none that it is theirs. */
+function refuseToStopAll({ length: count }: ObserverView[], pruned: Labels): never {
+  const selector = selectorOf(pruned);
+  throw usageFailure(
+    `--prune would stop all that have ${selector} (${count}): the files define no observer`,
+    `To stop them: unacked stop -l ${selector}. Nothing was changed.`,
+  );
+}
+
+/** A mistyped one may be that of somebody else's observers: none of them is in these files. */
+function refuseOtherLabels(wanted: CreateObserver[], pruned: Labels): void {
+  const selector = selectorOf(pruned);
   const lacking = wanted.flatMap(({ name, labels }) => {
     const key = Object.keys(pruned).find((each) => labels[each] !== pruned[each]);
     if (key === undefined) return [];

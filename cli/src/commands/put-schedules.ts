@@ -47,7 +47,7 @@ async function putSchedule(session: Session, { id, body, isPaused }: ScheduleDoc
 /** The next apply finds it there, and leaves it as somebody may have wanted it since: so this one does not leave it half-way. */
 async function pauseAgain({ api, io }: Session, scheduleId: string): Promise<ScheduleView> {
   const within = AbortSignal.timeout(PAUSED_WITHIN_MS);
-  const pause = () => api.call("pauseSchedule", { path: { scheduleId } });
+  const pause = (signal: AbortSignal) => api.call("pauseSchedule", { path: { scheduleId } }, { signal });
   const paused = await new LostConnection(io).untilAnswered(pause, within);
   if (paused !== undefined) return paused;
   throw new CliFailure("unreachable", `schedule ${scheduleId} was created, but is not ${AS_IT_WAS}`, {

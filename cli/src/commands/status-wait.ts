@@ -41,6 +41,12 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     const observer = await lost.untilAnswered(read, ending.signal);
     if (observer !== undefined) look(observer);
   };
+  /** Best effort, for why: undefined where nothing is waited for that was looked at, and where they cannot be had at once. */
+  const services = async (): Promise<ServiceView[] | undefined> => {
+    if (![...waiting.values()].some((one) => "status" in one)) return undefined;
+    const asked = api.call("listServices", {}, { signal: AbortSignal.timeout(WHY_WITHIN_MS) });
+    return (await asked.catch(() => undefined))?.items;
+  };
   try {
     for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       if (news.name === "observer") look(news.data);
@@ -50,10 +56,7 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
       }
       if (waiting.size === 0) return;
     }
-    // Best effort: why, where that can be had at once.
-    const signal = AbortSignal.timeout(WHY_WITHIN_MS);
-    const { items } = await api.call("listServices", {}, { signal }).catch(() => ({ items: [] }));
-    throw timedOut([...waiting.values()], items, options);
+    throw timedOut([...waiting.values()], await services(), options);
   } finally {
     clearTimeout(timer);
     ending.abort();
@@ -71,7 +74,7 @@ function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverS
 /** Of those that were not looked at yet, only the name is known. */
 function timedOut(
   waiting: (Waited | ObserverView)[],
-  services: ServiceView[],
+  services: ServiceView[] | undefined,
   { wanted, timeoutMs }: WaitOptions,
 ): CliFailure {
   const [first, ...others] = waiting.map((one) => ("status" in one ? standingOf(one, services) : one.name));
@@ -79,7 +82,7 @@ function timedOut(
   return new CliFailure("timedOut", `Not ${wanted} within ${timeoutMs} ms: ${first}${rest}`);
 }
 
-function standingOf(observer: ObserverView, services: ServiceView[]): string {
-  const worker = awaitedWorker(observer, services);
+function standingOf(observer: ObserverView, services: ServiceView[] | undefined): string {
+  const worker = services === undefined ? undefined : awaitedWorker(observer, services);
   return `${observer.name} is ${observer.status}${worker === undefined ? "" : `, and waits for ${worker}`}`;
 }

@@ -7,7 +7,7 @@ export const jsonText = (value: unknown, indent = 0): string =>
 
 /**
  * Likewise. Without aliases: each thing stands for itself, wherever it is copied to. Every line break is one of the text's own: a text of
- * several lines is a literal block, as a script was written.
+ * several lines is a literal block, as a script was written, unless it needs escapes (CRLF, colours) or ends in spaces.
  */
 export function yamlText(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false });

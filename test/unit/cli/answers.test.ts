@@ -352,7 +352,6 @@ it.each([
   ["some have another label, or none", "-l app=x", [{ app: "x" }, { app: "y" }, {}], ["w1: app=y", "w2: no app"]],
   ["all lack it: it is mistyped", "-l app=xx", [{ app: "x" }], ["w0: app=x"]],
   ["one of several is lacked", "-l app=x,tier=a", [{ app: "x", tier: "a" }, { app: "x" }], ["w1: no tier"]],
-  ["there are none in the files", "-l app=x", [], []],
 ])("apply stops none of a label that the files' own observers lack: %s", async (_, selector, labels, lacking) => {
   const file = join(folder, "pruned.json");
   const schedule = { schedule: "nightly", cron: "0 2 * * *", task: { type: "report" } };
@@ -363,6 +362,22 @@ it.each([
     expect(err.match(/(?<=^ {2}observer ).*$/gm) ?? []).toEqual(lacking);
     expect(err).toMatch(/^error: --prune would stop .* Nothing was sent\.$/m);
   }
+});
+
+it("apply of files without observers stops none by a label, and is no mistake where none has it", async () => {
+  const file = join(folder, "schedules.json");
+  writeFileSync(file, JSON.stringify([{ schedule: "nightly", cron: "0 2 * * *", task: { type: "report" } }]));
+  const answers = (...there: string[]) => ({
+    "GET observers": { body: { items: there.map((name) => observerView({ name })), nextCursor: null, total: there.length } },
+    "PUT schedules/nightly": { status: 201, body: { ...NIGHTLY_VIEW, outcome: "created" } },
+  });
+  const refused = await unacked(`apply -f ${file} --prune -l app=x`, answers("old"));
+  expect({ code: refused.code, out: refused.out }).toEqual({ code: EXIT_CODES.usage, out: "" });
+  expect(refused.err).toMatch(/^error: --prune would stop all that have app=x \(1\): .* Nothing was changed\.$/m);
+  expect(asked.every((one) => one.startsWith("GET "))).toBe(true);
+  const applied = await unacked(`apply -f ${file} --prune -l app=x`, answers());
+  expect({ code: applied.code, err: applied.err }).toEqual({ code: 0, err: "" });
+  expect(applied.out).toMatch(/^schedule nightly created, next at /);
 });
 
 describe("what to do about a problem", () => {

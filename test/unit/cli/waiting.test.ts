@@ -184,6 +184,15 @@ it("A wait for an observer that no worker is free for says so when its time is u
   expect(err).toContain(`is Created, and waits for a service of pool ${CREATED_OBSERVER.pool}: none is alive`);
 });
 
+it("A wait whose time is up says nothing of services that it could not ask for", async () => {
+  const { code, err } = await unacked(["wait", CREATED_OBSERVER.name, "--for", "Processing", "--timeout", "1s"], (path) => {
+    if (path.includes("/observers/")) return json(CREATED_OBSERVER);
+    return path.includes("/services") ? page(502) : stream;
+  });
+  expect(code).toBe(EXIT_CODES.timedOut);
+  expect(err).toMatch(/is Created\n$/);
+});
+
 const silent: Answering = () => undefined;
 
 it.each([

@@ -1,4 +1,5 @@
-import { type BodyOf, newUuid, type ProblemDetails, type QueryOf, type TaskView } from "@unacked/contracts";
+import { type BodyOf, newUuid, type QueryOf, type TaskView } from "@unacked/contracts";
+import type { AnyProblem } from "../call-error.ts";
 import { pause } from "../event-stream.ts";
 import { type Calls, failCreate, longestWaitMs } from "./calls.ts";
 import { TakenTask } from "./taken-task.ts";
@@ -8,7 +9,7 @@ import { type OutputOf, type ParamsOf, type TaskKind, typeOf } from "./task-kind
 /** Without an `id` the client makes one, so that the call may be repeated where nobody answered. */
 export type TaskOptions = Omit<BodyOf<"createTask">, "type" | "params">;
 export type NewTask<Kind> = TaskOptions & { params: ParamsOf<Kind> };
-export type TaskCreateResult<Kind> = { task: TaskHandle<OutputOf<Kind>> } | { problem: ProblemDetails };
+export type TaskCreateResult<Kind> = { task: TaskHandle<OutputOf<Kind>> } | { problem: AnyProblem };
 
 interface TakeOptions extends Omit<BodyOf<"takeTasks">, "types" | "wait"> {
   /** How long to wait for one where there is none. Default: not. */
