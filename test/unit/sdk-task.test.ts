@@ -154,6 +154,25 @@ describe("a task in memory", () => {
     await expect(run).rejects.toThrow("enough");
   });
 
+  it.each([
+    ["its time is over", 10, undefined],
+    ["its signal aborts", 60_000, new Error("enough")],
+  ])("rejects by that, whatever its handler throws once %s: it is tried again", async (_, timeoutMs, reason) => {
+    const task = defineTask({
+      type: "x",
+      params: z.object({}),
+      timeoutMs,
+      run: ({ signal }) =>
+        sleep(60_000, signal).then(() => {
+          throw new NonRetryableError("it was told to end");
+        }),
+    });
+    const ending = new AbortController();
+    const run = runTask(task, { signal: ending.signal });
+    if (reason !== undefined) ending.abort(reason);
+    await expect(run).rejects.toMatchObject(reason ?? { name: "ObserverStopped", code: "failed" });
+  });
+
   it("is waited for as it cleans up", async () => {
     let isClean = false;
     const task = defineTask({

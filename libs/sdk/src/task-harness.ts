@@ -103,7 +103,8 @@ export async function runTask<P, R, I, T>(
       return output;
     }
   } catch (thrown) {
-    if (postponing.asked === undefined || isGivenUp) throw thrown;
+    // Whatever it throws by then, a service goes by why it was told to end.
+    if (postponing.asked === undefined || isGivenUp) throw ending.signal.aborted ? ending.signal.reason : thrown;
   } finally {
     creations.close();
     clearTimeout(timer);
