@@ -1,4 +1,6 @@
+import { NonRetryableError } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
+import { thrownText } from "../../../services/observer-service/src/error-text.ts";
 import {
   fateOf,
   fateOfInterrupted,
@@ -42,6 +44,17 @@ describe("the end of a task's attempt", () => {
     const cause: StopCause = { kind: "uncaught", error: timeIsUp(50) };
     expect(fateOf(stopped(cause), limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
     expect(fateOfInterrupted(cause, limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
+  });
+
+  it("fails for good where what nobody caught says so, and by that, also if its time is up meanwhile", () => {
+    const error = new NonRetryableError("no such customer");
+    const late = { outcome: { outcome: "failed", error }, word: { isFinal: true } } as const;
+    const fact = { outcome: "failed", error: { name: "NonRetryableError", message: error.message }, retryInMs: null };
+    for (const told of [thrownText(error), timeIsUp(50)])
+      expect(fateOf({ ...late, cause: { kind: "uncaught", error: told } }, limits, 0.5)).toMatchObject({ fact });
+    const cause: StopCause = { kind: "uncaught", error: thrownText(error) };
+    expect(fateOf({ ...late, word: {}, cause }, limits, 0.5)).toMatchObject({ fact: { retryInMs: 100 } });
+    expect(fateOf({ ...late, cause: { kind: "stopped" } }, limits, 0.5)).toMatchObject({ fact: { outcome: "cancelled" } });
   });
 
   it.each([

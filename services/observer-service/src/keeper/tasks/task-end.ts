@@ -40,7 +40,9 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
     return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
   // It was over before it heard of it.
   const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
-  if (cause !== undefined && !isDone) return fateOfInterrupted(cause, limits, random);
+  // Nobody caught it, and it says that to try again would not help; that its time is up says no such thing.
+  const isFinal = cause?.kind === "uncaught" && outcome.outcome === "failed" && word.isFinal === true;
+  if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(cause, limits, random);
   switch (outcome.outcome) {
     case "completed":
       return isJson(word.output)
