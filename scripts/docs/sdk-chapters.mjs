@@ -62,7 +62,16 @@ export const CHAPTERS = [
       "Of use to what runs other people's types: a service, or a harness of your own. Authors of types need none of it.",
     names: [
       ...["createRunContext", "RunContextParts", "RunSaves", "RunContext", "settleRun", "settleUpdate", "readCheckpoint"],
-      ...["silentError", "offeredUnder", "handlerOf", "isEmergencyAttempt", "outputJson", "Creations", "Postponing"],
+      ...[
+        "silentError",
+        "taskTimeoutError",
+        "offeredUnder",
+        "handlerOf",
+        "isEmergencyAttempt",
+        "outputJson",
+        "Creations",
+        "Postponing",
+      ],
       ...[
         "inputsOf",
         "GivenInput",

@@ -23,7 +23,7 @@ export type BatchedTask<P = unknown> = {
 export type BatchContext = {
   /**
    * Aborts when the call has to end: its time is up, all of its tasks are cancelled, its service is going down or may have lost them to
-   * another; `signal.reason` is an `ObserverStopped` that says which.
+   * another; `signal.reason` is an `ObserverStopped` that says which, as for a single task.
    */
   readonly signal: AbortSignal;
   /** The log of the call, for all of its tasks: name the one that a line is about. */

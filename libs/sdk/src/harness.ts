@@ -203,7 +203,7 @@ export function runObserver<P>(
       const { warnAfterMs, restartAfterMs } = options.silence ?? definition.silence ?? {};
       if (restartAfterMs !== undefined && quiet.forMs >= restartAfterMs) {
         silent = silentError(quiet.forMs);
-        running?.stop(new ObserverStopped("failed", undefined, { cause: silent }));
+        running?.stop(new ObserverStopped("failed", silent.message, { cause: silent }));
         await finished;
         return "failed";
       }

@@ -76,6 +76,7 @@ export {
 } from "./task-definition.ts";
 export { runTask, type TaskRunOptions } from "./task-harness.ts";
 export { outputJson } from "./task-output.ts";
+export { taskTimeoutError } from "./task-timeout-error.ts";
 export { unknownFieldsOf } from "./unknown-fields.ts";
 export { settleUpdate, type UpdateOutcome } from "./update.ts";
 export { sleep, untilAborted } from "./waiting.ts";

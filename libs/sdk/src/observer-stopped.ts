@@ -6,8 +6,11 @@
  * - `superseded`: another run of it is the current one
  * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts
  * - `draining`: the service is going down, another one takes the observer over
- * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run, or it was silent for longer than
- *   it may; the `cause` says it
+ * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run, it was silent for longer than
+ *   it may, or the time of a task's attempt is up (`timeoutMs`); the `cause` says it
+ *
+ * Those of a task say the same of its attempt: after `restarted` it begins again, after `superseded` it was sent again, and another
+ * attempt counts.
  */
 export const stopCodes = ["stopped", "restarted", "superseded", "lease-lost", "draining", "failed"] as const;
 

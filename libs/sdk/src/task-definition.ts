@@ -35,8 +35,10 @@ export type TaskContext<P = unknown, N = Readonly<Record<string, unknown>>> = {
   /** Those of them that have none, as they failed or were cancelled and the flow goes on without (`onFailure: "continue"`). */
   readonly missing: Readonly<Record<string, MissingInput>>;
   /**
-   * Aborts when the attempt has to end: the task was cancelled (`stopped`), its time is up (`failed`), its service is going down
-   * (`draining`) or may have lost it to another (`lease-lost`); `signal.reason` is an `ObserverStopped` that says which.
+   * Aborts when the attempt has to end: the task was cancelled (`stopped`), its time is up or an error of it was caught by nobody
+   * (`failed`, with the `cause`), its service is going down (`draining`) or may have lost it to another (`lease-lost`), it begins again
+   * elsewhere (`restarted`), or was sent again, and another attempt counts (`superseded`); `signal.reason` is an `ObserverStopped` that
+   * says which.
    */
   readonly signal: AbortSignal;
   /** The log of the attempt. */

@@ -9,6 +9,7 @@ import { SdkError } from "./sdk-error.ts";
 import type { LoggedLine, Spy } from "./spy.ts";
 import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
+import { taskTimeoutError } from "./task-timeout-error.ts";
 
 /** What an attempt in memory begins with; all of it may be left out. */
 export type TaskRunOptions = {
@@ -68,10 +69,7 @@ export async function runTask<P, R, I, T>(
   const abort = () => ending.abort(outer?.reason);
   if (outer?.aborted) abort();
   outer?.addEventListener("abort", abort, { once: true });
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => ending.abort(new ObserverStopped("failed", `it took longer than ${timeoutMs} ms`)), timeoutMs);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => ending.abort(timeIsUp(timeoutMs)), timeoutMs);
   const { attempt = 1 } = options;
   const postponing = new Postponing();
   const creations = new Creations();
@@ -113,6 +111,11 @@ export async function runTask<P, R, I, T>(
   }
   if (ending.signal.aborted && !isInterruption(ending.signal.reason)) throw ending.signal.reason;
   throw new TaskPostponed(postponing.asked);
+}
+
+function timeIsUp(timeoutMs: number): ObserverStopped {
+  const cause = taskTimeoutError(timeoutMs);
+  return new ObserverStopped("failed", cause.message, { cause });
 }
 
 /** A task that is told to end by these is to go on, and a service has it go on when its handler has asked for that. */

@@ -32,7 +32,8 @@ export function thrownText(thrown: unknown): ErrorText {
 
 /** An error that was thrown elsewhere, in the form that V8 would give it. */
 export function asError({ name, message, stack = "" }: ErrorText): Error {
-  return Object.assign(new Error(message), { name, stack: `${name}: ${message}\n${stack.replaceAll(/^\s*/gm, "    ")}` });
+  const positions = stack === "" ? "" : `\n${stack.replaceAll(/^\s*/gm, "    ")}`;
+  return Object.assign(new Error(message), { name, stack: `${name}: ${message}${positions}` });
 }
 
 /** As Node would print it, with name and message: for the service's own log. */

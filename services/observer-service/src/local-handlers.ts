@@ -147,10 +147,11 @@ function startBatch(host: HandlerHost, run: HandledRun, definition: TaskDefiniti
       for (const result of results) members.set(result.taskId, result);
     },
   });
-  const onSettled: HandlerHost["onSettled"] = (of, outcome) => host.onSettled(of, outcome, { members });
+  const onSettled: HandlerHost["onSettled"] = (of, outcome) =>
+    host.onSettled(of, outcome, { ...wordOf(outcome, undefined), members });
   const attempt = startAttempt({ ...host, onSettled }, run, batch.definition, null);
   return {
-    abort: (cause, error) => attempt.abort(cause, error),
-    abortMember: (taskId, cause) => attempt.enter(() => batch.abort(taskId, stopReason(cause, undefined))),
+    abort: (cause) => attempt.abort(cause),
+    abortMember: (taskId, cause) => attempt.enter(() => batch.abort(taskId, stopReason(cause))),
   };
 }

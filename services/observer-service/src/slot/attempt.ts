@@ -22,7 +22,7 @@ import {
   type UpdateOutcome,
 } from "@unacked/sdk";
 import type { TraceIds } from "@unacked/tracing";
-import { errorText, stackOf, thrownText } from "../error-text.ts";
+import { asError, errorText, stackOf, thrownText } from "../error-text.ts";
 import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
@@ -75,7 +75,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   #hasBeat = false;
   limits: Silence = NO_LIMITS;
   #complaint: NodeJS.Timeout | undefined;
-  /** The first: told when it came, and the handler then fails of it once more. */
+  /** The first, as it was thrown: told when it came, and the handler then fails of it once more. */
   #uncaught: unknown;
   /** Made when there is one, and tells of them all. */
   #repeated: RepeatedErrors | undefined;
@@ -186,12 +186,12 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     this.#failOf(error);
   }
 
-  abort(cause: StopCause, error?: unknown): void {
+  abort(cause: StopCause): void {
     if (this.#settled) return;
     this.#watch?.remove(this);
     const { stopTimeoutMs } = this.#host;
     if (!this.#running.context.signal.aborted) this.#complain(stopTimeoutMs, stopTimeoutMs);
-    const reason = stopReason(cause, error);
+    const reason = stopReason(cause, this.#uncaught);
     // Abort listeners are the observer's code: what they throw is the observer's too.
     this.enter(() => this.#running.stop(reason));
   }
@@ -274,12 +274,22 @@ function identityOf({ observerId: id, name, type, labels }: AttemptedRun["start"
   return Object.freeze({ id, name, type, labels: isEmpty ? NO_LABELS : Object.freeze({ ...labels }) });
 }
 
-/** Without a stack: it would show the inside of this service, and takes longer than all else when thousands are stopped. */
-export function stopReason(cause: StopCause, error: unknown): ObserverStopped {
+/** What nobody threw: that it happened says all. */
+const SAYS_ITSELF: ReadonlySet<string> = new Set(["TaskTimeoutError", "SilentError"]);
+
+/**
+ * Without a stack: it would show the inside of this service, and takes longer than all else when thousands are stopped.
+ * @param uncaught as it was thrown, where that was here
+ */
+export function stopReason(cause: StopCause, uncaught?: unknown): ObserverStopped {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
-    return new ObserverStopped(stopCodeOf(cause), undefined, error === undefined ? undefined : { cause: error });
+    const code = stopCodeOf(cause);
+    if (cause.kind !== "uncaught") return new ObserverStopped(code);
+    const { error } = cause;
+    const message = SAYS_ITSELF.has(error.name) ? error.message : undefined;
+    return new ObserverStopped(code, message, { cause: uncaught ?? asError(error) });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }

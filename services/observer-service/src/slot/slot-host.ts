@@ -26,8 +26,6 @@ interface SlotRun extends AttemptedRun {
   readonly line: number;
   readonly epoch: number | undefined;
   readonly checkpoint: string | undefined;
-  /** As it was thrown, for the signal's reason. */
-  uncaught?: unknown;
   /** Of a task: what its handler has come to. */
   word?: TaskWord;
   batch?: BatchHandler;
@@ -87,17 +85,15 @@ export class SlotHost {
       case "recall":
         return void this.#takeOutOfLine(message.attempt);
       case "abort": {
-        const { cause } = message;
         const running = this.#running.get(message.attempt);
         if (running === undefined) return void this.#takeOutOfLine(message.attempt);
-        if (cause.kind !== "uncaught") return running.attempt.abort(cause);
-        return running.attempt.abort(cause, running.run.uncaught ?? asError(cause.error));
+        return running.attempt.abort(message.cause);
       }
       case "update":
         return this.#running.get(message.attempt)?.attempt.update?.(message);
       case "abort-member": {
         const { run, attempt } = this.#running.get(message.attempt) ?? {};
-        return attempt?.enter(() => run?.batch?.abort(message.taskId, stopReason(message.cause, undefined)));
+        return attempt?.enter(() => run?.batch?.abort(message.taskId, stopReason(message.cause)));
       }
       case "emitted":
         return this.#output.answered(message.emit, message.error);
@@ -207,10 +203,7 @@ export class SlotHost {
         thrown: (what, error) => this.#send({ kind: "thrown", attempt, what, error }),
       }),
       onSettled: (run, outcome) => this.#settled(run, outcome),
-      onUncaught: (run, error) => {
-        run.uncaught ??= error;
-        this.#send({ kind: "uncaught", attempt: run.attempt, error: thrownText(error) });
-      },
+      onUncaught: ({ attempt }, error) => this.#send({ kind: "uncaught", attempt, error: thrownText(error) }),
       onSilence: ({ attempt }, quietForMs) => this.#send({ kind: "silence", attempt, quietForMs }),
       onUpdated: ({ attempt }, word) => this.#send({ kind: "updated", attempt, ...sendable(word) }),
       onStuck: () => undefined, // the keeper counts for itself: this process may not be able to
@@ -241,6 +234,3 @@ const sendable = ({ reason, ...word }: UpdateWord): UpdateWord => ({
   ...word,
   ...(reason !== undefined && { reason: sendableText(reason, MAX_UPDATE_REASON) }),
 });
-
-/** Of what nobody threw here: the keeper ends the attempt, as its time is up. */
-const asError = ({ name, message }: ErrorText): Error => Object.assign(new Error(message), { name });

@@ -124,11 +124,8 @@ export interface UpdateWord extends UpdateOutcome {
 
 /** One start of a handler. The handler's own code is only ever entered through here. */
 export interface Attempt {
-  /**
-   * The first call aborts the handler's signal; `error` becomes the cause of its reason. A later one that says that the
-   * lease is lost ends the handler's emits.
-   */
-  abort(cause: StopCause, error?: unknown): void;
+  /** The first call aborts the handler's signal. A later one that says that the lease is lost ends the handler's emits. */
+  abort(cause: StopCause): void;
   /** What is wanted of it by now, of an observer; where params are among it, the host is told how it takes them (`onUpdated`). */
   update?(word: RunUpdate): void;
   /** Only of one that was put behind another: if it waits there it is not to begin. */

@@ -38,8 +38,6 @@ export interface LiveRun {
   hasBegun: boolean;
   /** The handler that runs, or ran last. */
   attempt?: Attempt;
-  /** The error that nobody caught and that ends this attempt, as it was thrown. */
-  uncaught?: unknown;
   /** It was told that it waits for a slot. */
   waitsForRoom?: boolean;
   /** Of the retry, or of the run's getting its attempts back. */

@@ -205,7 +205,7 @@ export class Runner {
       case "start-handler":
         return this.#startHandler(run);
       case "abort-handler":
-        return run.attempt?.abort(effect.cause, run.uncaught);
+        return run.attempt?.abort(effect.cause);
       case "wait-to-retry":
         run.timer = setTimeout(() => this.#retry(run), effect.delayMs);
         return;
@@ -254,7 +254,6 @@ export class Runner {
 
   #startHandler(run: LiveRun): void {
     this.#parts.onStart?.(attemptOf(run));
-    run.uncaught = undefined;
     run.waitsForRoom = false;
     run.hasBegun = true;
     run.attempt = this.#parts.handlers.start(this.#host, run);
@@ -269,10 +268,7 @@ export class Runner {
       tracing,
       tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
       onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
-      onUncaught: (run, error) => {
-        run.uncaught ??= error;
-        this.stop(run, { kind: "uncaught", error: thrownText(error) });
-      },
+      onUncaught: (run, error) => this.stop(run, { kind: "uncaught", error: thrownText(error) }),
       onSilence: (run, quietForMs) => {
         const seconds = quietForMs === undefined ? undefined : Math.round(quietForMs / 1_000);
         if (seconds === undefined) run.log.info({ event: "run-heard-again" }, "the observer is heard again");

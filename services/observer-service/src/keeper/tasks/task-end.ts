@@ -1,6 +1,6 @@
 import { type ErrorText, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
-import type { RunOutcome } from "@unacked/sdk";
-import { asError, sendableText, thrownText } from "../../error-text.ts";
+import { type RunOutcome, taskTimeoutError } from "@unacked/sdk";
+import { asError, errorText, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
@@ -89,10 +89,7 @@ export const badParams = (error: ErrorText): TaskFate => ({
   fact: { outcome: "failed", error, retryInMs: null },
 });
 
-export const timeIsUp = (timeoutMs: number): ErrorText => ({
-  name: "TaskTimeoutError",
-  message: `the handler has not settled within ${timeoutMs} ms (timeoutMs)`,
-});
+export const timeIsUp = (timeoutMs: number): ErrorText => errorText(taskTimeoutError(timeoutMs));
 
 const besideOutput = ({ isEmergency, creations }: TaskWord): Pick<TaskEnded, "completedBy" | "creations"> => ({
   ...(isEmergency && { completedBy: "emergency" }),
