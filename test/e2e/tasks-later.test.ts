@@ -135,6 +135,15 @@ const waysOf = (id: string) =>
     .trim()
     .split("\n");
 
+test("What nobody caught, and is final, is not tried again", async () => {
+  const { id } = await tasks.create({}, { type: "careless", params: { dir: tasks.dir } });
+  expect(await tasks.get(id, "20s")).toMatchObject({
+    status: "Failed",
+    failures: 1,
+    lastError: { name: "NonRetryableError", message: "it will never do" },
+  });
+});
+
 test("From its attempt on the emergency handler runs instead, and what it completes says so", async () => {
   const { id } = await secondWay({});
   expect(await tasks.get(id, "20s")).toMatchObject({

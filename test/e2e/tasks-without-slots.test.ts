@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshSystem, type System } from "../support/system/system.ts";
 import { HANDLER_TASKS_DIR, Tasks } from "../support/system/tasks.ts";
@@ -21,6 +23,16 @@ test.each([
 ])("Without slots, too: %s", async (type, params, done) => {
   const { id } = await tasks.create({}, { type, params: { dir: tasks.dir, ...params } });
   expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", ...done });
+});
+
+test("Without slots, too: what nobody caught, and is final, is not tried again", async () => {
+  const { id } = await tasks.create({}, { type: "careless", params: { dir: tasks.dir } });
+  expect(await tasks.get(id, "20s")).toMatchObject({
+    status: "Failed",
+    failures: 1,
+    lastError: { name: "NonRetryableError", message: "it will never do" },
+  });
+  expect(readFileSync(join(tasks.dir, `${id}.reasons`), "utf8")).toMatch(/: NonRetryableError: it will never do\n$/);
 });
 
 test("Without slots, too: many in one call, one of which is cancelled", async () => {

@@ -10,7 +10,7 @@ import type { System } from "./system.ts";
 
 /** Task types for tests: `work` and `slow`. */
 export const TASKS_DIR = join(ROOT, compiled("tasks"));
-/** Those that ask for more than to run: `later`, `second-way`, `gather`, `parent` and `child`. */
+/** Those that ask for more than to run: `later`, `second-way`, `gather`, `parent`, `child` and `careless`. */
 export const HANDLER_TASKS_DIR = join(ROOT, compiled("handler-tasks"));
 
 /** Tasks of one system, as their users see them, and what they did. */
