@@ -5,9 +5,10 @@ import {
   type ObserverContext,
   ObserverStopped,
   runObserver,
+  type UpdateAnswer,
   untilAborted,
 } from "@unacked/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 
 const LOST = new ObserverStopped("lease-lost");
@@ -422,6 +423,72 @@ test("a crash begins the next run of the same observer, from its checkpoint, wit
   expect([first.events.length, first.checkpoints]).toEqual([1, [{ n: 11 }]]);
   expect(late).toEqual([expect.objectContaining({ code: "lease-lost" }), expect.objectContaining({ code: "lease-lost" })]);
   await next.stop();
+});
+
+/** A run whose `onUpdate` answers by hand; `asked`: what it was asked about. */
+function updatable() {
+  const asked: { n: number; answer(answer: UpdateAnswer): void }[] = [];
+  const type = defineObserver({
+    type: "updatable",
+    params: anyParams,
+    onUpdate: ({ n }) => new Promise<UpdateAnswer>((resolve) => void asked.push({ n, answer: resolve })),
+    run: async ({ signal }) => void (await untilAborted(signal)),
+  });
+  return { asked, run: runObserver(type, { params: { n: 1 } }), count: () => asked.map(({ n }) => n) };
+}
+
+test("one answer of onUpdate is awaited at a time, and of the changes that come meanwhile the newest counts", async () => {
+  const { asked, run, count } = updatable();
+  const outcomes = [2, 3, 4].map((n) => run.update({ n }));
+  expect(count()).toEqual([2]);
+  asked[0]?.answer({ rejected: "not two" });
+  expect(await outcomes[0]).toEqual({ outcome: "rejected", reason: "not two" });
+  expect(count()).toEqual([2, 4]);
+  asked[1]?.answer("applied");
+  expect(await Promise.all(outcomes.slice(1))).toEqual([{ outcome: "applied" }, { outcome: "applied" }]);
+  const last = [5, 6].map((n) => run.update({ n }));
+  asked[2]?.answer("restart");
+  // It begins again with the newest: nobody is asked.
+  expect(await Promise.all(last)).toEqual([{ outcome: "restart" }, { outcome: "restart" }]);
+  expect(count()).toEqual([2, 4, 5]);
+  expect(await run.update({ n: 6 })).toEqual({ outcome: "applied" });
+  await run.stop();
+});
+
+test("what is wanted already is applied without asking", async () => {
+  const { asked, run, count } = updatable();
+  expect(await run.update({ n: 1 })).toEqual({ outcome: "applied" });
+  const rejected = run.update({ n: 2 });
+  asked[0]?.answer({ rejected: "no" });
+  await rejected;
+  void run.update({ n: 2 });
+  expect(count()).toEqual([2, 2]);
+  await run.stop();
+});
+
+test("a handler that is over, or told to end, is asked nothing, and its answer is not waited for: the next run begins with what is wanted", async () => {
+  const { asked, run, count } = updatable();
+  const waiting = [2, 3].map((n) => run.update({ n }));
+  const over = run.stop();
+  const ended = { outcome: "restart", reason: "its handler ended before it had answered" };
+  expect(await Promise.all(waiting)).toEqual([ended, ended]);
+  asked[0]?.answer("applied");
+  await over;
+  expect(await run.update({ n: 4 })).toEqual(ended);
+  expect(count()).toEqual([2]);
+});
+
+test("an onUpdate that does not answer is waited for as long as on a service: the run begins again", async () => {
+  vi.useFakeTimers();
+  try {
+    const { run } = updatable();
+    const outcome = run.update({ n: 2 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await outcome).toEqual({ outcome: "restart", reason: "onUpdate has not answered for 10000 ms" });
+    await run.stop();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("silence passes without a wait: fine, warned, failed; a beat begins anew, and what the observer says stands before its type", async () => {

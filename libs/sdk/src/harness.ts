@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { ObserverContext, ObserverIdentity } from "./observer-context.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { ObserverIdentity } from "./observer-context.ts";
 import type { ObserverDefinition, Silence } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
 import { MAX_EVENT_BYTES, OutputTooLargeError } from "./output-too-large.ts";
@@ -13,6 +14,7 @@ import { SdkError } from "./sdk-error.ts";
 import { silentError } from "./silent-error.ts";
 import { type LoggedLine, Spy } from "./spy.ts";
 import { settleUpdate, type UpdateOutcome } from "./update.ts";
+import { answerInTime, ENDED_FIRST, UpdateLine } from "./update-line.ts";
 
 /** What a run in memory begins with; all of it may be left out. */
 export type HarnessOptions = {
@@ -65,8 +67,10 @@ export type HarnessRun = {
   silence(ms: number): Promise<"fine" | "warned" | "failed">;
   /**
    * Gives the running handler new params, as a client would send them: how its type takes them. `rejected` too where they do not pass its
-   * schema. After `restart` the run goes on here as it was; a service would begin it again. Rejects with `invalid-params` where the run
-   * could not begin.
+   * schema. After `restart` the run goes on here as it was; a service would begin it again. As on a service nobody is asked about what is
+   * wanted already; one answer is awaited at a time, for 10 s at most, and of the changes that come meanwhile the newest counts, whose
+   * outcome the others have, too; one that has ended, or is told to, begins again by what is wanted. Rejects with `invalid-params` where
+   * the run could not begin.
    */
   update(params: unknown): Promise<UpdateOutcome>;
   /** How the run ended; never rejects. Params, or a checkpoint, that do not pass are `failed` with the schema's message. */
@@ -155,9 +159,24 @@ export function runObserver<P>(
     });
     running = created;
     const outcome = await settleRun(definition, created.context);
+    isOver = true;
     await created.end();
     return silent === undefined ? outcome : { outcome: "failed", error: silent };
   };
+  const ask = async (params: unknown): Promise<UpdateOutcome> => {
+    const parsed = parseSent(definition, params);
+    if (!parsed.ok) return { outcome: "rejected", reason: paramsIssuesText(parsed.issues) };
+    const { context } = running as RunContext<unknown>; // or none had been taken
+    if (isDeepStrictEqual(asSent(params), asSent(wanted))) return { outcome: "applied" };
+    const isAsked = !isOver && !context.signal.aborted;
+    const outcome = isAsked
+      ? await answerInTime(settleUpdate(definition, parsed.params, context), context.signal, finished)
+      : ENDED_FIRST;
+    if (outcome.outcome === "applied") running?.update(parsed.params);
+    if (outcome.outcome !== "rejected") wanted = params;
+    return outcome;
+  };
+  const updates = new UpdateLine(ask, (params) => void (wanted = params));
   spy.begin();
   const finished = start();
   void finished.then((end) => {
@@ -176,13 +195,8 @@ export function runObserver<P>(
     spy,
     finished,
     async update(params) {
-      const parsed = parseSent(definition, params);
-      if (!parsed.ok) return { outcome: "rejected", reason: paramsIssuesText(parsed.issues) };
       if (running === undefined) throw new SdkError("invalid-params", "the run has not begun");
-      const outcome = await settleUpdate(definition, parsed.params, running.context as ObserverContext<P>);
-      if (outcome.outcome === "applied") running.update(parsed.params);
-      if (outcome.outcome !== "rejected") wanted = params;
-      return outcome;
+      return updates.take(params);
     },
     stop(reason = "stopped") {
       running?.stop(typeof reason === "string" ? new ObserverStopped(reason) : reason);
@@ -213,6 +227,9 @@ export function runObserver<P>(
       spy.waitFor("event", (event) => predicate(event as E), limit) as Promise<E>,
   };
 }
+
+/** As a service is given it. */
+const asSent = (params: unknown): unknown => JSON.parse(JSON.stringify(params ?? null));
 
 /** Frozen, labels and all, as on a service. */
 function identityOf({ type }: ObserverDefinition, { observer = {} }: HarnessOptions): ObserverIdentity {
