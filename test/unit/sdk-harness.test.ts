@@ -372,6 +372,33 @@ test.each<[string, (run: Refused) => Promise<void>]>([
   expect(turns).toBe(1);
 });
 
+test.each([
+  ["emits", false],
+  ["emits", true],
+  ["saves", false],
+])(
+  "a handler that does nothing but what is confirmed at once keeps no timer from firing: it %s (of a fake clock: %s)",
+  async (what, isFake) => {
+    if (isFake) vi.useFakeTimers();
+    try {
+      const busy = defineObserver({
+        type: "busy",
+        params: z.object({}),
+        checkpoint: z.number(),
+        async run({ signal, emit, saveCheckpoint }) {
+          for (let n = 0; n < 200_000 && !signal.aborted; n += 1) await (what === "emits" ? emit(n) : saveCheckpoint(n));
+        },
+      });
+      const run = runObserver(busy);
+      setTimeout(() => void run.stop(), 5);
+      if (isFake) await vi.advanceTimersByTimeAsync(5);
+      expect(await run.finished).toEqual({ outcome: "stopped" });
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
 test("in the harness too, a handler that emits after its lease was lost is told so, and has stopped by that", async () => {
   const run = runObserver(
     observer(async ({ signal, emit }) => {

@@ -13,6 +13,7 @@ import { readCheckpoint } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
 import { silentError } from "./silent-error.ts";
 import { type LoggedLine, Spy } from "./spy.ts";
+import { Turns } from "./turns.ts";
 import { settleUpdate, type UpdateOutcome } from "./update.ts";
 import { answerInTime, ENDED_FIRST, UpdateLine } from "./update-line.ts";
 
@@ -111,6 +112,7 @@ export function runObserver<P>(
   const identity = identityOf(definition, options);
   const epoch = options.epoch ?? Date.now();
   const spy = new Spy();
+  const turns = new Turns();
   const quiet = { forMs: 0, beats: 0 };
   let beats = 0;
   let wanted: unknown = options.params ?? {};
@@ -144,7 +146,7 @@ export function runObserver<P>(
         save: (json) => {
           saved = json;
           spy.note("checkpoint", readCheckpoint(schema, json));
-          return Promise.resolve();
+          return turns.pass();
         },
       },
       stopTimeoutMs: STOP_TIMEOUT_MS,
@@ -154,7 +156,7 @@ export function runObserver<P>(
         const bytes = Buffer.byteLength(eventJson);
         if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
         spy.note("event", JSON.parse(eventJson));
-        return Promise.resolve();
+        return turns.pass();
       },
     });
     running = created;
