@@ -52,6 +52,23 @@ describe("what a task of a flow is given", () => {
     expect(await runTask(taker, { inputs: { left: nothing } })).toEqual([null, null]);
   });
 
+  it("has its type in each task of a batch, too", async () => {
+    const many = defineTask({
+      type: "many",
+      params: z.strictObject({}),
+      inputs: { left: page, right: { task: page, optional: true } },
+      batch: { size: 2 },
+      async runBatch(tasks) {
+        return tasks.map(({ taskId, inputs: { left, right } }) => {
+          expectTypeOf(left).toEqualTypeOf<{ text: string }>();
+          expectTypeOf(right).toEqualTypeOf<{ text: string } | undefined>();
+          return { taskId, output: left.text.length };
+        });
+      },
+    });
+    expect(await runTask(many, { inputs: { left: { text: "abc" } } })).toBe(3);
+  });
+
   it("is what its type declares, or the attempt fails before the handler is entered", async () => {
     const failure = (options: object) => runTask(sized, options).catch((error: unknown) => error);
     for (const [options, why] of [

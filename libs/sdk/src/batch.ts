@@ -3,12 +3,17 @@ import type { MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
 import { SdkError } from "./sdk-error.ts";
 
-/** A task of a batch. `P` is the params after parsing. */
-export type BatchedTask<P = unknown> = {
+/**
+ * A task of a batch.
+ *
+ * @typeParam P the params after parsing
+ * @typeParam N the inputs
+ */
+export type BatchedTask<P = unknown, N = Readonly<Record<string, unknown>>> = {
   /** As the type's schema gave them back (defaults filled in). */
   readonly params: P;
   /** Of a task of a flow: the results of those that it comes directly after, by their refs. */
-  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputs: N;
   /** Those of them that have none, and how they ended. */
   readonly missing: Readonly<Record<string, MissingInput>>;
   /** 1 the first time; counts failures, not interruptions. */

@@ -77,7 +77,7 @@ const MAX_BATCH = 100;
  * @typeParam N `inputs`
  */
 export type TaskDraft<S extends z.ZodType, O extends z.ZodType, N extends InputKinds = InputKinds> = TaskTraits<S, O, N> &
-  (TaskOneByOne<S, O, N> | TaskInBatches<S, O>);
+  (TaskOneByOne<S, O, N> | TaskInBatches<S, O, N>);
 
 /** What every type of tasks has. */
 export type TaskTraits<S extends z.ZodType, O extends z.ZodType, N extends InputKinds> = {
@@ -121,14 +121,17 @@ export type TaskOneByOne<S extends z.ZodType, O extends z.ZodType, N extends Inp
 };
 
 /** The handler of a type that takes tasks in batches. */
-export type TaskInBatches<S extends z.ZodType, O extends z.ZodType> = {
+export type TaskInBatches<S extends z.ZodType, O extends z.ZodType, N extends InputKinds = InputKinds> = {
   /** So many tasks at most are given to one call, 1 to 100. What waits goes at once: no call waits until it is full. */
   readonly batch: { readonly size: number };
   /**
    * The job, of many. One result for each task; one that is left out has failed, and if it throws all have. May be given one task alone:
    * there is no other, or what it was in before has ended its slot.
    */
-  runBatch(tasks: readonly BatchedTask<z.output<S>>[], ctx: BatchContext): Promise<readonly BatchResult<z.input<O>>[]>;
+  runBatch(
+    tasks: readonly BatchedTask<z.output<S>, InputsOf<N>>[],
+    ctx: BatchContext,
+  ): Promise<readonly BatchResult<z.input<O>>[]>;
   /** Of a type that takes tasks one by one. */
   readonly run?: undefined;
   /** Of a type that takes tasks one by one. */
