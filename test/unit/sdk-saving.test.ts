@@ -1,5 +1,5 @@
 import { setImmediate as setImmediateForReal } from "node:timers";
-import { createRunContext, ObserverStopped, type RunContextParts } from "@unacked/sdk";
+import { createRunContext, ObserverStopped, type RunContextParts, readCheckpoint } from "@unacked/sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 
@@ -160,6 +160,17 @@ describe("what the next run could not start with", () => {
   ])("is not saved, and says why: %s", async (_, schema, value) => {
     const refusal = { name: "SdkError", code: "invalid-checkpoint", cause: expect.any(Error) };
     await expect(contextOf(schema).saveCheckpoint(value)).rejects.toMatchObject(refusal);
+  });
+
+  it("is told in one line, place by place, as params are; so is what a run is to start with", async () => {
+    const schema = z.strictObject({ until: z.date(), lines: z.array(z.int()) });
+    const { saveCheckpoint } = contextOf(schema);
+    const until = new Date();
+    const text = /^the checkpoint [^\n]* \/lines\/0: Invalid input: [^\n]*; \/more: there is no such field$/;
+    await expect(saveCheckpoint({ until, lines: ["x"], more: 1 })).rejects.toThrow(text);
+    await expect(saveCheckpoint({ until, lines: [] })).rejects.toThrow(/: \/until: Invalid input: [^\n]*$/);
+    const json = JSON.stringify({ until, lines: ["x"], more: 1 });
+    expect(() => readCheckpoint(schema, json)).toThrow(text);
   });
 
   it("is told from what it can: a schema that takes both", async () => {

@@ -36,7 +36,7 @@ export function parseBy<P>(schema: z.ZodType<P>, value: unknown, part: string): 
   try {
     const result = schema.safeParse(value);
     if (result.success) return { ok: true, params: result.data };
-    return { ok: false, issues: result.error.issues.flatMap((issue) => issuesOf(issue, part)) };
+    return { ok: false, issues: issuesIn(result.error, part) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ok: false, issues: [{ pointer: "", message: `the schema could not check this: ${why}` }] };
@@ -52,6 +52,10 @@ export function paramsIssuesText(issues: readonly ParamsIssue[]): string {
 export function issuesText(issues: readonly ParamsIssue[], whole: string): string {
   return issues.map(({ pointer, message }) => `${pointer || whole}: ${message}`).join("; ");
 }
+
+/** All that a schema found wrong. @param part what an unknown key would have been */
+export const issuesIn = ({ issues }: z.core.$ZodError, part: string): ParamsIssue[] =>
+  issues.flatMap((issue) => issuesOf(issue, part));
 
 /** zod names unknown keys on their parent; a form that marks fields needs each key's own place. Why a key is wrong it keeps inside. */
 function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {

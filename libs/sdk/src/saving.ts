@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { issuesIn, issuesText } from "./params.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** The most bytes that a checkpoint may have as JSON: 64 KiB. */
@@ -140,14 +141,14 @@ export async function allConfirmed(all: readonly Promise<void>[]): Promise<void>
 export function checkpointJson(schema: z.ZodType, value: unknown): string {
   const checked = lookedAt(() => schema.safeParse(value));
   if (!checked.success)
-    throw new SdkError("invalid-checkpoint", `the checkpoint does not fit its schema: ${checked.error.message}`);
+    throw new SdkError("invalid-checkpoint", `the checkpoint does not fit its schema: ${textOf(checked.error)}`);
   const json = lookedAt(() => JSON.stringify(value) as string | undefined);
   if (json === undefined) throw new SdkError("invalid-checkpoint", `a checkpoint of type ${typeof value} has no JSON`);
   const asGiven = lookedAt(() => schema.safeParse(JSON.parse(json)));
   if (!asGiven.success)
     throw new SdkError(
       "invalid-checkpoint",
-      `the checkpoint does not fit its schema any more when it has been JSON, as which the next run is given it: ${asGiven.error.message}`,
+      `the checkpoint does not fit its schema any more when it has been JSON, as which the next run is given it: ${textOf(asGiven.error)}`,
     );
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_CHECKPOINT_BYTES)
@@ -169,6 +170,8 @@ function lookedAt<Seen>(look: () => Seen): Seen {
   }
 }
 
+const textOf = (error: z.ZodError): string => issuesText(issuesIn(error, "field"), "checkpoint");
+
 /** What a run is given of what was stored: parsed, or `undefined` where nothing was. Throws `invalid-checkpoint`. */
 export function readCheckpoint(schema: z.ZodType, json: string | undefined): unknown {
   if (json === undefined) return undefined;
@@ -176,6 +179,6 @@ export function readCheckpoint(schema: z.ZodType, json: string | undefined): unk
   if (checked.success) return checked.data;
   throw new SdkError(
     "invalid-checkpoint",
-    `the checkpoint that it is to start with does not fit its type's schema any more, reset it or set another: ${checked.error.message}`,
+    `the checkpoint that it is to start with does not fit its type's schema any more, reset it or set another: ${textOf(checked.error)}`,
   );
 }
