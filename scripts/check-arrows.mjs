@@ -196,7 +196,13 @@ const PLACES = [
   // What it has in common with `npm start`; bundled with it.
   {
     in: "cli/dev/",
-    may: ["node:", "cli/dev/", "scripts/progress.mjs", "scripts/processes/", "scripts/servers/", "scripts/start/"],
+    may: [
+      "node:",
+      "cli/dev/",
+      ...["scripts/progress.mjs", "scripts/processes/", "scripts/servers/", "scripts/start/"],
+      // What a service takes for the code of a file.
+      `${SERVICE}slot/code-print.ts`,
+    ],
   },
   { in: "cli/", may: ["@unacked/contracts", "commander", "yaml", "zod", "undici", "node:", "cli/"] },
 ];

@@ -11,7 +11,7 @@ import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { endLeftovers } from "../../scripts/start/leftovers.mjs";
 import { programOf } from "../../scripts/start/program.mjs";
 import { withoutManagersSecrets } from "../../scripts/start/service-env.mjs";
-import { watchedFolder, watchFolder } from "./folder-watch.mjs";
+import { watchCode } from "./code-watch.mjs";
 import { openPage, readKeys } from "./keys.mjs";
 import { logStream } from "./log-stream.mjs";
 import { findPrograms } from "./programs.mjs";
@@ -98,7 +98,7 @@ export async function dev({ dir, port, fresh, only }) {
     ranks.push([service]);
     const life = serviceLife(service, { signal, say: log.say });
     const trouble = (/** @type {string} */ why) => log.say(`Saved files are not seen any more: ${why}`);
-    const unwatch = watchFolder(watchedFolder(observersDir), life.saved, trouble, observersDir);
+    const unwatch = watchCode(observersDir, life.saved, trouble);
     const unread = readKeys(process.stdin, {
       r: () => void life.restart(),
       o: () => openPage(url, log.say),

@@ -22,10 +22,11 @@ export const watchedFolder = (observersDir) =>
  * @param {string} dir
  * @param {() => void} onSaved
  * @param {(why: string) => void} onTrouble it cannot be watched any more
- * @param {string} inner the folder in it that may be another by now, too; default: the same
+ * @param {{ inner?: string, isWhole?: boolean }} options `inner`: the folder in it that may be another by now, too (default: the same);
+ *   `isWhole`: with what is below it (the default)
  * @returns {() => void} ends it
  */
-export function watchFolder(dir, onSaved, onTrouble, inner = dir) {
+export function watchFolder(dir, onSaved, onTrouble, { inner = dir, isWhole = true } = {}) {
   const identity = () => identityOf([dir, inner]);
   /** @type {NodeJS.Timeout | undefined} */
   let quiet;
@@ -38,7 +39,7 @@ export function watchFolder(dir, onSaved, onTrouble, inner = dir) {
   }, LOOK_AGAIN_MS).unref();
 
   function begin() {
-    const begun = watch(dir, { recursive: true }, (_event, name) => {
+    const begun = watch(dir, { recursive: isWhole }, (_event, name) => {
       if (name !== null && !isCode(name) && identity() === watched) return;
       clearTimeout(quiet);
       quiet = setTimeout(saved, QUIET_MS);

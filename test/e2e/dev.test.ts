@@ -90,6 +90,20 @@ describe("unacked dev, on a folder of its own", { timeout: 480_000 }, () => {
     await nextLine("tick of version 4");
   });
 
+  it("so it does when what it imports from beside the folder is saved", async () => {
+    const saveBeside = (version: number) =>
+      writeFileSync(join(project, "shared", "version.ts"), `export const version: string = "${version}, of beside";`);
+    mkdirSync(join(project, "shared"));
+    saveBeside(5);
+    const text = clock(4).replace('version 4"', 'version " + version');
+    save(`import { version } from "../../shared/version.ts";\n${text}`);
+    await nextLine("tick of version 5, of beside");
+    saveBeside(6);
+    await nextLine("tick of version 6, of beside");
+    save(clock(4));
+    await nextLine("tick of version 4");
+  });
+
   it("restarts the service at r, and ends all that it has started at q", async () => {
     dev.stdin.write("r");
     await nextLine("Restarting the service.");

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { watchCode } from "../../../cli/dev/code-watch.mjs";
 import { isCode, watchedFolder, watchFolder } from "../../../cli/dev/folder-watch.mjs";
 import { logStream, shownLine } from "../../../cli/dev/log-stream.mjs";
 import { RABBITMQ_MISSING } from "../../../cli/dev/servers-missing.mjs";
@@ -120,7 +121,7 @@ it.each([
     writeFileSync(join(each, "feed.ts"), "0");
   }
   let seen = 0;
-  const unwatch = watchFolder(watchedFolder(dir), () => (seen += 1), expect.fail, dir);
+  const unwatch = watchFolder(watchedFolder(dir), () => (seen += 1), expect.fail, { inner: dir });
   try {
     renameSync(dir, join(root, "old"));
     renameSync(other, dir);
@@ -128,6 +129,40 @@ it.each([
     const before = seen;
     writeFileSync(join(dir, "feed.ts"), "1");
     await eventually(() => expect(seen).toBeGreaterThan(before), { what: "the next save is seen" });
+  } finally {
+    unwatch();
+    rmSync(root, { recursive: true });
+  }
+});
+
+it("saves are seen of what types import from beside their folder, also of what is not there yet, and not of what only lies there", async () => {
+  const root = mkdtempSync(join(tmpdir(), "unacked-watch-"));
+  const save = (name: string, text: string) => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  };
+  save("observers/feed.ts", 'import { price } from "../lib/price.js";');
+  save("lib/price.ts", 'export { round as price } from "../shared/round.ts";');
+  save("shared/round.ts", "0");
+  save("later/other.ts", "0");
+  let seen = 0;
+  const unwatch = watchCode(join(root, "observers"), () => (seen += 1), expect.fail);
+  const isSeen = async (name: string, text: string) => {
+    const before = seen;
+    save(name, text);
+    await eventually(() => expect(seen).toBeGreaterThan(before), { what: `that ${name} was saved` });
+  };
+  try {
+    await isSeen("lib/price.ts", 'export { round as price } from "../shared/round.ts"; // again');
+    await isSeen("shared/round.ts", "1");
+    await isSeen("observers/feed.ts", 'import { price } from "../later/missing.js";');
+    await isSeen("later/missing.ts", "1");
+    await isSeen("lib/price.ts", "2");
+    const before = seen;
+    save("others/unused.ts", "1");
+    save("lib/notes.md", "1");
+    await sleep(500); // longer than it waits for quiet
+    expect(seen).toBe(before);
   } finally {
     unwatch();
     rmSync(root, { recursive: true });

@@ -20,13 +20,25 @@ export function codePrint(file: string): string {
   return hash.digest("base64url");
 }
 
-function collect(file: string, texts: Map<string, string>): void {
+/** The folders of that code, and of what it names and is not there: whoever waits for a save looks there. */
+export function codeFolders(file: string): Set<string> {
+  const texts = new Map<string, string>();
+  const named = new Set<string>();
+  collect(file, texts, named);
+  return new Set([...texts.keys(), ...named].map((path) => dirname(path)));
+}
+
+/** @param paths takes all that it names, without what it may end in */
+function collect(file: string, texts: Map<string, string>, paths = new Set<string>()): void {
   if (texts.has(file)) return;
   const text = textOf(file);
   if (text === undefined) return;
   texts.set(file, text);
-  for (const [, named = ""] of text.matchAll(NAMED))
-    for (const candidate of candidatesOf(resolve(dirname(file), named))) collect(candidate, texts);
+  for (const [, named = ""] of text.matchAll(NAMED)) {
+    const path = resolve(dirname(file), named);
+    paths.add(path);
+    for (const candidate of candidatesOf(path)) collect(candidate, texts, paths);
+  }
 }
 
 const candidatesOf = (path: string): string[] => [
