@@ -12,6 +12,7 @@ import {
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
+import { z as z3 } from "zod/v3";
 
 const draft = {
   type: "price-watch",
@@ -44,6 +45,8 @@ test.each(["", "a b", "ä", "x".repeat(65), "a/b", 7])("the type %j is refused w
 
 test.each<[string, object, RegExp]>([
   ["params that are no schema", { params: { movePercent: 1 } }, /params is not a zod schema/],
+  ["params of zod 3", { params: z3.object({}) }, /params is a schema of zod 3: zod 4 is needed/],
+  ["a checkpoint of zod 3", { start: "admitted", checkpoint: z3.object({}) }, /checkpoint is a schema of zod 3/],
   ["no run", { run: undefined }, /run is not a function/],
   ["a description that is no text", { description: 7 }, /description/],
 ])("%s: the definition is refused, naming the part", (_, wrong, message) => {

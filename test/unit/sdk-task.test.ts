@@ -17,6 +17,7 @@ import {
 } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 
 const double = defineTask({
   type: "double",
@@ -213,6 +214,7 @@ describe("a task in memory", () => {
     expect(wrong({ timeoutMs: 0 })).toThrow("timeoutMs");
     expect(wrong({ isolation: { runsPerSlot: 0 } })).toThrow("isolation");
     expect(wrong({ output: "text" })).toThrow("output");
+    expect(wrong({ output: z3.object({}) })).toThrow("output is a schema of zod 3: zod 4 is needed");
     const emergency = { fromAttempt: 2, run: async () => null };
     expect(wrong({ emergency })).not.toThrow();
     expect(wrong({ emergency: { ...emergency, fromAttempt: 1 } })).toThrow("fromAttempt");
@@ -324,6 +326,31 @@ describe("a task in memory", () => {
     expect(told).toHaveLength(1);
   });
 
+  it("creates of a type without params where all of them have defaults, and by a name; what its type needs the compiler asks for", async () => {
+    const eager = defineTask({ type: "eager", params: z.strictObject({ n: z.int().default(1) }), run: async () => null });
+    const told: TaskCreation[] = [];
+    const parent = defineTask({
+      type: "parent",
+      params: z.object({}),
+      async run({ tasks }) {
+        tasks.create(eager);
+        tasks.create(eager, { n: 2 }, { priority: 1 });
+        tasks.create("other");
+        const wrong = [
+          // @ts-expect-error it needs `of`
+          () => tasks.create(double),
+          // @ts-expect-error a number
+          () => tasks.create(double, { of: "4" }),
+          // @ts-expect-error it has no such params
+          () => tasks.create(double, { of: 4, by: 1 }),
+        ];
+        for (const create of wrong) expect(create).toThrow(expect.objectContaining({ code: "invalid-params" }));
+      },
+    });
+    await runTask(parent, { onCreate: (task) => told.push(task) });
+    expect(told).toMatchObject([{ params: {} }, { params: { n: 2 }, priority: 1 }, { type: "other", params: {} }]);
+  });
+
   it.each([false, true])("creates nothing when it has ended: nobody would know of it (failed: %s)", async (fails) => {
     let tasks: TaskCreator | undefined;
     const task = defineTask({
@@ -385,6 +412,7 @@ describe("a task in memory", () => {
     expect(await leaving({})).toBe(null);
     const wrong = (part: object) => () => defineTask({ ...sums, ...part } as typeof sums);
     expect(wrong({ batch: { size: 101 } })).toThrow("batch is not { size");
+    expect(wrong({ batch: { size: 10, maxWaitMs: 5 } })).toThrow("batch has no maxWaitMs: it takes size");
     expect(wrong({ batch: undefined })).toThrow("batch is not { size");
     expect(wrong({ runBatch: undefined })).toThrow("runBatch is not a function");
     expect(wrong({ run: async () => 1 })).toThrow("neither run nor emergency");

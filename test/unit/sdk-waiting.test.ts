@@ -51,6 +51,11 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("sle
   await expect(sleep(ms, new AbortController().signal)).rejects.toMatchObject({ code: "invalid-option" });
 });
 
+test("sleep of a text is refused as one", async () => {
+  const message = 'sleep takes milliseconds as a number, not "1000"';
+  await expect(sleep("1000" as never, AbortSignal.abort())).rejects.toMatchObject({ code: "invalid-option", message });
+});
+
 test("untilAborted gives the reason, which tells a stop from a failure", async () => {
   const abort = new AbortController();
   const waiting = untilAborted(abort.signal);

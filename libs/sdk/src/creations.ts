@@ -59,14 +59,15 @@ export type TaskCreator = {
    * attempt at most, of 1 MiB together, none once the handler has settled. Throws `invalid-creation` or `invalid-params`: then it is not
    * created, and others are.
    * @param type what `defineTask` gave, or its name; checked here where this service has it, else by the manager
+   * @param params default `{}`, where its type takes that
    * @returns its id
    */
+  create(type: string, params?: unknown, options?: CreationOptions): string;
+  // The last: of that the compiler says what is wrong.
   create<I>(
     type: { readonly type: string; readonly params: z.ZodType<unknown, I> },
-    params: I,
-    options?: CreationOptions,
+    ...given: object extends I ? [params?: I, options?: CreationOptions] : [params: I, options?: CreationOptions]
   ): string;
-  create(type: string, params?: unknown, options?: CreationOptions): string;
 };
 
 /** Of one attempt: what its handler gets as `ctx.tasks`, and what it has created so far. */

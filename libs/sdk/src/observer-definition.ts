@@ -148,10 +148,12 @@ export function defineObserver<S extends z.ZodType, M extends StartMode = "at-on
   }
   const wrong = (what: string) => new SdkError("invalid-definition", `observer type ${type}: ${what}`);
   if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
-  if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
+  const wrongParams = schemaFlaw("params", params);
+  if (wrongParams !== undefined) throw wrong(wrongParams);
   if (typeof run !== "function") throw wrong("run is not a function");
   if (start !== undefined && !START_MODES.has(start)) throw wrong('start is neither "at-once" nor "admitted"');
-  if (checkpoint !== undefined && !isSchema(checkpoint)) throw wrong("checkpoint is not a zod schema");
+  const wrongCheckpoint = checkpoint === undefined ? undefined : schemaFlaw("checkpoint", checkpoint);
+  if (wrongCheckpoint !== undefined) throw wrong(wrongCheckpoint);
   if (checkpoint !== undefined && start === "at-once") throw wrong("a type with a checkpoint cannot start at once");
   if (onUpdate !== undefined && typeof onUpdate !== "function") throw wrong("onUpdate is not a function");
   if (onUpdate !== undefined && start === "at-once") throw wrong("a type with onUpdate cannot start at once");
@@ -233,11 +235,11 @@ export function isObserverDefinition(value: unknown): value is ObserverDefinitio
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === shapeVersion;
 }
 
-export function isSchema(value: unknown): value is z.ZodType {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "_zod" in value &&
-    typeof (value as { safeParse?: unknown }).safeParse === "function"
-  );
+/** Why this part of a definition is no schema; a file in JavaScript, or with another zod, may have anything there. */
+export function schemaFlaw(part: string, value: unknown): string | undefined {
+  const isParser =
+    typeof value === "object" && value !== null && typeof (value as { safeParse?: unknown }).safeParse === "function";
+  if (isParser && "_zod" in value) return undefined;
+  if (isParser && "_def" in value) return `${part} is a schema of zod 3: zod 4 is needed`;
+  return `${part} is not a zod schema, for example z.object({})`;
 }

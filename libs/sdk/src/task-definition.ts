@@ -4,7 +4,7 @@ import { type BatchContext, type BatchedTask, type BatchResult, batchOutcomes } 
 import type { TaskCreator } from "./creations.ts";
 import { type InputKinds, type InputsOf, inputsFlaw, type MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
-import { type Isolation, isolationFlaw, isSchema, typePattern } from "./observer-definition.ts";
+import { type Isolation, isolationFlaw, schemaFlaw, typePattern } from "./observer-definition.ts";
 import { SdkError } from "./sdk-error.ts";
 import { noteUnknownFields } from "./unknown-fields.ts";
 
@@ -211,8 +211,8 @@ export function defineTask<S extends z.ZodType, O extends z.ZodType = z.ZodType,
     throw new SdkError("invalid-type", `a task's type is 1–64 of A–Z a–z 0–9 . _ - but this one is ${JSON.stringify(type)}`);
   const wrong = (what: string) => new SdkError("invalid-definition", `task type ${type}: ${what}`);
   if (description !== undefined && typeof description !== "string") throw wrong("description is not a text");
-  if (!isSchema(params)) throw wrong("params is not a zod schema, for example z.object({})");
-  if (output !== undefined && !isSchema(output)) throw wrong("output is not a zod schema, for example z.object({})");
+  const wrongSchema = schemaFlaw("params", params) ?? (output === undefined ? undefined : schemaFlaw("output", output));
+  if (wrongSchema !== undefined) throw wrong(wrongSchema);
   const wrongInputs = inputs === undefined ? undefined : inputsFlaw(inputs);
   if (wrongInputs !== undefined) throw wrong(wrongInputs);
   const wrongHandler = handlerFlaw(draft);
@@ -284,7 +284,8 @@ function handlerFlaw(draft: object): string | undefined {
   const size = typeof batch === "object" ? batch?.size : undefined;
   if (!Number.isInteger(size) || !isWithin(size, 1, MAX_BATCH))
     return `batch is not { size: a whole number from 1 to ${MAX_BATCH} }`;
-  return undefined;
+  const strange = Object.keys(batch ?? {}).find((name) => name !== "size");
+  return strange === undefined ? undefined : `batch has no ${strange}: it takes size`;
 }
 
 /** Of one task alone: a batch of one. */

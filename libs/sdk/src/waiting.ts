@@ -19,7 +19,7 @@ const longestTimerMs = 2 ** 31 - 1;
  * ```
  */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (!Number.isFinite(ms)) throw new SdkError("invalid-option", `sleep takes milliseconds, not ${ms}`);
+  if (!Number.isFinite(ms)) throw new SdkError("invalid-option", `sleep takes milliseconds as a number, not ${shown(ms)}`);
   let leftMs = Math.max(0, ms);
   do {
     const partMs = Math.min(leftMs, longestTimerMs);
@@ -28,6 +28,9 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   } while (leftMs > 0);
   return true;
 }
+
+/** A text as one: a file in JavaScript may give anything. */
+const shown = (ms: unknown): string => (typeof ms === "string" ? JSON.stringify(ms) : String(ms));
 
 function sleepOnce(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
