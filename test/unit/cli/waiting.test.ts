@@ -190,7 +190,7 @@ it("A wait whose time is up says nothing of services that it could not ask for",
     return path.includes("/services") ? page(502) : stream;
   });
   expect(code).toBe(EXIT_CODES.timedOut);
-  expect(err).toMatch(/is Created\n$/);
+  expect(err).toMatch(/is Created\.\n$/);
 });
 
 const silent: Answering = () => undefined;
