@@ -6,6 +6,8 @@ import { RequestWork, type RequestWorkParts } from "./request-work.ts";
 
 /** Requests of so many together share a transaction, and one request at least. */
 const MAX_TOGETHER = 1_000;
+/** Answers may be a hundred times as long as what was asked: two MiB of cancels, of which each is shown its timer, took a manager 500 MiB. */
+const MAX_ANSWERS_LENGTH = 8_000_000;
 const MAX_RACES = 20;
 
 export interface RequestDeskParts extends RequestWorkParts {
@@ -29,9 +31,13 @@ export class RequestDesk {
     this.#work = new RequestWork(parts);
   }
 
+  /** @returns of the first of these, one at least, until their answers are long together: the others are to be asked for next */
   async decide(requests: readonly AdmittedRequest[]): Promise<Map<AdmittedRequest, RequestAnswer>> {
     const answers = new Map<AdmittedRequest, RequestAnswer>();
-    for (const together of bundles(requests)) await this.#decideTogether(together, answers);
+    for (const together of bundles(requests)) {
+      await this.#decideTogether(together, answers);
+      if (lengthOf(answers) >= MAX_ANSWERS_LENGTH) break;
+    }
     return answers;
   }
 
@@ -76,6 +82,9 @@ export class RequestDesk {
     return true;
   }
 }
+
+const lengthOf = (answers: ReadonlyMap<AdmittedRequest, RequestAnswer>): number =>
+  [...answers.values()].reduce((sum, { reply }) => sum + (reply?.json.length ?? 0), 0);
 
 /** In order; none with two of one request, as the second is to find what was decided of the first, or of one timer; and each of one kind. */
 function bundles(requests: readonly AdmittedRequest[]): AdmittedRequest[][] {

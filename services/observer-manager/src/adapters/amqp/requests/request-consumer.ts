@@ -89,28 +89,27 @@ export class RequestConsumer {
   async #handleSome(deliveries: readonly Delivery[], lost: AbortSignal): Promise<void> {
     try {
       const received = deliveries.map((delivery) => this.#received.get(delivery) ?? this.#read(delivery));
-      const answers = await this.#decide(received, lost);
-      if (answers === undefined) return;
-      await Promise.all(answers.map((answer, i) => this.#answer(answer, received[i] as Received, lost)));
+      for (let done = 0; done < received.length; ) {
+        const answers = await this.#decide(received.slice(done), lost);
+        if (answers === undefined) return;
+        await Promise.all(answers.map((answer, i) => this.#answer(answer, received[done + i] as Received, lost)));
+        for (const delivery of deliveries.slice(done, (done += answers.length))) delivery.settle("ack");
+      }
     } catch (error) {
-      if (lost.aborted) return; // all of them come again
+      if (lost.aborted) return; // those that are not acked come again
       this.#parts.log.error({ err: error }, "requests could not be answered");
       this.#reader.end("requests could not be answered");
-      return;
     }
-    for (const delivery of deliveries) delivery.settle("ack");
   }
 
-  /** @returns undefined: the session is lost */
+  /** @returns of the first of these, one at least: as many as the desk decides at once; undefined: the session is lost */
   async #decide(received: Received[], lost: AbortSignal): Promise<RequestAnswer[] | undefined> {
     const { desk, errors, log } = this.#parts;
     const giveUpAt = performance.now() + GIVE_UP_MS;
     while (!lost.aborted) {
       try {
         const decided = await desk.decide(received.map(({ admitted }) => admitted).filter(isAdmitted));
-        const answers = received.map(({ admitted }) =>
-          isAdmitted(admitted) ? (decided.get(admitted) as RequestAnswer) : admitted,
-        );
+        const answers = inOrder(received, decided);
         await errors.record(answers.flatMap((answer, i) => this.#errorOf(answer, received[i] as Received)));
         return answers;
       } catch (error) {
@@ -133,6 +132,13 @@ export class RequestConsumer {
     const { reason, detail } = error;
     return [{ ...asError, reason, detail: detail.slice(0, MAX_DETAIL), reporter: this.#parts.reporter }];
   }
+}
+
+/** As far as they are known. */
+function inOrder(received: readonly Received[], decided: ReadonlyMap<AdmittedRequest, RequestAnswer>): RequestAnswer[] {
+  const answers = received.map(({ admitted }) => (isAdmitted(admitted) ? decided.get(admitted) : admitted));
+  const end = answers.indexOf(undefined);
+  return (end < 0 ? answers : answers.slice(0, end)) as RequestAnswer[];
 }
 
 const isAdmitted = (one: AdmittedRequest | RequestAnswer): one is AdmittedRequest => "wanted" in one;
