@@ -1,9 +1,10 @@
-import { newTaskId } from "@unacked/contracts";
+import { newTaskId, type TaskId } from "@unacked/contracts";
 import { EntityManager } from "typeorm";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { PostgresRequestStore } from "../../services/observer-manager/src/adapters/postgres/requests/postgres-request-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import type { TaskDecision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
+import type { NewTask } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
 
 const books = useBooks();
@@ -66,6 +67,29 @@ it("Of hundreds of keys that somebody's open transaction has, each is told so, a
   const mayWaitMs = waitsMs.reduce((sum, ms) => sum + ms, 0);
   expect(mayWaitMs).toBeGreaterThan(2_000);
   expect(mayWaitMs).toBeLessThan(5_000); // each for a tenth of a second: 12 s
+});
+
+it("Of ids that somebody's open transaction has, each is told so, and those that come with them are created", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const held = Array.from({ length: 3 }, newTaskId);
+  const shop = books.dataSource.createQueryRunner();
+  await shop.startTransaction();
+  onTestFinished(() => shop.release());
+  for (const id of held) await shop.query("SELECT unacked_create_task('t', '{}', id => $1)", [id]);
+  const itemOf = (id: TaskId, more: Partial<NewTask> = {}): TaskDecision["items"][number] => ({
+    action,
+    task: { ...more, id, type: "t", params: {}, pool: "default", priority: 0, onConflict: "reject" },
+  });
+  const free = [itemOf(newTaskId()), itemOf(newTaskId(), { hasNewId: true })];
+  const answers = await store.createTasks([
+    {
+      ...decisionOf("ids", ""),
+      items: [...held.map((id) => itemOf(id)), ...free],
+      answer: (outcomes) => outcomes.map(({ kind }) => kind).join(),
+    },
+  ]);
+  await shop.rollbackTransaction();
+  expect(answers).toEqual([[...held.map(() => "held-up"), "created", "created"].join()]);
 });
 
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {

@@ -1,8 +1,9 @@
-import { newTaskId, type TimerCancelResults } from "@unacked/contracts";
+import type { TimerCancelResults } from "@unacked/contracts";
 import { poolsWithin, timersWithin } from "../../domain/requests/request-users.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
 import { type CreationTypes, checkCreations, isChange, outcomesOf } from "../tasks/creations/creation-check.ts";
+import { withId } from "../tasks/creations/new-ids.ts";
 import { batchResults } from "../tasks/creations/task-batch.ts";
 import { timerBatchResults, timerCancelResults } from "../timers/timer-batch.ts";
 import { cancelOutcomesOf, isTimerChange, newTimerOf, putOutcomesOf } from "../timers/timer-outcomes.ts";
@@ -53,7 +54,7 @@ export class RequestWork {
       const within = poolsWithin(request.user);
       return {
         ...request,
-        items: accepted(wanted).map((one) => ({ task: { ...one, id: one.id ?? newTaskId(), within }, action })),
+        items: accepted(wanted).map((one) => ({ task: { within, ...withId(one) }, action })),
         answer(outcomes) {
           isDue ||= outcomes.some(isChange);
           return shown(batchResults(outcomesOf(wanted, outcomes, ASK_AGAIN), request.messageId));

@@ -67,7 +67,8 @@ export function started(
 export function taskOf({ task }: TaskDefinition, atMs: number): NewTask {
   const { timeParam, params, ...rest } = task;
   const at = timeParam === undefined ? {} : { [timeParam]: new Date(atMs).toISOString() };
-  return { ...rest, params: timeParam === undefined ? params : { ...(params as object), ...at }, id: newTaskId() };
+  const own = timeParam === undefined ? params : { ...(params as object), ...at };
+  return { hasNewId: true, ...rest, params: own, id: newTaskId() };
 }
 
 export const planFrom = (

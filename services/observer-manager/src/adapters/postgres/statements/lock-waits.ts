@@ -1,6 +1,7 @@
 import type { EntityManager } from "typeorm";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import { isLocked } from "../connection/database-error.ts";
+import type { Unawaited } from "../connection/transaction.ts";
 
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;
@@ -10,12 +11,19 @@ export const SHORT_WAIT_MS = 200;
 const LOOK_MS = 100;
 const SHORT_LOOK_MS = 1;
 
-/** @returns undefined: somebody holds what it needs, and nothing of it is done */
-export async function within<T>(tx: EntityManager, waitMs: number, work: () => Promise<T>): Promise<T | undefined> {
+/** @param unawaited takes what need only be done at the commit. @returns undefined: somebody holds what it needs, and nothing of it is done */
+export async function within<T>(
+  tx: EntityManager,
+  waitMs: number,
+  work: () => Promise<T>,
+  unawaited?: Unawaited,
+): Promise<T | undefined> {
   try {
     const begun = [tx.query("SAVEPOINT beside"), tx.query(`SET LOCAL lock_timeout = ${waitMs}`)] as const;
     const [, , result] = await allInOrder([...begun, work()]);
-    await allInOrder([tx.query("SET LOCAL lock_timeout TO DEFAULT"), tx.query("RELEASE SAVEPOINT beside")]);
+    const ended = allInOrder([tx.query("SET LOCAL lock_timeout TO DEFAULT"), tx.query("RELEASE SAVEPOINT beside")]);
+    if (unawaited === undefined) await ended;
+    else unawaited.add(ended);
     return result;
   } catch (error) {
     if (!isLocked(error)) throw error;

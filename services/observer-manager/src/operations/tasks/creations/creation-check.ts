@@ -104,7 +104,7 @@ export function refusalOf(
 /**
  * Of all that were asked for, in that order; `inserted` are of those that were not refused.
  *
- * @param again how one whose key is held up is asked for once more
+ * @param again how one whose key or id is held up is asked for once more
  */
 export function outcomesOf(
   checked: readonly (CreateTask | Refusal)[],
@@ -116,7 +116,7 @@ export function outcomesOf(
     if ("kind" in one) return one;
     const outcome = inserted[next++] as InsertOutcome;
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
-    if (outcome.kind === "held-up") return heldUp(one.key, again);
+    if (outcome.kind === "held-up") return heldUp(one, again);
     if (outcome.kind === "key-elsewhere") return { kind: "problem", code: "forbidden", detail: ofOtherPool(one.key) };
     return outcome.kind === "key-taken" ? keyTaken(outcome.winner) : outcome;
   });
@@ -131,12 +131,24 @@ export const keyTaken = (taskId: TaskId): Refusal => ({ kind: "problem", code: "
 export const ofOtherPool = (key = ""): string =>
   `The key "${key}" is that of a task of this type in another pool, in which you may not create`;
 
-/** Whether there will be a task of that key is not known before that transaction ends. */
-export const heldUp = (key: string | null = "", again = "try again when it has"): Refusal => ({
+interface HeldUp {
+  id?: TaskId | undefined;
+  key?: string | null | undefined;
+}
+
+/** Whether there will be a task of that key, or id, is not known before that transaction ends. */
+export const heldUp = (task: HeldUp, again = "try again when it has"): Refusal => ({
   kind: "problem",
   code: "database-unavailable",
-  detail: `A transaction that has not ended has the key "${key}" (unacked_create_task). Nothing was changed; ${again}`,
+  detail: `A transaction that has not ended has ${heldOf(task)} (unacked_create_task). Nothing was changed; ${again}`,
 });
+
+/** What of it another transaction has: where it has both, nobody knows which. */
+export function heldOf({ id, key }: HeldUp): string {
+  const ofKey = key === undefined || key === null ? [] : [`the key "${key}"`];
+  const ofId = id === undefined ? [] : [`the id ${id}`];
+  return [...ofKey, ...ofId].join(" or ");
+}
 
 /** What comes after it is over already. */
 export const ofFlow = (flowId: string): Refusal => ({

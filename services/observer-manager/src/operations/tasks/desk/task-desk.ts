@@ -2,7 +2,6 @@ import {
   type ChangeTask,
   type CreateTask,
   isTaskOver,
-  newTaskId,
   type TaskBulkCount,
   type TaskId,
   type TaskPage,
@@ -23,16 +22,9 @@ import {
   ofFlow,
   outcomesOf,
 } from "../creations/creation-check.ts";
+import { isNew, withId } from "../creations/new-ids.ts";
 import { insertAtOnce, type SenderAtOnce } from "../dispatch/insert-at-once.ts";
-import type {
-  Creation,
-  InsertOutcome,
-  NewTask,
-  TaskBulkStore,
-  TaskQuery,
-  TaskStore,
-  UnwantedAttempt,
-} from "../task-store.ts";
+import type { Creation, InsertOutcome, TaskBulkStore, TaskQuery, TaskStore, UnwantedAttempt } from "../task-store.ts";
 import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "../task-tools.ts";
 import { changeMany } from "./task-bulk.ts";
 
@@ -48,10 +40,6 @@ export interface TaskDeskParts {
   /** Somebody has cancelled what runs, or what these services may yet be given. */
   cancelled(refuse: UnwantedAttempt[]): void;
 }
-
-/** What is added stands before what is spread: docs/performance-budget.md, hidden classes. */
-const withId = (task: CreateTask): NewTask =>
-  task.id === undefined ? { hasNewId: true, ...task, id: newTaskId() } : { ...task, id: task.id };
 
 /** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
 const MAX_TOGETHER = 1_000;
@@ -75,13 +63,15 @@ const leavesSome = (outcome: InsertOutcome): boolean =>
 
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
-  readonly #insert: Together<Creation[], InsertOutcome[]>;
-  /** Those may wait for whoever has their key; nobody else waits with them. */
+  readonly #insertNew: Together<Creation[], InsertOutcome[]>;
+  /** Those may wait for whoever has their id, or their key; nobody else waits with them. */
+  readonly #insertChosen: Together<Creation[], InsertOutcome[]>;
   readonly #insertKeyed: Together<Creation[], InsertOutcome[]>;
 
   constructor(parts: TaskDeskParts) {
     this.#parts = parts;
-    this.#insert = insertTogether((tasks) => insertAtOnce(parts, tasks));
+    this.#insertNew = insertTogether((tasks) => insertAtOnce(parts, tasks));
+    this.#insertChosen = insertTogether((tasks) => insertAtOnce(parts, tasks));
     this.#insertKeyed = insertTogether((tasks) => parts.store.insert(tasks));
   }
 
@@ -89,11 +79,15 @@ export class TaskDesk implements TaskTools {
     const action = newAction("task.create", by);
     const checked = await checkCreations(this.#parts.types, requests);
     const tasks = checked.flatMap((one) => ("kind" in one ? [] : [{ task: withId(one), action, isShown: areShown }]));
-    const insert = tasks.some(({ task }) => task.key !== undefined) ? this.#insertKeyed : this.#insert;
-    const inserted = tasks.length === 0 ? [] : await insert.do(tasks);
+    const inserted = tasks.length === 0 ? [] : await this.#insertFor(tasks).do(tasks);
     if (inserted.some(leavesSome)) this.#parts.wake();
     const outcomes = outcomesOf(checked, inserted);
     return outcomes.length === 1 ? Promise.all(outcomes.map((one) => this.#inFull(one))) : outcomes;
+  }
+
+  #insertFor(tasks: readonly Creation[]): Together<Creation[], InsertOutcome[]> {
+    if (tasks.some(({ task }) => task.key !== undefined)) return this.#insertKeyed;
+    return tasks.every(({ task }) => isNew(task)) ? this.#insertNew : this.#insertChosen;
   }
 
   /** Of one that is asked for alone all is shown, whoever shared its transaction. */
@@ -155,7 +149,7 @@ export class TaskDesk implements TaskTools {
       return { kind: "accepted", task: outcome.task };
     }
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
-    if (outcome.kind === "held-up") return heldUp(outcome.key);
+    if (outcome.kind === "held-up") return heldUp({ key: outcome.key });
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
   }

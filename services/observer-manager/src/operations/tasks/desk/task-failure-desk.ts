@@ -64,7 +64,7 @@ export class TaskFailureDesk implements TaskFailureTools {
     if (refusal !== undefined) return refusal;
     const outcome = await store.retryWith(id, params, newAction("task.retry", by, { editedParams: true }));
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
-    if (outcome.kind === "held-up") return heldUp(outcome.key);
+    if (outcome.kind === "held-up") return heldUp({ key: outcome.key });
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     if (outcome.kind !== "retried")
       return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };

@@ -3,6 +3,7 @@ import type { EntityManager } from "typeorm";
 import { waitOf } from "../../../../domain/tasks/task-limits.ts";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
 import { allInOrder } from "../../../../operations/all-in-order.ts";
+import { isNew } from "../../../../operations/tasks/creations/new-ids.ts";
 import type { AtOnce, Creation, InsertOutcome, NewTask } from "../../../../operations/tasks/task-store.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import type { Unawaited } from "../../connection/transaction.ts";
@@ -67,7 +68,7 @@ export async function insertTasks(
 /** @returns nothing of those whose key was another's who is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
-  const areNew = all.every(({ hasNewId, key }) => hasNewId === true && key === undefined);
+  const areNew = all.every(isNew);
   const { any, ofNew } = sending === undefined ? INSERT : atOnceBy(sending);
   const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
   const insert = tx.query<FreshRow[]>(areNew ? ofNew : any, [

@@ -1,7 +1,7 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { jsonPortions } from "../../../../domain/json-portions.ts";
-import { ofOtherPool } from "../../../../operations/tasks/creations/creation-check.ts";
+import { heldOf, ofOtherPool } from "../../../../operations/tasks/creations/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../../operations/tasks/task-store.ts";
 import { SHORT_WAIT_MS, WAIT_MS } from "../../statements/lock-waits.ts";
 import { isRefused } from "../../statements/refused.ts";
@@ -21,7 +21,7 @@ export interface CreatingTask extends SendCreations {
 
 /**
  * In the transaction of the ends. All at once, as nearly always nothing is refused; if the database refuses something of it, each
- * under a savepoint of its own. What cannot be created stands in its creator's story; so does at once what needs a key that somebody's open
+ * under a savepoint of its own. What cannot be created stands in its creator's story; so does at once what needs a key, or an id, that somebody's open
  * transaction has: waited for as elsewhere, it would hold up the ends of all pools for four seconds, again and again while that is open.
  */
 export async function createChildren(tx: EntityManager, creating: CreatingTask[]): Promise<void> {
@@ -88,7 +88,9 @@ function refusalOf({ id, type, key }: NewTask, outcome: Outcome | undefined): Re
     case "key-elsewhere":
       return { id, type, code: "forbidden", detail: ofOtherPool(key) };
     case "held-up":
-      return { id, type, code: "key-taken", detail: `a transaction that has not ended has the key "${key}"` };
+      return key === undefined
+        ? { id, type, code: "id-taken", detail: `a transaction that has not ended has ${heldOf({ id })}` }
+        : { id, type, code: "key-taken", detail: `a transaction that has not ended has ${heldOf({ key })}` };
     case "refused":
       return { id, type, code: "refused-by-database", detail: "PostgreSQL refuses a value of it" };
     default:
