@@ -2,16 +2,21 @@ import { PublishError, type Publisher } from "@unacked/broker";
 import { EXCHANGES, newMessageId } from "@unacked/contracts";
 import type { Log } from "../../../operations/log.ts";
 import type { Reply } from "../../../operations/requests/request.ts";
+import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 
 /** Again would not help, or would hold up others: the answer is kept, for whoever asks again. */
 const UNDELIVERABLE = new Set<PublishError["code"]>(["returned", "nacked", "too-late", "invalid"]);
 const MAX_PROPERTY_BYTES = 255;
 
-/** Goes out: answers. Guarantee: `send` resolves when the broker has it, or nobody could get it. */
+/**
+ * Goes out: answers. Guarantee: `send` resolves when the broker has it, or nobody could get it. Few of one user are open at a time: behind a quorum queue
+ * of his that confirms nothing, RabbitMQ would read the answers to others no more (pool-window.ts).
+ */
 export class RequestReplies {
   readonly #publisher: Publisher;
   readonly #managerId: string;
   readonly #log: Log;
+  readonly #windows = new PoolWindows();
 
   constructor(publisher: Publisher, managerId: string, log: Log) {
     this.#publisher = publisher;
@@ -24,28 +29,40 @@ export class RequestReplies {
     for (;;) {
       await this.#publisher.writable(lost);
       try {
-        await this.#publisher.publish(
-          {
-            exchange: EXCHANGES.requestReplies.name,
-            routingKey: key,
-            type,
-            messageId: newMessageId(),
-            appId: this.#managerId,
-            body: Buffer.from(json),
-            headers: { status },
-            ...(isProperty(correlationId) && { correlationId }),
-          },
-          lost,
+        await this.#windows.through(userOf(key), () =>
+          this.#publisher.publish(
+            {
+              exchange: EXCHANGES.requestReplies.name,
+              routingKey: key,
+              type,
+              messageId: newMessageId(),
+              appId: this.#managerId,
+              body: Buffer.from(json),
+              headers: { status },
+              ...(isProperty(correlationId) && { correlationId }),
+            },
+            lost,
+          ),
         );
         return true;
       } catch (error) {
         lost.throwIfAborted();
-        if (!(error instanceof PublishError)) throw error;
+        const code = codeOf(error);
         this.#log.debug({ key, err: error }, "an answer was not delivered");
-        if (UNDELIVERABLE.has(error.code)) return false;
+        if (error instanceof NotTried ? code === "too-late" : UNDELIVERABLE.has(code)) return false;
       }
     }
   }
+}
+
+/** A key begins with its user's name and a dot (request-gate.ts). */
+const userOf = (key: string): string => key.slice(0, key.indexOf("."));
+
+/** Of what was tried last, where this was not. Rethrows what is none of the broker's. */
+function codeOf(error: unknown): PublishError["code"] {
+  const tried = error instanceof NotTried ? error.cause : error;
+  if (tried instanceof PublishError) return tried.code;
+  throw error;
 }
 
 /** What did not decode as UTF-8 may have grown. */
