@@ -28,12 +28,14 @@ function connection(heard: (id: string) => void, queues: Queues): Publisher {
   let isUp = true;
   const stuck = new Map<string, number>();
   let open: ((error: PublishError) => void)[] = [];
+  const toldHeldUp: (() => void)[] = [];
   const end = (reject: (error: PublishError) => void, messageId: string) => {
     isUp = false;
     reject(new PublishError("too-late", messageId, "no confirm"));
     for (const other of open) other(new PublishError("lost", messageId, "no confirm"));
     open = [];
     stuck.clear();
+    for (const tell of toldHeldUp.splice(0)) tell();
     setTimeout(() => {
       isUp = true;
     }, 300);
@@ -63,6 +65,7 @@ function connection(heard: (id: string) => void, queues: Queues): Publisher {
     get isWritable() {
       return isUp;
     },
+    heldUp: () => new Promise<void>((resolve) => void (isUp ? toldHeldUp.push(resolve) : resolve())),
     async writable() {
       while (!isUp) await wait(10);
     },

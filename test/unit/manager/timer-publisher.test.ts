@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TimerPublisher } from "../../../services/observer-manager/src/adapters/amqp/timers/timer-publisher.ts";
@@ -11,26 +12,41 @@ interface Open {
   reject(code: PublishError["code"]): void;
 }
 
-/** A connection to the broker, and what is open on it. */
+/** A connection to the broker, and what is open on it; what is published while it blocks waits until it is unwanted. */
 function connection() {
   const open: Open[] = [];
+  let toldHeldUp: (() => void)[] = [];
   const publisher = {
     isStarted: false,
     isWritable: true,
     renewals: 0,
+    heldUp: () =>
+      new Promise<void>((resolve) => {
+        if (publisher.isWritable) toldHeldUp.push(resolve);
+        else resolve();
+      }),
     start() {
       publisher.isStarted = true;
     },
     startOver() {
       publisher.renewals += 1;
     },
-    publish: ({ routingKey, messageId }: Outgoing) =>
+    publish: ({ routingKey, messageId }: Outgoing, wanted?: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
         const refuse = (code: PublishError["code"]) => reject(new PublishError(code, messageId, "not taken"));
-        open.push({ name: routingKey, confirm: resolve, reject: refuse });
+        if (publisher.isWritable) open.push({ name: routingKey, confirm: resolve, reject: refuse });
+        else if (wanted !== undefined) {
+          setMaxListeners(0, wanted);
+          wanted.addEventListener("abort", () => refuse("unwanted"));
+        }
       }),
   };
-  return { open, publisher };
+  const block = (): void => {
+    publisher.isWritable = false;
+    for (const tell of toldHeldUp) tell();
+    toldHeldUp = [];
+  };
+  return { open, publisher, block };
 }
 
 function publishing() {
@@ -212,14 +228,31 @@ test.each(["lost", "unavailable"] as const)(
   },
 );
 
-test("While the broker blocks, what waits behind what is not confirmed has no fault", async () => {
+test("While the broker blocks, nothing waits to be sent when it no longer should be, and no name has a fault", async () => {
   const { main, aside, many } = publishing();
-  const all = many("n", 270);
-  main.publisher.isWritable = false;
-  await vi.advanceTimersByTimeAsync(1_500);
+  const before = many("n", 270);
+  main.block();
+  expect(counted(await many("n", 20))).toEqual({ "not-sent": 20 });
+  expect(counted(await many("other", 20))).toEqual({ "not-sent": 20 });
+  main.publisher.isWritable = true;
+  await confirmAll(main.open); // what was on its way
+  expect(counted(await before)).toEqual({ fired: 16, "not-sent": 254 });
+  const after = many("n", 10);
   await confirmAll(main.open);
-  expect(counted(await all)).toEqual({ fired: 266, "not-sent": 4 });
+  expect(counted(await after)).toEqual({ fired: 10 });
   expect(aside.publisher.isStarted).toBe(false);
+});
+
+test("While the broker blocks the connection aside, what waits there is let go of, too", async () => {
+  const { main, aside, publish, sendAside } = publishing();
+  await sendAside("n", "nacked");
+  aside.block();
+  expect(await publish("n")).toBe("not-tried");
+  aside.publisher.isWritable = true;
+  const again = publish("n");
+  aside.open.pop()?.confirm();
+  expect(await again).toBe("fired");
+  expect(main.open).toEqual([]);
 });
 
 test("Where nobody is bound each is told so, and none goes aside", async () => {

@@ -44,6 +44,11 @@ export class PoolWindows {
       if (window.isIdle && this.#windows.get(pool) === window) this.#windows.delete(pool);
     }
   }
+
+  /** Whatever waits, in any of them, is not tried. */
+  leave(cause: Error): void {
+    for (const window of this.#windows.values()) window.leave(cause);
+  }
 }
 
 /**
@@ -137,10 +142,10 @@ export class PoolWindow {
     this.#open -= 1;
     this.#isSlow = false;
     this.#size = MIN_OPEN;
-    this.#leave(error);
+    this.leave(error);
   }
 
-  #leave(error: unknown): void {
+  leave(error: unknown): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#bePatient();

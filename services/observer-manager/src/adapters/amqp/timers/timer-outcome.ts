@@ -1,10 +1,10 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import type { FiringOutcome } from "../../../operations/timers/timer-store.ts";
 
-/** Publishes a timer, and says what became of it. Never rejects. */
-export async function published(publisher: Publisher, message: Outgoing): Promise<FiringOutcome> {
+/** Publishes a timer, unless it is unwanted before it is sent, and says what became of it. Never rejects. */
+export async function published(publisher: Publisher, message: Outgoing, wanted: AbortSignal): Promise<FiringOutcome> {
   try {
-    await publisher.publish(message);
+    await publisher.publish(message, wanted);
     return "fired";
   } catch (error) {
     return error instanceof PublishError ? outcomeOf(error.code) : "unknown";

@@ -4,6 +4,7 @@ import type { FiringOutcome } from "../../../operations/timers/timer-store.ts";
 import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 import { NamesAside } from "./names-aside.ts";
 import { published } from "./timer-outcome.ts";
+import { WhileWritable } from "./while-writable.ts";
 
 /** Where none of a name is confirmed for so long, most that waits for its place is not tried: it has the room of timers of other names. */
 const PATIENCE_MS = 1_500;
@@ -23,12 +24,15 @@ const ANSWERED: ReadonlySet<FiringOutcome> = new Set(["fired", "returned"]);
  * Timers, by two connections. A quorum queue without its majority confirms nothing, and RabbitMQ soon reads no more from a connection that has more than 32
  * open for it, whatever else goes through that. So little of a name is open at a time, and a name of which one was not taken goes aside, one by one, until one is.
  * The same where a queue refuses them: one that had no leader for a moment may go on to refuse a channel for as long as that lives (refusals.ts).
+ * While a connection cannot be written to, nothing waits for it: what goes back can be cancelled, and expires in time.
  */
 export class TimerPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #windows = new PoolWindows({ patienceMs: PATIENCE_MS });
   readonly #names = new NamesAside();
+  readonly #whileMain: WhileWritable;
+  readonly #whileAside: WhileWritable;
   /** Since when the connection aside was not there when it was wanted. */
   #awaySinceMs: number | undefined;
   #renewals = 0;
@@ -38,6 +42,8 @@ export class TimerPublisher {
   constructor(main: Publisher, aside: Publisher) {
     this.#main = main;
     this.#aside = aside;
+    this.#whileMain = new WhileWritable(main, () => this.#windows.leave(new NotTaken("not-sent")));
+    this.#whileAside = new WhileWritable(aside);
   }
 
   /** Its routing key is the timer's name. Never rejects. */
@@ -55,9 +61,10 @@ export class TimerPublisher {
 
   async #inItsWindow(name: string, message: Outgoing): Promise<FiringOutcome> {
     let outcome: FiringOutcome = "not-sent";
+    const { signal } = this.#whileMain;
     try {
       await this.#windows.through(name, async () => {
-        outcome = await published(this.#main, message);
+        outcome = await published(this.#main, message, signal);
         if (!ANSWERED.has(outcome)) throw new NotTaken(outcome);
       });
     } catch (error) {
@@ -77,7 +84,8 @@ export class TimerPublisher {
     if (!this.#names.enter(name)) return "not-tried";
     const sentAtMs = performance.now();
     const by = this.#isAsideAway(sentAtMs) ? this.#main : this.#aside;
-    const outcome = await published(by, message);
+    const { signal } = by === this.#main ? this.#whileMain : this.#whileAside;
+    const outcome = await published(by, message, signal);
     this.#names.leave(name);
     if (ANSWERED.has(outcome)) this.#answered(name, by);
     if (by === this.#main && outcome === "too-late") this.#names.restLongest(name);
