@@ -3,7 +3,7 @@ import type { Actor } from "../../domain/access/identity.ts";
 import { newAction } from "../access/audit.ts";
 import { encodeTimerCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import { Together } from "../together.ts";
+import { sizeOfParams, Together } from "../together.ts";
 import { cancelOutcomeOf, isTimerChange, newTimerOf, putOutcomesOf } from "./timer-outcomes.ts";
 import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut, TimerQuery, TimerStore } from "./timer-store.ts";
 import type { TimerCancelOutcome, TimerPutOutcome, TimerTools } from "./timer-tools.ts";
@@ -14,8 +14,12 @@ export interface TimerDeskParts {
   wake(): void;
 }
 
-/** How many single requests share a transaction when many arrive at once. */
+/** How many single requests share a transaction when many arrive at once; fewer where their payloads are long. */
 const MAX_TOGETHER = 1_000;
+/** Of cancels nobody knows how long the payloads are that they will be answered with: so many have 8 MiB at most. */
+const MAX_CANCELS_TOGETHER = 128;
+
+const sizeOfAll = (puts: TimerPut[]): number => puts.reduce((sum, { timer }) => sum + sizeOfParams(timer.payload), 0);
 
 export class TimerDesk implements TimerTools {
   readonly #parts: TimerDeskParts;
@@ -27,7 +31,7 @@ export class TimerDesk implements TimerTools {
     const { store } = parts;
     this.#puts = new Together({
       maxSize: MAX_TOGETHER,
-      sizeOf: (puts) => puts.length,
+      sizeOf: sizeOfAll,
       keysOf: (puts) => puts.map(({ timer }) => timer.id),
       run: async (together) => {
         const outcomes = await store.put(together.flat());
@@ -36,7 +40,7 @@ export class TimerDesk implements TimerTools {
       },
     });
     this.#cancels = new Together({
-      maxSize: MAX_TOGETHER,
+      maxSize: MAX_CANCELS_TOGETHER,
       keysOf: ({ id }) => [id],
       run: (together) => store.cancel(together),
     });
