@@ -114,6 +114,41 @@ it("Whether one expires before it is due is told by PostgreSQL's clock, and by n
   expect((await store.put(putsOf([{ ...early, inMs: 3_600_000 }])))[0]).toMatchObject({ kind: "created" });
 });
 
+it("Set again when it would expire first, one that is being fired, or has been, is answered as it was; one that waits is refused", async () => {
+  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+  const soon = () => timer({ at: undefined, inMs: 60_000, expiresAt: inMinutes(3) });
+  const [fired, firing, unsure, waits] = [soon(), soon(), soon(), soon()];
+  const { store } = stores();
+  expect(await store.put(putsOf([fired]))).toMatchObject([{ kind: "created" }]);
+  await shiftClock(books, 150);
+  const first = await claimAll(randomUUID());
+  await settle(first.due, first.claimId, "fired");
+  await shiftClock(books, 0);
+  await store.put(putsOf([unsure]));
+  await shiftClock(books, 150);
+  const second = await claimAll(randomUUID());
+  await settle(second.due, second.claimId, "refused");
+  await shiftClock(books, 0);
+  await store.put(putsOf([firing]));
+  await shiftClock(books, 150);
+  expect((await claimAll(randomUUID())).due.map(({ id }) => id)).toEqual([firing.id]);
+  await shiftClock(books, 0);
+  await store.put(putsOf([waits]));
+  await shiftClock(books, 150);
+  const other = { ...firing, payload: "other" };
+  const fresh = timer({ at: LATER });
+  expect(await store.put(putsOf([fired, firing, fresh, unsure, waits]))).toMatchObject([
+    { kind: "over" },
+    { kind: "exists", timer: { id: firing.id, status: "Firing" } },
+    { kind: "created", timer: { id: fresh.id } },
+    { kind: "exists", timer: { id: unsure.id, status: "Firing" } },
+    { kind: "in-vain" },
+  ]);
+  expect(await store.put(putsOf([other]))).toEqual([{ kind: "over" }]);
+  expect(await store.put([{ timer: firing, action: create, within: ["mine."] }])).toEqual([{ kind: "taken" }]);
+  expect(await store.find(waits.id)).toMatchObject({ status: "Waiting", expiresAt: waits.expiresAt });
+});
+
 it("What is being fired is answered to its own content, and to no other", async () => {
   const one = timer();
   await putOne(one);

@@ -11,7 +11,7 @@ import {
   placeOf,
   type QueryOf,
 } from "@unacked/contracts";
-import { CallError } from "./call-error.ts";
+import { type AnyProblem, CallError } from "./call-error.ts";
 import type { Decoder, StreamName } from "./decoder.ts";
 import { followStream, type Lost, pause } from "./event-stream.ts";
 import { Flows } from "./flows/flows.ts";
@@ -171,8 +171,12 @@ export function toSearch(query: object = {}): URLSearchParams {
   return search;
 }
 
-/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. */
-const isDoneMeanwhile = (error: unknown): boolean => error instanceof CallError && error.code === "timer-over";
+/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. By now it would expire before it is due. */
+const isDoneMeanwhile = (error: unknown): boolean =>
+  error instanceof CallError && (error.code === "timer-over" || isInVain(error.problem));
+
+const isInVain = (problem: AnyProblem | undefined): boolean =>
+  problem?.code === "invalid-body" && problem.errors?.some(({ pointer }) => pointer === "/expiresAt") === true;
 
 /** It may have been done: nobody answered, or a proxy for whoever was asked, or the database was lost, which may be as it committed. */
 function isLeftOpen(error: unknown): boolean {

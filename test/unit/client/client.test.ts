@@ -192,6 +192,22 @@ describe("a call", () => {
     },
   );
 
+  test.each<[string, RequestListener[], object]>([
+    ["nobody answered", [destroyed], { kind: "unreachable" }],
+    ["nothing was before", [], { code: "invalid-body" }],
+  ])(
+    "that sets a timer, and meets that it would expire first by now, fails as a try before that may have set it: %s",
+    async (_, before, how) => {
+      const errors = [{ pointer: "/expiresAt", message: "must be later" }];
+      const inVain: RequestListener = (_request, response) => problem(response, "invalid-body", { errors });
+      const answers = [...before, inVain];
+      const client = await clientOf((request, response) => answers.shift()?.(request, response));
+      const put = client.call("putTimer", { path: { timerId: "x" }, body: {} as never });
+      await expect(put).rejects.toMatchObject(how);
+      expect(answers).toEqual([]);
+    },
+  );
+
   test("ends with its signal, by the signal's reason", async () => {
     const client = await clientOf(() => undefined);
     const leaving = new AbortController();

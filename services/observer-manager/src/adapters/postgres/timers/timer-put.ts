@@ -46,11 +46,21 @@ const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.
       t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
       AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same`;
 
+const MET_FIRED =
+  "SELECT id, CASE WHEN NOT within THEN 'taken' WHEN NOT is_over AND (same OR repeated) THEN 'exists' ELSE 'over' END AS kind FROM there";
+
 /** Those that are among the ended: over, or being fired. Whom no answer has reached may ask once more while `inMs` is over. */
 const MEET_ENDED = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, ${isOver("t")} AS is_over, ${MET} FROM ended_timers t JOIN asked a USING (id))
-  SELECT id, CASE WHEN NOT within THEN 'taken' WHEN NOT is_over AND (same OR repeated) THEN 'exists' ELSE 'over' END AS kind FROM there`;
+  ${MET_FIRED}`;
+
+/** Likewise, and those that are being fired without a claim: of what is set in vain, that which was set before. */
+const MEET_FIRED = `
+  WITH asked AS (${ASKED}), there AS (
+    SELECT t.id, ${isOver("t")} AS is_over, ${MET} FROM ended_timers t JOIN asked a USING (id)
+    UNION ALL SELECT t.id, false, ${MET} FROM timers t JOIN asked a USING (id) WHERE t.status = 'Firing')
+  ${MET_FIRED}`;
 
 /** Those that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
@@ -89,14 +99,23 @@ export async function putTimers(tx: EntityManager, puts: readonly TimerPut[]): P
 }
 
 async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
-  const inVain = await inVainAmong(tx, puts);
-  if (inVain.size === 0) return putTimely(tx, puts);
+  const vain = await inVainAmong(tx, puts);
+  const isInVain = ({ timer }: TimerPut): boolean => vain.has(timer.id);
+  if (vain.size === 0) return putTimely(tx, puts);
+  const inVain = await meetFired(tx, puts.filter(isInVain));
   const timely = await putTimely(
     tx,
-    puts.filter(({ timer }) => !inVain.has(timer.id)),
+    puts.filter((put) => !isInVain(put)),
   );
-  let next = 0;
-  return puts.map(({ timer }) => (inVain.has(timer.id) ? { kind: "in-vain" } : (timely[next++] as PutOutcome)));
+  const [ofVain, ofTimely] = [inVain.values(), timely.values()];
+  return puts.map((put) => (isInVain(put) ? ofVain : ofTimely).next().value as PutOutcome);
+}
+
+/** Nothing is created or moved in vain. What is being fired, or has been, is answered as ever: whom no answer has reached asks again, and `inMs` counts from then. */
+async function meetFired(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
+  const kinds = new Map<string, PutOutcome["kind"]>(puts.map(({ timer }) => [timer.id, "in-vain"]));
+  for (const { id, kind } of await tx.query<Met[]>(MEET_FIRED, GIVEN.of(puts))) kinds.set(id, kind);
+  return outcomesOf(tx, puts, kinds);
 }
 
 /** Few say both, so that the others cost no statement more. */
@@ -124,11 +143,19 @@ async function putTimely(tx: EntityManager, puts: readonly TimerPut[]): Promise<
   }
   if (isEarlier && [...kinds.values()].some((kind) => kind === "created" || kind === "replaced"))
     await tx.query("NOTIFY unacked_timers");
+  return outcomesOf(tx, puts, kinds);
+}
+
+async function outcomesOf(
+  tx: EntityManager,
+  puts: readonly TimerPut[],
+  kinds: ReadonlyMap<string, PutOutcome["kind"]>,
+): Promise<PutOutcome[]> {
   // Those are as they were asked for, and so no longer; of the others nothing is shown.
-  const shown = timers.filter(({ id }) => SHOWN.has(kinds.get(id) ?? "over")).map(({ id }) => id);
+  const shown = puts.map(({ timer }) => timer.id).filter((id) => SHOWN.has(kinds.get(id) ?? "over"));
   const views = await timersOf(tx, shown);
   // Whatever was met and is not there any more has just ended.
-  return timers.map(({ id }) => outcomeOf(kinds.get(id) ?? "over", views.get(id)));
+  return puts.map(({ timer: { id } }) => outcomeOf(kinds.get(id) ?? "over", views.get(id)));
 }
 
 const SHOWN: ReadonlySet<PutOutcome["kind"]> = new Set(["created", "exists", "replaced"]);
