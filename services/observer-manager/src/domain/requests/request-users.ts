@@ -68,6 +68,10 @@ export function whyNotAllowed(name: string, user: RequestUser, { type, pool }: C
 export const poolsWithin = ({ pools = [] }: RequestUser): readonly string[] | undefined =>
   pools.includes(ALL) ? undefined : pools;
 
+/** The types of tasks that this user may create; undefined: all of them. */
+export const typesWithin = ({ types = [] }: RequestUser): readonly string[] | undefined =>
+  types.includes(ALL) ? undefined : types;
+
 /** How the names of the timers begin that this user may set and cancel; undefined: all of them. */
 export const timersWithin = ({ timers = [] }: RequestUser): readonly string[] | undefined =>
   timers.includes(ALL) ? undefined : timers;

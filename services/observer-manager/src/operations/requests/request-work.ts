@@ -10,6 +10,7 @@ import { cancelOutcomesOf, isTimerChange, newTimerOf, putOutcomesOf } from "../t
 import type { AdmittedRequest } from "./request.ts";
 import { shown } from "./request-answer.ts";
 import type { Answers, RequestStore, TaskDecision, TimerCancelDecision, TimerDecision } from "./request-store.ts";
+import { toldWithin } from "./told-types.ts";
 
 export interface RequestWorkParts {
   store: RequestStore;
@@ -22,6 +23,8 @@ export interface RequestWorkParts {
 
 /** What is said of a message-id is kept, whatever becomes of the key. */
 const ASK_AGAIN = "when it has, ask for this task again under another message-id: to this one the answer stays as it is";
+
+const CANCEL_AGAIN = "ask again to cancel it under another message-id: to this one the answer stays as it is";
 
 type Of<Kind extends AdmittedRequest["kind"]> = Extract<AdmittedRequest, { kind: Kind }>;
 
@@ -42,10 +45,12 @@ export class RequestWork {
 
   async #createTasks(requests: readonly Of<"tasks">[]): Promise<Answers> {
     const { types, store, wake } = this.#parts;
-    const checked = await checkCreations(
+    const asked = requests.flatMap(({ user, wanted }) => wanted.map((one) => ({ user, one })));
+    const allTold = await checkCreations(
       types,
-      requests.flatMap(({ wanted }) => wanted),
+      asked.map(({ one }) => one),
     );
+    const checked = await toldWithin(asked, allTold, types);
     let next = 0;
     let isDue = false;
     const decisions = requests.map((request): TaskDecision => {
@@ -92,10 +97,10 @@ export class RequestWork {
       return {
         ...request,
         items: accepted(request.wanted).map(({ id }) => ({ id, action, within })),
-        answer: (outcomes): string =>
-          shown(
-            timerCancelResults(cancelOutcomesOf(request.wanted, outcomes), request.messageId) satisfies TimerCancelResults,
-          ),
+        answer(outcomes) {
+          const cancelled = cancelOutcomesOf(request.wanted, outcomes, CANCEL_AGAIN);
+          return shown(timerCancelResults(cancelled, request.messageId) satisfies TimerCancelResults);
+        },
       };
     });
     return this.#parts.store.cancelTimers(decisions);

@@ -43,16 +43,17 @@ function answerOf(outcome: PutOutcome): TimerPutOutcome {
   }
 }
 
-/** Likewise. */
+/** Likewise. @param again how one that came back just now is cancelled once more */
 export function cancelOutcomesOf(
   requests: readonly ({ id: TimerId } | Refusal)[],
   outcomes: readonly CancelOutcome[],
+  again?: string,
 ): TimerCancelOutcome[] {
   let next = 0;
-  return requests.map((one) => ("kind" in one ? one : cancelOutcomeOf(outcomes[next++] as CancelOutcome)));
+  return requests.map((one) => ("kind" in one ? one : cancelOutcomeOf(outcomes[next++] as CancelOutcome, again)));
 }
 
-export function cancelOutcomeOf(outcome: CancelOutcome): TimerCancelOutcome {
+export function cancelOutcomeOf(outcome: CancelOutcome, again = "try again to cancel it"): TimerCancelOutcome {
   if (outcome.kind === "not-found") return { kind: "problem", code: "timer-not-found" };
   const { timer } = outcome;
   switch (timer.status) {
@@ -64,7 +65,7 @@ export function cancelOutcomeOf(outcome: CancelOutcome): TimerCancelOutcome {
     case "Expired":
       return { kind: "problem", code: "timer-over", detail: `It expired at ${timer.endedAt}` };
     case "Waiting": // it was Firing a moment ago, and came back
-      return { kind: "problem", code: "already-fired", detail: "No queue has taken it so far; try again to cancel it" };
+      return { kind: "problem", code: "already-fired", detail: `No queue has taken it so far; ${again}` };
     default:
       return timer.status satisfies never;
   }

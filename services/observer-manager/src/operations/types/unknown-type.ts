@@ -23,12 +23,20 @@ interface Where {
   type: string;
 }
 
-/** Says which pools know it; of one that nobody knows, whether it is a type of the other kind. Looked for once, however many have it. */
-export function unknownTypes(kind: "observers" | "tasks", pools: LivePool[]): (refusal: Refusal, where: Where) => Refusal {
+/**
+ * Says which pools know it; of one that nobody knows, whether it is a type of the other kind. Looked for once, however many have it.
+ *
+ * @param within nothing is told of other pools, or of types of the other kind; undefined: of all
+ */
+export function unknownTypes(
+  kind: "observers" | "tasks",
+  pools: LivePool[],
+  within?: readonly string[],
+): (refusal: Refusal, where: Where) => Refusal {
   const told = new Map<string, Told>();
   return (refusal, where) => {
     const key = `${where.pool} ${where.type}`; // a pool has no blank
-    const words = told.get(key) ?? wordsOf(kind, where, pools);
+    const words = told.get(key) ?? wordsOf(kind, where, pools, within);
     told.set(key, words);
     return { ...refusal, ...words };
   };
@@ -36,15 +44,23 @@ export function unknownTypes(kind: "observers" | "tasks", pools: LivePool[]): (r
 
 type Told = Required<Pick<Refusal, "detail" | "knownPools">>;
 
-function wordsOf(kind: "observers" | "tasks", { pool, type }: Where, pools: LivePool[]): Told {
+function wordsOf(
+  kind: "observers" | "tasks",
+  { pool, type }: Where,
+  pools: LivePool[],
+  within: readonly string[] | undefined,
+): Told {
   const { name, field } = WAYS[kind];
   const detail = `No living service of the pool "${pool}" knows the ${name} "${type}"`;
-  const knownPools = pools.filter((one) => one[field].includes(type)).map((one) => one.pool);
+  const knownPools = pools.flatMap((one) =>
+    one[field].includes(type) && (within?.includes(one.pool) ?? true) ? [one.pool] : [],
+  );
   if (knownPools.length > 0) {
     const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;
     const remedy = `send pool ${knownPools.map((one) => `"${one}"`).join(" or ")}`;
     return { detail: `${detail}; ${where}: ${remedy}`, knownPools };
   }
+  if (within !== undefined) return { detail: `${detail}, nor does one of another pool that you may have`, knownPools };
   const other = kind === "tasks" ? "observers" : "tasks";
   const isOther = pools.some((one) => one[WAYS[other].field].includes(type));
   const why = isOther ? `; it is a type of ${other}: ${WAYS[other].creates}` : ", nor does one of another pool";
