@@ -117,7 +117,10 @@ describe.runIf(programs !== undefined && isTurnOf(2))(
         await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
         if (restore !== "pg_restore") await database.stop();
         await shell(command(restore));
-        if (restore !== "pg_restore") await database.start();
+        if (restore !== "pg_restore") {
+          await database.start();
+          await shell(command("RESET restore_command"));
+        }
         const startedMs = performance.now();
         await system.startManager();
         await eventually(

@@ -115,6 +115,20 @@ describe("a readoption", async () => {
     expect(books.tables.errors).toEqual([]);
   });
 
+  it("takes one back with what it saved, however deep: nobody reads it but its type", async () => {
+    const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
+    const books = newBooks();
+    const place = { epoch: 5_000, checkpoint: { number: 7, value: deep } };
+    await record(books, [{ ...reportOf(lost, "gold", 1, place), runId: ofLost.runId }]);
+    expect(books.tables.checkpoints.get(lost)?.json).toBe(deep);
+  });
+
+  it("takes one back from where the run had got to that was admitted, and not from one of the same message that was not", async () => {
+    const books = newBooks();
+    await record(books, [{ ...reportOf(lost, "gold", 1), runId: ofLost.runId }, ofLost]);
+    expect(books.tables.checkpoints.get(lost)?.json).toBe('{"n":7}');
+  });
+
   it.each(await deathsIn((process) => record(newBooks(), REPORTS, process)))(
     "that dies $when $step ($at) leaves a successor that takes back each once, with one entry of the audit trail and of the errors",
     async ({ at, when }) => {

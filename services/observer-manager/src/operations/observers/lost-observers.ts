@@ -99,10 +99,14 @@ function newestOfEach(reported: Reported[]): Reported[] {
   const newest = new Map<string, Reported>();
   for (const one of reported) {
     const other = newest.get(one.observer.id);
-    if (!other || other.start.revision < one.start.revision) newest.set(one.observer.id, one);
+    if (!other || isNewer(one.start, other.start)) newest.set(one.observer.id, one);
   }
   return [...newest.values()];
 }
+
+/** Of one message that went to two services, the run that was admitted later, or at all, knows where it had got to. */
+const isNewer = (one: ReportedStart, other: ReportedStart): boolean =>
+  one.revision > other.revision || (one.revision === other.revision && (one.epoch ?? 0) > (other.epoch ?? 0));
 
 /** One action a service, however many of its observers are taken back. */
 function candidates(): (one: Reported) => Candidate {

@@ -49,6 +49,8 @@ export interface TaskTakeDeskParts {
  */
 export class TaskTakeDesk implements TaskTakeTools {
   readonly #parts: TaskTakeDeskParts;
+  /** Under way: of a thousand who ask in one moment each goes by what one look finds. */
+  #promoting: Promise<boolean> | undefined;
 
   constructor(parts: TaskTakeDeskParts) {
     this.#parts = parts;
@@ -79,11 +81,16 @@ export class TaskTakeDesk implements TaskTakeTools {
       const { tasks, nextRoomInMs, hasPassed, over } = await this.#parts.store.take(asked, action);
       if (over.length > 0) this.#parts.over(over);
       if (tasks.length > 0 || asked.wait > 0 || signal.aborted) return tasks;
-      if (look === 1 && (await this.#promoteDue())) continue;
+      if (look === 1 && (await this.#promoteTogether())) continue;
       const isSoon = nextRoomInMs !== null && nextRoomInMs <= SOON_MS;
       if (!(hasPassed || isSoon) || look === MAX_LOOKS) return tasks;
       await delay(isSoon ? Math.max(1, nextRoomInMs) : Math.min(MAX_PAUSE_MS, 2 ** (look - 1)));
     }
+  }
+
+  #promoteTogether(): Promise<boolean> {
+    this.#promoting ??= this.#promoteDue().finally(() => (this.#promoting = undefined));
+    return this.#promoting;
   }
 
   /** @returns whether anything was due: for services, too, and for those who wait */
