@@ -89,7 +89,7 @@ export class Client {
       try {
         return read(await this.#wire.send(request));
       } catch (error) {
-        if (open !== undefined && isDoneMeanwhile(error)) throw open;
+        if (open !== undefined && isDoneMeanwhile(error, body)) throw open;
         if (isLeftOpen(error)) open ??= error;
         const laterMs = attempt < attempts ? laterOf(error, attempt) : undefined;
         if (laterMs === undefined) throw error;
@@ -171,9 +171,9 @@ export function toSearch(query: object = {}): URLSearchParams {
   return search;
 }
 
-/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. By now it would expire before it is due. */
-const isDoneMeanwhile = (error: unknown): boolean =>
-  error instanceof CallError && (error.code === "timer-over" || isInVain(error.problem));
+/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. Due so long from now, it would by now expire before that. */
+const isDoneMeanwhile = (error: unknown, body: unknown): boolean =>
+  error instanceof CallError && (error.code === "timer-over" || ("inMs" in Object(body) && isInVain(error.problem)));
 
 const isInVain = (problem: AnyProblem | undefined): boolean =>
   problem?.code === "invalid-body" && problem.errors?.some(({ pointer }) => pointer === "/expiresAt") === true;

@@ -192,17 +192,18 @@ describe("a call", () => {
     },
   );
 
-  test.each<[string, RequestListener[], object]>([
-    ["nobody answered", [destroyed], { kind: "unreachable" }],
-    ["nothing was before", [], { code: "invalid-body" }],
+  test.each<[string, RequestListener[], object, object]>([
+    ["nobody answered", [destroyed], { inMs: 1_000 }, { kind: "unreachable" }],
+    ["nothing was before", [], { inMs: 1_000 }, { code: "invalid-body" }],
+    ["a time that was as wrong then", [destroyed], { at: "2026-01-01T00:00:00Z" }, { code: "invalid-body" }],
   ])(
     "that sets a timer, and meets that it would expire first by now, fails as a try before that may have set it: %s",
-    async (_, before, how) => {
+    async (_, before, body, how) => {
       const errors = [{ pointer: "/expiresAt", message: "must be later" }];
       const inVain: RequestListener = (_request, response) => problem(response, "invalid-body", { errors });
       const answers = [...before, inVain];
       const client = await clientOf((request, response) => answers.shift()?.(request, response));
-      const put = client.call("putTimer", { path: { timerId: "x" }, body: {} as never });
+      const put = client.call("putTimer", { path: { timerId: "x" }, body: body as never });
       await expect(put).rejects.toMatchObject(how);
       expect(answers).toEqual([]);
     },

@@ -1,5 +1,5 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { RequestReplies } from "../../../services/observer-manager/src/adapters/amqp/requests/request-replies.ts";
 
 interface Open {
@@ -48,6 +48,23 @@ test("Of a user so few answers are open that the broker reads those of others, t
   for (const { reject } of held) reject("too-late");
   expect(counted(await stuck)).toEqual({ told: 0, dropped: 33 });
   expect(await taken()).toEqual([]); // another ten seconds would hold up everybody
+});
+
+afterEach(() => vi.useRealTimers());
+
+test("Where nothing was confirmed in time nothing is sent for a minute, as everybody would wait for it; other keys go on", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const { sendMany, taken } = replying();
+  const first = sendMany(1, () => "shop.stuck");
+  for (const { reject } of await taken()) reject("too-late");
+  expect(await first).toEqual([false]);
+  expect(await sendMany(3, () => "shop.stuck")).toEqual([false, false, false]);
+  for (const [key, afterMs] of [["shop.other", 0] as const, ["shop.stuck", 60_001] as const]) {
+    vi.advanceTimersByTime(afterMs);
+    const next = sendMany(1, () => key);
+    for (const { confirm } of await taken()) confirm();
+    expect(await next).toEqual([true]);
+  }
 });
 
 test("That no queue takes an answer says nothing of those that wait behind it, for another of the user's queues", async () => {

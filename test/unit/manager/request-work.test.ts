@@ -76,3 +76,28 @@ test("A cancel that met what came back just now says how to ask again: to its me
   const [problem] = await problemsOf([FULL, wanted]);
   expect(problem).toMatchObject({ code: "already-fired", detail: expect.stringContaining("under another message-id") });
 });
+
+test("Of ten thousand tasks of one mistyped type it is looked for once what there is in its place", async () => {
+  const limited = { ...FULL, types: ["resize"], pools: ["default", "gpu"] };
+  let reads = 0;
+  const watched = { pool: "gpu", types: [], taskTypes: ["render"] };
+  Object.defineProperty(watched, "taskTypes", {
+    get: () => {
+      reads += 1;
+      return ["render"];
+    },
+  });
+  const wanted = Array.from({ length: 10_000 }, () => CreateTask.parse({ type: "rezise", pool: "default" }));
+  LIVE.push(watched);
+  try {
+    const problems = await problemsOf([
+      { ...limited, types: ["resize", "rezise"] },
+      { kind: "tasks", wanted },
+    ]);
+    expect(problems).toHaveLength(10_000);
+    expect(new Set(problems.map((one) => JSON.stringify(one))).size).toBe(1);
+  } finally {
+    LIVE.pop();
+  }
+  expect(reads).toBeLessThan(50);
+});

@@ -1,7 +1,7 @@
 import type { CreateTask } from "@unacked/contracts";
 import { poolsWithin, type RequestUser, typesWithin } from "../../domain/requests/request-users.ts";
 import type { Refusal } from "../refusal.ts";
-import { type LivePools, unknownTypes } from "../types/unknown-type.ts";
+import { type LivePool, type LivePools, unknownTypes } from "../types/unknown-type.ts";
 
 /** What a user wants, or its refusal. */
 interface Asked {
@@ -22,13 +22,29 @@ export async function toldWithin(
     "kind" in one && one.code === "unknown-type" && (poolsWithin(user) ?? typesWithin(user)) !== undefined;
   if (!asked.some((each, i) => isToTell(each, checked[i] as CreateTask | Refusal))) return [...checked];
   const pools = await store.livePools();
+  const toldTo = new Map<RequestUser, ReturnType<typeof wordsFor>>();
   return asked.map((each, i) => {
     const [{ user, one: wanted }, one] = [each, checked[i] as CreateTask | Refusal];
     if (!isToTell(each, one) || "kind" in wanted) return one;
-    const types = typesWithin(user);
-    const knownTypes = one.knownTypes?.filter((type) => types?.includes(type) ?? true);
-    const told = { ...one, ...(knownTypes !== undefined && { knownTypes }) };
-    const within = poolsWithin(user);
-    return within === undefined ? told : unknownTypes("tasks", pools, within)(told, wanted);
+    const words = toldTo.get(user) ?? wordsFor(user, pools);
+    toldTo.set(user, words);
+    return words(one, wanted);
   });
+}
+
+/** Of ten thousand tasks of one mistyped type both are looked for once. */
+function wordsFor(user: RequestUser, pools: LivePool[]): (refusal: Refusal, wanted: CreateTask) => Refusal {
+  const [types, within] = [typesWithin(user), poolsWithin(user)];
+  const known = new Map<readonly string[], string[]>();
+  const inPools = within === undefined ? undefined : unknownTypes("tasks", pools, within);
+  return (refusal, wanted) => {
+    const { knownTypes } = refusal;
+    if (knownTypes !== undefined && types !== undefined && !known.has(knownTypes))
+      known.set(
+        knownTypes,
+        knownTypes.filter((type) => types.includes(type)),
+      );
+    const told = { ...refusal, ...(knownTypes !== undefined && { knownTypes: known.get(knownTypes) ?? knownTypes }) };
+    return inPools === undefined ? told : inPools(told, wanted);
+  };
 }

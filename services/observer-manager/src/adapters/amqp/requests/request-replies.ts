@@ -7,6 +7,8 @@ import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 /** Again would not help, or would hold up others: the answer is kept, for whoever asks again. */
 const UNDELIVERABLE = new Set<PublishError["code"]>(["returned", "nacked", "too-late", "invalid"]);
 const MAX_PROPERTY_BYTES = 255;
+/** All requests wait for the answers of those before them, 10 s for one that no queue confirms: so long nothing is tried there again. */
+const REST_MS = 60_000;
 
 /**
  * Goes out: answers. Guarantee: `send` resolves when the broker has it, or nobody could get it. Few of one user are open at a time: behind a quorum queue
@@ -17,6 +19,8 @@ export class RequestReplies {
   readonly #managerId: string;
   readonly #log: Log;
   readonly #windows = new PoolWindows();
+  /** Keys behind which nothing was confirmed in time, and until when nothing is sent there. */
+  readonly #resting = new Map<string, number>();
 
   constructor(publisher: Publisher, managerId: string, log: Log) {
     this.#publisher = publisher;
@@ -28,6 +32,7 @@ export class RequestReplies {
   async send({ key, status, type, json }: Reply, correlationId: string | undefined, lost: AbortSignal): Promise<boolean> {
     for (;;) {
       await this.#publisher.writable(lost);
+      if (this.#isResting(key)) return false;
       try {
         await this.#windows.through(userOf(key), () =>
           this.#publisher.publish(
@@ -49,9 +54,20 @@ export class RequestReplies {
         lost.throwIfAborted();
         const code = codeOf(error);
         this.#log.debug({ key, err: error }, "an answer was not delivered");
+        if (code === "too-late" && !(error instanceof NotTried)) this.#rest(key);
         if (error instanceof NotTried ? code === "too-late" : UNDELIVERABLE.has(code)) return false;
       }
     }
+  }
+
+  #rest(key: string): void {
+    const nowMs = performance.now();
+    for (const [other, untilMs] of this.#resting) if (untilMs <= nowMs) this.#resting.delete(other);
+    this.#resting.set(key, nowMs + REST_MS);
+  }
+
+  #isResting(key: string): boolean {
+    return (this.#resting.get(key) ?? 0) > performance.now();
   }
 }
 
