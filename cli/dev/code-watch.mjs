@@ -28,8 +28,10 @@ export function watchCode(observersDir, onSaved, onTrouble) {
       try {
         // Not what is below: it may be the project's own folder, with all its packages.
         watched.set(dir, watchFolder(dir, saved, onTrouble, { isWhole: false }));
-      } catch {
+      } catch (error) {
         // None yet, or not any more: it is looked for again at the next save.
+        const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+        if (code !== "ENOENT" && code !== "ENOTDIR") onTrouble(message);
       }
     }
   }

@@ -5,6 +5,7 @@ import {
   type ObserverContext,
   ObserverStopped,
   runObserver,
+  sleep,
   type UpdateAnswer,
   untilAborted,
 } from "@unacked/sdk";
@@ -399,6 +400,26 @@ test.each([
   },
 );
 
+test("a handler that works for a while between what it emits loses nothing of it under a fake clock", async () => {
+  const realMs = performance.now.bind(performance);
+  vi.useFakeTimers();
+  try {
+    const working = observer(async ({ signal, emit }) => {
+      while (await sleep(1_000, signal)) {
+        for (const begunMs = realMs(); realMs() - begunMs < 12; );
+        await emit(1);
+        await emit(2);
+      }
+    });
+    const run = runObserver(working);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(run.events).toHaveLength(10);
+    await run.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("in the harness too, a handler that emits after its lease was lost is told so, and has stopped by that", async () => {
   const run = runObserver(
     observer(async ({ signal, emit }) => {
@@ -453,7 +474,7 @@ test("a crash begins the next run of the same observer, from its checkpoint, wit
 });
 
 /** A run whose `onUpdate` answers by hand; `asked`: what it was asked about. */
-function updatable() {
+function updatable(params = { n: 1 }) {
   const asked: { n: number; answer(answer: UpdateAnswer): void }[] = [];
   const type = defineObserver({
     type: "updatable",
@@ -461,7 +482,7 @@ function updatable() {
     onUpdate: ({ n }) => new Promise<UpdateAnswer>((resolve) => void asked.push({ n, answer: resolve })),
     run: async ({ signal }) => void (await untilAborted(signal)),
   });
-  return { asked, run: runObserver(type, { params: { n: 1 } }), count: () => asked.map(({ n }) => n) };
+  return { asked, run: runObserver(type, { params }), count: () => asked.map(({ n }) => n) };
 }
 
 test("one answer of onUpdate is awaited at a time, and of the changes that come meanwhile the newest counts", async () => {
@@ -490,6 +511,30 @@ test("what is wanted already is applied without asking", async () => {
   await rejected;
   void run.update({ n: 2 });
   expect(count()).toEqual([2, 2]);
+  await run.stop();
+});
+
+test("params are held as they were when they were given: the same object, changed, is another wish", async () => {
+  const params = { n: 1 };
+  const { asked, run, count } = updatable(params);
+  params.n = 2;
+  const updated = run.update(params);
+  params.n = 3;
+  asked[0]?.answer("applied");
+  expect(await updated).toEqual({ outcome: "applied" });
+  expect(count()).toEqual([2]);
+  await run.stop();
+});
+
+test("an update that no JSON can say is refused, and the next one is asked", async () => {
+  const { asked, run, count } = updatable();
+  const endless: { n: unknown } = { n: 2 };
+  endless.n = endless;
+  expect(await run.update(endless as never)).toMatchObject({ outcome: "rejected" });
+  const next = run.update({ n: 3 });
+  asked[0]?.answer("applied");
+  expect(await next).toEqual({ outcome: "applied" });
+  expect(count()).toEqual([3]);
   await run.stop();
 });
 

@@ -328,11 +328,13 @@ describe("a task in memory", () => {
 
   it("creates of a type without params where all of them have defaults, and by a name; what its type needs the compiler asks for", async () => {
     const eager = defineTask({ type: "eager", params: z.strictObject({ n: z.int().default(1) }), run: async () => null });
+    const none = defineTask({ type: "none", params: z.strictObject({}), run: async () => null });
     const told: TaskCreation[] = [];
     const parent = defineTask({
       type: "parent",
       params: z.object({}),
       async run({ tasks }) {
+        tasks.create(none);
         tasks.create(eager);
         tasks.create(eager, { n: 2 }, { priority: 1 });
         tasks.create("other");
@@ -348,7 +350,12 @@ describe("a task in memory", () => {
       },
     });
     await runTask(parent, { onCreate: (task) => told.push(task) });
-    expect(told).toMatchObject([{ params: {} }, { params: { n: 2 }, priority: 1 }, { type: "other", params: {} }]);
+    expect(told).toMatchObject([
+      { params: {} },
+      { params: {} },
+      { params: { n: 2 }, priority: 1 },
+      { type: "other", params: {} },
+    ]);
   });
 
   it.each([false, true])("creates nothing when it has ended: nobody would know of it (failed: %s)", async (fails) => {

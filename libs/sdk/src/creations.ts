@@ -66,7 +66,9 @@ export type TaskCreator = {
   // The last: of that the compiler says what is wrong.
   create<I>(
     type: { readonly type: string; readonly params: z.ZodType<unknown, I> },
-    ...given: object extends I ? [params?: I, options?: CreationOptions] : [params: I, options?: CreationOptions]
+    ...given: Record<string, never> extends I
+      ? [params?: I, options?: CreationOptions]
+      : [params: I, options?: CreationOptions]
   ): string;
 };
 

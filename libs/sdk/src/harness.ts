@@ -115,7 +115,7 @@ export function runObserver<P>(
   const turns = new Turns();
   const quiet = { forMs: 0, beats: 0 };
   let beats = 0;
-  let wanted: unknown = options.params ?? {};
+  let wanted: unknown = copyOf(options.params ?? {});
   let saved = options.checkpoint === undefined ? undefined : JSON.stringify(options.checkpoint);
   let running: RunContext<unknown> | undefined;
   let silent: Error | undefined;
@@ -169,7 +169,7 @@ export function runObserver<P>(
     const parsed = parseSent(definition, params);
     if (!parsed.ok) return { outcome: "rejected", reason: paramsIssuesText(parsed.issues) };
     const { context } = running as RunContext<unknown>; // or none had been taken
-    if (isDeepStrictEqual(asSent(params), asSent(wanted))) return { outcome: "applied" };
+    if (isDeepStrictEqual(params, wanted)) return { outcome: "applied" };
     const isAsked = !isOver && !context.signal.aborted;
     const outcome = isAsked
       ? await answerInTime(settleUpdate(definition, parsed.params, context), context.signal, finished)
@@ -198,7 +198,7 @@ export function runObserver<P>(
     finished,
     async update(params) {
       if (running === undefined) throw new SdkError("invalid-params", "the run has not begun");
-      return updates.take(params);
+      return updates.take(copyOf(params));
     },
     stop(reason = "stopped") {
       running?.stop(typeof reason === "string" ? new ObserverStopped(reason) : reason);
@@ -230,8 +230,14 @@ export function runObserver<P>(
   };
 }
 
-/** As a service is given it. */
-const asSent = (params: unknown): unknown => JSON.parse(JSON.stringify(params ?? null));
+/** As a service is given it, by JSON; what none can say is refused when it is parsed. */
+function copyOf(params: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(params)) as unknown;
+  } catch {
+    return params;
+  }
+}
 
 /** Frozen, labels and all, as on a service. */
 function identityOf({ type }: ObserverDefinition, { observer = {} }: HarnessOptions): ObserverIdentity {

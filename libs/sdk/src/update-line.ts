@@ -44,8 +44,7 @@ export class UpdateLine {
 
   async #offer(params: unknown): Promise<UpdateOutcome> {
     this.#isAsking = true;
-    const outcome = await this.#ask(params);
-    this.#isAsking = false;
+    const outcome = await this.#ask(params).finally(() => (this.#isAsking = false));
     const next = this.#next;
     this.#next = undefined;
     if (next === undefined) return outcome;
