@@ -5,7 +5,9 @@ import { PostgresRequestStore } from "../../services/observer-manager/src/adapte
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import type { TaskDecision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
 import type { NewTask } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
+import { eventually } from "../support/eventually.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { WAITING } from "../support/servers/lock-waits.ts";
 
 const books = useBooks();
 const action = newAction("task.create", SOMEBODY);
@@ -90,6 +92,50 @@ it("Of ids that somebody's open transaction has, each is told so, and those that
   ]);
   await shop.rollbackTransaction();
   expect(answers).toEqual([[...held.map(() => "held-up"), "created", "created"].join()]);
+});
+
+it("A lock on the table is nobody's id: what waits for it is created when it is gone", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const upkeep = books.dataSource.createQueryRunner();
+  await upkeep.startTransaction();
+  onTestFinished(() => upkeep.release());
+  await upkeep.query("LOCK TABLE tasks IN SHARE MODE"); // as CREATE INDEX
+  const { items } = decisionOf("", "");
+  const decision = { ...decisionOf("table", ""), items, answer: ([one]: { kind: string }[]) => String(one?.kind) };
+  const answers = store.createTasks([decision]);
+  const untilPatient = eventually(
+    async () => expect(await books.dataSource.query(`${WAITING} AND query LIKE 'LOCK TABLE %'`)).toHaveLength(1),
+    { what: "one that waits for the table alone" },
+  );
+  await Promise.race([answers, untilPatient]);
+  await upkeep.commitTransaction();
+  expect(await answers).toEqual(["created"]);
+});
+
+it("Of ten thousand ids of which somebody's open transaction has one, that one is told so, and few of the others are looked at by themselves", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const ids = Array.from({ length: 10_000 }, newTaskId);
+  const shop = books.dataSource.createQueryRunner();
+  await shop.startTransaction();
+  onTestFinished(() => shop.release());
+  await shop.query("SELECT unacked_create_task('t', '{}', id => $1)", [ids[5_000]]);
+  const query = vi.spyOn(EntityManager.prototype, "query");
+  onTestFinished(() => query.mockRestore());
+  const [answer] =
+    (await store.createTasks([
+      {
+        ...decisionOf("ten thousand", ""),
+        items: ids.map((id) => ({
+          action,
+          task: { id, type: "t", params: {}, pool: "default", priority: 0, onConflict: "reject" },
+        })),
+        answer: (outcomes) => outcomes.map(({ kind }) => kind).join(),
+      },
+    ])) ?? [];
+  const looks = query.mock.calls.filter(([sql]) => sql === "SAVEPOINT beside").length;
+  await shop.rollbackTransaction();
+  expect(answer?.split(",")).toEqual(ids.map((_, i) => (i === 5_000 ? "held-up" : "created")));
+  expect(looks).toBe(1 + 100 + 100);
 });
 
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {

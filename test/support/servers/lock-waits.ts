@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { eventually } from "../eventually.ts";
 
 /** Of this database alone: the server is every file's. */
-const WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+export const WAITING = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 /** Until so many, or more, wait for a lock. */
 export const untilWait = (on: { query(sql: string): Promise<unknown[]> }, count = 1): Promise<void> =>

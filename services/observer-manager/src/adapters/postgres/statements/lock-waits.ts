@@ -27,7 +27,7 @@ export async function within<T>(
     return result;
   } catch (error) {
     if (!isLocked(error)) throw error;
-    await tx.query("ROLLBACK TO SAVEPOINT beside");
+    await allInOrder([tx.query("ROLLBACK TO SAVEPOINT beside"), tx.query("RELEASE SAVEPOINT beside")]);
     return undefined;
   }
 }

@@ -64,7 +64,7 @@ const leavesSome = (outcome: InsertOutcome): boolean =>
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
   readonly #insertNew: Together<Creation[], InsertOutcome[]>;
-  /** Those may wait for whoever has their id, or their key; nobody else waits with them. */
+  /** Those may wait for whoever has the id, or the key, of one of them; what has neither does not wait with them. */
   readonly #insertChosen: Together<Creation[], InsertOutcome[]>;
   readonly #insertKeyed: Together<Creation[], InsertOutcome[]>;
 
