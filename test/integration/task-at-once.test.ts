@@ -18,6 +18,7 @@ import { TaskDispatcher } from "../../services/observer-manager/src/operations/t
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { keptLog, SOMEBODY, useBooks } from "../support/servers/books.ts";
+import { WAITING } from "../support/servers/lock-waits.ts";
 import { changeLimits } from "../support/system/limits.ts";
 import { putReady, putTaskService } from "../support/system/waiting-tasks.ts";
 
@@ -451,6 +452,25 @@ test("Where an insert was slow it is tried for a tenth of the time", async () =>
   expect(may("default")).toBeUndefined();
   await eventually(() => expect(may("default")).toBe(5));
   expect(performance.now() - fromMs).toBeGreaterThan(500);
+});
+
+test("Where an insert has waited for whoever has an id, or the table, it is tried again at once", async () => {
+  const { may } = await dispatching();
+  const id = newTaskId();
+  const shop = db.createQueryRunner();
+  onTestFinished(() => shop.release());
+  await shop.startTransaction();
+  await shop.query("SELECT unacked_create_task('a', '{}', id => $1)", [id]);
+  expect(await create({ id })).toMatchObject([{ kind: "held-up" }]);
+  expect(may("default")).toBe(5);
+  await shop.rollbackTransaction();
+  await shop.startTransaction();
+  await shop.query("LOCK TABLE tasks IN SHARE MODE");
+  const created = create({ id });
+  await eventually(async () => expect(await db.query(`${WAITING} AND query LIKE 'LOCK TABLE tasks%'`)).toHaveLength(1));
+  await shop.commitTransaction();
+  expect(await created).toMatchObject([{ kind: "created", sendId: null }]);
+  expect(may("default")).toBe(5);
 });
 
 test("While the broker cannot be sent to, or somebody waits to take one of the type, nothing is Sent", async () => {

@@ -150,6 +150,8 @@ export interface AtOnce {
    * then each task in flight is counted, which is sooner done, and no fewer.
    */
   batches: ReadonlyMap<string, number>;
+  /** Told where an insert was given up, as it has waited for somebody else's lock; they are then created without this. */
+  heldUp?(): void;
 }
 
 export type InsertOutcome =

@@ -5,8 +5,11 @@ import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "../tas
 export interface SenderAtOnce {
   /** Asked before so many that are due, of these types, are created in a pool. @returns undefined: they wait, to be claimed */
   atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined;
-  /** Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. */
-  sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void;
+  /**
+   * Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. Undefined: it has
+   * waited for somebody else's lock, and how long that was says nothing of the pool.
+   */
+  sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number } | undefined): void;
   /** Work that may end with `sent`: whoever stops the sender waits for it. */
   during<T>(work: Promise<T>): Promise<T>;
 }
@@ -36,7 +39,8 @@ async function insertAndSend(
   tasks: Creation[],
 ): Promise<InsertOutcome[]> {
   const beganMs = performance.now();
-  const outcomes = await store.insert(tasks, sending);
+  let isHeldUp = false;
+  const outcomes = await store.insert(tasks, { ...sending, heldUp: () => (isHeldUp = true) });
   const tookMs = performance.now() - beganMs;
   const sent = tasks.flatMap(({ task }, i) => {
     const outcome = outcomes[i];
@@ -45,7 +49,7 @@ async function insertAndSend(
   const inOrder = sent
     .sort((one, other) => byUrgency(one.task, other.task))
     .map(({ task, sendId }) => startOf(task, sendId));
-  sender.sent(sending.pool, inOrder, { count: tasks.length, tookMs });
+  sender.sent(sending.pool, inOrder, isHeldUp ? undefined : { count: tasks.length, tookMs });
   return outcomes;
 }
 

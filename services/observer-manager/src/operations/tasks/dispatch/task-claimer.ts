@@ -144,9 +144,9 @@ export class TaskClaimer {
    * Of tasks that are Sent as they are created: who travels with whom. An insert has no floors to begin its looks at (claim-floors.ts): where
    * they have become slow, it is tried for a tenth of the time.
    */
-  bundlesAtOnce(pool: string, claimed: Claimed[], { count, tookMs }: { count: number; tookMs: number }): Bundle[] {
-    if (tookMs > SLOW_INSERT_MS + Math.min(count * SLOW_PER_TASK_MS, SLOW_TASKS_MS))
-      this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tookMs));
+  bundlesAtOnce(pool: string, claimed: Claimed[], tried: { count: number; tookMs: number } | undefined): Bundle[] {
+    if (tried !== undefined && tried.tookMs > SLOW_INSERT_MS + Math.min(tried.count * SLOW_PER_TASK_MS, SLOW_TASKS_MS))
+      this.#atOnceFromMs.set(pool, performance.now() + Math.min(LONGEST_WITHOUT_MS, 10 * tried.tookMs));
     const rate = this.#rateOf(pool);
     rate.add(callsOf(countByType(claimed), this.#batches.get(pool) ?? NO_BATCHES));
     return bundlesOf(claimed, (type) => this.#paces.get(paceKey(pool, type)), turnMsAt(rate.perS), false).bundles;

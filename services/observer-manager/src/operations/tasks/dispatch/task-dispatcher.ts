@@ -99,7 +99,7 @@ export class TaskDispatcher implements SenderAtOnce {
     return this.#claimer.atOnce(pool, counts);
   }
 
-  sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number }): void {
+  sent(pool: string, tasks: readonly StartTask[], tried: Parameters<SenderAtOnce["sent"]>[2]): void {
     const claimed = tasks.map((task) => ({ task, isFirstSend: true, isUnhurt: true }));
     this.#sendAll(this.#claimer.bundlesAtOnce(pool, claimed, tried));
   }

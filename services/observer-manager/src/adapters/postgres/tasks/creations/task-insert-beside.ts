@@ -30,6 +30,7 @@ export async function insertBeside(
   if (tasks.every(isFree)) return await insertTasks(tx, tasks, unawaited, sending);
   const together = await within(tx, waitMs, () => insertTasks(tx, tasks, unawaited, sending), unawaited);
   if (together !== undefined) return together;
+  sending?.heldUp?.();
   await allInOrder(TABLES.map((lock) => tx.query(lock)));
   const free = tasks.filter(isFree);
   const found = new Map<Asked, InsertOutcome>();
