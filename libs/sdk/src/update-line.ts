@@ -44,13 +44,26 @@ export class UpdateLine {
 
   async #offer(params: unknown): Promise<UpdateOutcome> {
     this.#isAsking = true;
-    const outcome = await this.#ask(params).finally(() => (this.#isAsking = false));
+    try {
+      const outcome = await this.#ask(params);
+      this.#askedNext((next) => {
+        if (outcome.outcome !== "restart") return this.#offer(next.params);
+        this.#restart(next.params);
+        return outcome;
+      });
+      return outcome;
+    } catch (error) {
+      this.#askedNext((next) => this.#offer(next.params));
+      throw error;
+    }
+  }
+
+  /** Nobody is asked any more: what becomes of those that have waited for that. */
+  #askedNext(outcomeOf: (next: Next) => UpdateOutcome | Promise<UpdateOutcome>): void {
+    this.#isAsking = false;
     const next = this.#next;
     this.#next = undefined;
-    if (next === undefined) return outcome;
-    if (outcome.outcome === "restart") this.#restart(next.params);
-    next.resolve(outcome.outcome === "restart" ? outcome : this.#offer(next.params));
-    return outcome;
+    next?.resolve(outcomeOf(next));
   }
 }
 

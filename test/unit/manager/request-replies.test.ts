@@ -55,9 +55,13 @@ afterEach(() => vi.useRealTimers());
 test("Where nothing was confirmed in time nothing is sent for a minute, as everybody would wait for it; other keys go on", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const { sendMany, taken } = replying();
-  const first = sendMany(1, () => "shop.stuck");
-  for (const { reject } of await taken()) reject("too-late");
-  expect(await first).toEqual([false]);
+  const first = sendMany(2, (i) => ["shop.stuck", "shop.other"][i] ?? "");
+  const [stuck, other] = await taken();
+  vi.advanceTimersByTime(1);
+  other?.confirm();
+  await Promise.resolve();
+  stuck?.reject("too-late");
+  expect(await first).toEqual([false, true]);
   expect(await sendMany(3, () => "shop.stuck")).toEqual([false, false, false]);
   for (const [key, afterMs] of [["shop.other", 0] as const, ["shop.stuck", 60_001] as const]) {
     vi.advanceTimersByTime(afterMs);
@@ -65,6 +69,17 @@ test("Where nothing was confirmed in time nothing is sent for a minute, as every
     for (const { confirm } of await taken()) confirm();
     expect(await next).toEqual([true]);
   }
+});
+
+test("Where a broker stands still and confirms nothing of anybody, what comes again is answered", async () => {
+  const { sendMany, taken } = replying();
+  const keyOf = (i: number) => ["shop.queue", "other.queue"][i] ?? "";
+  const first = sendMany(2, keyOf);
+  for (const { reject } of await taken()) reject("too-late");
+  expect(await first).toEqual([false, false]);
+  const again = sendMany(2, keyOf);
+  for (const { confirm } of await taken()) confirm();
+  expect(await again).toEqual([true, true]);
 });
 
 test("That no queue takes an answer says nothing of those that wait behind it, for another of the user's queues", async () => {

@@ -7,7 +7,10 @@ import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 /** Again would not help, or would hold up others: the answer is kept, for whoever asks again. */
 const UNDELIVERABLE = new Set<PublishError["code"]>(["returned", "nacked", "too-late", "invalid"]);
 const MAX_PROPERTY_BYTES = 255;
-/** All requests wait for the answers of those before them, 10 s for one that no queue confirms: so long nothing is tried there again. */
+/**
+ * All requests wait for the answers of those before them, 10 s for one that its queue does not confirm: so long nothing is tried there again. Only where
+ * others were confirmed meanwhile: a broker that stands still says nothing of a queue.
+ */
 const REST_MS = 60_000;
 
 /**
@@ -21,6 +24,8 @@ export class RequestReplies {
   readonly #windows = new PoolWindows();
   /** Keys behind which nothing was confirmed in time, and until when nothing is sent there. */
   readonly #resting = new Map<string, number>();
+  /** The last of all. */
+  #confirmedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(publisher: Publisher, managerId: string, log: Log) {
     this.#publisher = publisher;
@@ -33,9 +38,11 @@ export class RequestReplies {
     for (;;) {
       await this.#publisher.writable(lost);
       if (this.#isResting(key)) return false;
+      let sentAtMs = Number.POSITIVE_INFINITY;
       try {
-        await this.#windows.through(userOf(key), () =>
-          this.#publisher.publish(
+        await this.#windows.through(userOf(key), () => {
+          sentAtMs = performance.now();
+          return this.#publisher.publish(
             {
               exchange: EXCHANGES.requestReplies.name,
               routingKey: key,
@@ -47,14 +54,15 @@ export class RequestReplies {
               ...(isProperty(correlationId) && { correlationId }),
             },
             lost,
-          ),
-        );
+          );
+        });
+        this.#confirmedAtMs = performance.now();
         return true;
       } catch (error) {
         lost.throwIfAborted();
         const code = codeOf(error);
         this.#log.debug({ key, err: error }, "an answer was not delivered");
-        if (code === "too-late" && !(error instanceof NotTried)) this.#rest(key);
+        if (code === "too-late" && this.#confirmedAtMs > sentAtMs) this.#rest(key);
         if (error instanceof NotTried ? code === "too-late" : UNDELIVERABLE.has(code)) return false;
       }
     }

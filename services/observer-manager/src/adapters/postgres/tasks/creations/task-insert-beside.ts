@@ -8,9 +8,11 @@ import { type Asked, insertTasks } from "./task-insert.ts";
 
 /** What an insert takes of its tables, waited for as by any statement: a table that is locked (CREATE INDEX, VACUUM FULL) is nobody's key. */
 const TABLES = [
-  "LOCK TABLE tasks, audit IN ROW EXCLUSIVE MODE",
+  "LOCK TABLE tasks IN ROW EXCLUSIVE MODE",
   "LOCK TABLE ended_tasks, task_types, task_services IN ACCESS SHARE MODE",
 ];
+/** Of what somebody has asked for. */
+const AUDIT = "LOCK TABLE audit IN ROW EXCLUSIVE MODE";
 
 /** Looked at together, and by themselves where one of them is kept: one after the other, ten thousand would take a minute. */
 const PORTION = 100;
@@ -31,7 +33,8 @@ export async function insertBeside(
   const together = await within(tx, waitMs, () => insertTasks(tx, tasks, unawaited, sending), unawaited);
   if (together !== undefined) return together;
   sending?.heldUp?.();
-  await allInOrder(TABLES.map((lock) => tx.query(lock)));
+  const isAudited = tasks.some(({ action }) => action !== undefined);
+  await allInOrder([...TABLES, ...(isAudited ? [AUDIT] : [])].map((lock) => tx.query(lock)));
   const free = tasks.filter(isFree);
   const found = new Map<Asked, InsertOutcome>();
   for (const [i, outcome] of (await insertTasks(tx, free)).entries()) found.set(free[i] as Asked, outcome);

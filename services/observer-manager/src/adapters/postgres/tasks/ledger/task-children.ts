@@ -1,6 +1,7 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { jsonPortions } from "../../../../domain/json-portions.ts";
+import { allInOrder } from "../../../../operations/all-in-order.ts";
 import { heldOf, ofOtherPool } from "../../../../operations/tasks/creations/creation-check.ts";
 import type { InsertOutcome, NewTask, RefusedCreation, SendCreations } from "../../../../operations/tasks/task-store.ts";
 import { SHORT_WAIT_MS, WAIT_MS } from "../../statements/lock-waits.ts";
@@ -68,7 +69,8 @@ async function inserted(tx: EntityManager, tasks: NewTask[], waitMs: number): Pr
     return outcomes;
   } catch (error) {
     if (!isRefused(error)) throw error;
-    await tx.query("ROLLBACK TO SAVEPOINT creations");
+    // One that stays open would have the next one within it.
+    await allInOrder([tx.query("ROLLBACK TO SAVEPOINT creations"), tx.query("RELEASE SAVEPOINT creations")]);
     return undefined;
   }
 }
