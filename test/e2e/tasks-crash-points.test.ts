@@ -107,8 +107,9 @@ describe("a process that dies between two steps of a task", () => {
       await system.startManager({ env: { DATABASE_URL: wire.through(system.env.DATABASE_URL as string) } });
       await system.startService("worker-1", { env: ENV });
       await untilSentAtOnce();
-      // Written with the commit, in one packet.
-      const when = "EXISTS (SELECT FROM tasks WHERE status = 'Sent' AND xmin = pg_current_xact_id()::xid)";
+      // Written with the commit, in one packet; behind a savepoint, whose number is above that of its transaction.
+      const when = `EXISTS (SELECT FROM tasks WHERE status = 'Sent'
+        AND xmin::text::bigint >= pg_current_xact_id()::xid::text::bigint)`;
       const step = await HeldStep.at(system.env.DATABASE_URL as string, { table: "audit", before: "INSERT", when });
       const reached = step.untilReached().then(() => "reached" as const);
       let [request, asked] = ask();
