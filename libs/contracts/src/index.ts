@@ -21,7 +21,7 @@ export * from "./messages/events.ts";
 export * from "./messages/features.ts";
 export * from "./messages/log-reply.ts";
 export * from "./messages/messages.ts";
-export { type Decoded, isNestedDeeper } from "./messages/parse-json.ts";
+export { type Decoded, isJson, isNestedDeeper } from "./messages/parse-json.ts";
 export * from "./messages/queue-marker.ts";
 export * from "./messages/reported-start.ts";
 export * from "./messages/slot-report.ts";

@@ -38,3 +38,13 @@ export function parseJson(body: Uint8Array): Decoded<unknown> {
     return { ok: false, reason: `not JSON: ${(error as Error).message}` };
   }
 }
+
+/** However deep: of what is kept as text, and read by nobody but who wrote it. */
+export function isJson(text: string | undefined): text is string {
+  try {
+    JSON.parse(text ?? "");
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { Checkpoint } from "../checkpoint.ts";
 import { Epoch } from "../ids.ts";
+import { isJson } from "./parse-json.ts";
 import { StartObserver } from "./start-observer.ts";
 
 /**
@@ -15,13 +16,3 @@ export const ReportedStart = StartObserver.extend({
     .catch(undefined),
 });
 export type ReportedStart = z.infer<typeof ReportedStart>;
-
-/** However deep: what a type saves has no limit there, and nobody else reads it. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

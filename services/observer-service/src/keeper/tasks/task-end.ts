@@ -1,4 +1,4 @@
-import { type ErrorText, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
+import { type ErrorText, isJson, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
 import { type RunOutcome, taskTimeoutError } from "@unacked/sdk";
 import { asError, errorText, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
@@ -45,7 +45,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
   if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(cause, limits, random);
   switch (outcome.outcome) {
     case "completed":
-      return isJson(word.output)
+      return isJson(word.output) // a slot is believed no further than that
         ? { kind: "end", fact: { outcome: "completed", output: word.output, ...besideOutput(word) } }
         : failed(NOT_JSON, limits, random, true);
     case "failed": {
@@ -138,14 +138,4 @@ function failed(error: ErrorText, { failures, maxAttempts, retry }: TaskLimits, 
   const { name, message, stack } = error;
   const told = { name: sendableText(name, 256), message: sendableText(message, 16_384), ...(stack && { stack }) };
   return { kind: "end", fact: { outcome: "failed", error: told, retryInMs } };
-}
-
-/** A slot is believed no further than that. */
-function isJson(output: string | undefined): output is string {
-  try {
-    JSON.parse(output ?? "");
-    return true;
-  } catch {
-    return false;
-  }
 }
