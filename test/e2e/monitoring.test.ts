@@ -55,7 +55,7 @@ describe("dashboard, alerts and runbooks, beside a running system", () => {
     const selectors = [...panelQueries, ...alerts].flatMap(({ expr }) => selectorsIn(expr));
     const asked = selectors.filter(({ series }) => series !== "up");
     expect(asked.length).toBeGreaterThan(80);
-    const ofTarget = new Set(["job", "instance"]);
+    const ofTarget = new Set(["job", "instance", "namespace"]);
     // How many requests wait is there once the manager has looked.
     const areThere = async () => {
       const scraped = await Promise.all([managerUrl, ...serviceUrls].map(scrape));

@@ -204,6 +204,7 @@ describe("the alert rules", { timeout: 240_000 }, () => {
   it.skipIf(promtool === undefined)("fire when what they are for is so, and no other does; none while all is well", () => {
     const outcome = tryRules([
       testOf("all is well", WELL, []),
+      testOf("nothing is scraped", {}, ["UnackedManagerDown"]),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
       testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
       testOf("the queue of tasks' states is lost, which its consumers are told late", { ...WELL, ...HAS_NO_CONSUMER }, [
@@ -237,11 +238,41 @@ describe("the alert rules", { timeout: 240_000 }, () => {
     expect(outcome).toBe("");
   });
 
+  it.skipIf(promtool === undefined)(
+    "fire for the namespace that is ill, though another is well that the same Prometheus sees",
+    () => {
+      const ofBoth = (name: string, ill: Series, firing: string[]) =>
+        testOf(
+          name,
+          { ...inNamespace("production", ill), ...inNamespace("staging", WELL) },
+          firing,
+          1,
+          ',namespace="production"',
+        );
+      const outcome = tryRules([
+        ofBoth("all is well in both", WELL, []),
+        ofBoth("managers are no targets any more", { ...WELL, [`up{${manager}}`]: NEVER }, ["UnackedManagerDown"]),
+        ofBoth(
+          "of who reads the state queues nothing can be read",
+          { ...WELL, ...HIDES_CONSUMERS, ...isUnreadable("stats") },
+          ["UnackedBooksUnreadable"],
+        ),
+        ...CASES.map(({ alert, series }) => ofBoth(alert, { ...WELL, ...series }, [alert])),
+      ]);
+      expect(outcome).toBe("");
+    },
+  );
+
   it.skipIf(promtool === undefined)("would be found out if they did not", () => {
     const [first] = CASES;
     expect(tryRules([testOf("wrong", { ...WELL, ...first?.series }, [])])).toContain("UnackedManagerDown");
   });
 });
+
+const inNamespace = (namespace: string, series: Series): Series =>
+  Object.fromEntries(
+    Object.entries(series).map(([each, values]) => [each.replace("{", `{namespace="${namespace}",`), values]),
+  );
 
 const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
 
@@ -290,17 +321,20 @@ const DRAINS: Series = {
   [`unacked_service_draining{${service}}`]: steady(1),
 };
 
-/** @param count how many of each fire: one, or one a label */
-function testOf(name: string, series: Series, firing: string[], count = 1) {
+/**
+ * @param count how many of each fire: one, or one a label
+ * @param where the labels that they bear besides their name
+ */
+function testOf(name: string, series: Series, firing: string[], count = 1, where = "") {
   return {
     name,
     interval: "15s",
     input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
     promql_expr_test: [
       {
-        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        expr: 'count by (alertname, namespace) (ALERTS{alertstate="firing"})',
         eval_time: AFTER,
-        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: count })),
+        exp_samples: firing.map((alertname) => ({ labels: `{alertname="${alertname}"${where}}`, value: count })),
       },
     ],
   };

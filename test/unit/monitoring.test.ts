@@ -16,7 +16,7 @@ const alerts = readAlerts();
 const panels = readPanels();
 const catalogue = metricCatalogue();
 /** What Prometheus itself adds to every series, and to buckets. */
-const OF_PROMETHEUS = ["job", "instance", "le"];
+const OF_PROMETHEUS = ["job", "instance", "namespace", "le"];
 
 describe("the queries of dashboard and alerts", () => {
   it("are read as PromQL is written", () => {
@@ -65,6 +65,12 @@ describe("the dashboard", () => {
     }
     expect(JSON.parse(read(DASHBOARD_FILE)).templating.list[0]).toMatchObject({ name: "datasource", query: "prometheus" });
   });
+
+  it("shows the installation of the namespace that is chosen, and nothing of others", () => {
+    for (const { where, expr } of readQueries().filter((query) => query.where.startsWith("panel")))
+      for (const { labels } of selectorsIn(expr)) expect(labels, `${where}: ${expr}`).toContain("namespace");
+    expect(JSON.parse(read(DASHBOARD_FILE)).templating.list[1]).toMatchObject({ name: "namespace", includeAll: false });
+  });
 });
 
 describe("each alert", () => {
@@ -88,6 +94,15 @@ describe("each alert", () => {
     }
     const pages = readdirSync(join(ROOT, "docs/runbooks")).map((file) => `docs/runbooks/${file}`);
     expect(pages.sort()).toEqual(alerts.map(({ annotations }) => annotations.runbook).sort());
+  });
+
+  it("is of one namespace: what is summed up, joined or missing is so in each by itself", () => {
+    for (const { alert, expr } of alerts) {
+      expect(expr, alert).not.toMatch(/\b(max|min|sum|avg|count|group)\s*\(/);
+      for (const [, labels] of expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g))
+        expect(labels?.split(", "), alert).toContain("namespace");
+      if (alert !== "UnackedManagerDown") expect(expr, alert).not.toContain("absent(");
+    }
   });
 
   it("stands in the operator's guide, among those of its severity", () => {

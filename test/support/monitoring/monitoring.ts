@@ -31,10 +31,13 @@ export function readPanels(): Panel[] {
   return (JSON.parse(readFileSync(join(ROOT, DASHBOARD_FILE), "utf8")) as { panels: Panel[] }).panels;
 }
 
-/** Of dashboard and alerts, with where each stands; Grafana's variables are filled in. */
+/** Of dashboard and alerts, with where each stands; Grafana's variables are filled in: as it does where no target has a namespace. */
 export function readQueries(): { where: string; expr: string }[] {
   const ofPanels = readPanels().flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr }) => ({ where: `panel "${title}"`, expr: expr.replaceAll("$__rate_interval", "1m") })),
+    targets.map(({ expr }) => ({
+      where: `panel "${title}"`,
+      expr: expr.replaceAll("$__rate_interval", "1m").replaceAll("$namespace", ""),
+    })),
   );
   return [...ofPanels, ...readAlerts().map(({ alert, expr }) => ({ where: alert, expr }))];
 }
