@@ -66,6 +66,13 @@ describe("the dashboard", () => {
     expect(JSON.parse(read(DASHBOARD_FILE)).templating.list[0]).toMatchObject({ name: "datasource", query: "prometheus" });
   });
 
+  it("has a row for each kind of work, and for who asks for it", () => {
+    const rows = panels.filter(({ type }) => type === "row").map(({ title }) => title);
+    expect(rows).toEqual(
+      expect.arrayContaining(["Observers", "Tasks", "Flows", "Timers", "Schedules", "Requests over AMQP", "REST"]),
+    );
+  });
+
   it("shows the installation of the namespace that is chosen, and nothing of others", () => {
     for (const { where, expr } of readQueries().filter((query) => query.where.startsWith("panel")))
       for (const { labels } of selectorsIn(expr)) expect(labels, `${where}: ${expr}`).toContain("namespace");
