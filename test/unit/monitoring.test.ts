@@ -143,6 +143,15 @@ describe("each alert", () => {
         expect(sources, annotations.runbook).toContain(`event: "${event}"`);
   });
 
+  it("has a page whose rabbitmqctl looks into the vhost that is meant", () => {
+    for (const { annotations } of alerts) {
+      const page = read(annotations.runbook);
+      const ofVhost = /rabbitmqctl (?:list_(?:queues|consumers|permissions|bindings)|(?:delete|purge)_queue)(?! -p VHOST)/;
+      expect(page, annotations.runbook).not.toMatch(ofVhost);
+      expect(page, annotations.runbook).not.toMatch(/rabbitmq-queues quorum_status(?! --vhost VHOST)/);
+    }
+  });
+
   it("has a page whose kubectl reads the logs of all managers: of a deployment it picks one pod", () => {
     for (const { annotations } of alerts) expect(read(annotations.runbook)).not.toMatch(/kubectl .*logs deployment\//);
   });
