@@ -17,13 +17,14 @@ export class RequestMetrics implements RequestTally {
       help: "Requests over AMQP, by what became of them. Repeated: answered again as before; unanswerable: among the errors; ignored: of too many such.",
       labels: { user, outcome: REQUEST_OUTCOMES },
     });
-    // There before the first request: an alert asks whether it rises.
-    for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user: OTHERS, outcome }, 0);
     this.#undelivered = metrics.counter({
       name: "unacked_manager_request_replies_undelivered_total",
       help: "Answers to requests over AMQP that no queue of the requester took.",
       labels: { user },
     });
+    // There before the first request: alert and dashboard ask whether they rise.
+    for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user: OTHERS, outcome }, 0);
+    this.#undelivered.inc({ user: OTHERS }, 0);
     this.#waiting = metrics.gauge({
       name: "unacked_requests_waiting",
       help: "Requests over AMQP that are not answered yet: those that nobody has received, as of some seconds ago, and those that this manager holds. Missing while the broker cannot be asked.",
