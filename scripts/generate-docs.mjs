@@ -47,7 +47,8 @@ function settings() {
   return `${NOTE}# Settings
 
 Each can be given in the environment, or in a YAML or JSON file of \`NAME: value\` lines that \`CONFIG_FILE\` names; the
-environment wins. A wrong value, or an unknown name in the file, is named at start and ends the program with code 2.
+environment wins. Each wrong value, and each unknown name in the file, is named at start and ends the program with code 2; what
+settings say against each other is named once each is right by itself.
 OpenTelemetry's own variables (\`OTEL_…\`) are read by its SDK, from the environment alone: [tracing.md](tracing.md).
 
 ## observer-manager

@@ -9,6 +9,7 @@ import {
   SettingsError,
   text,
   wholeNumber,
+  wholeNumberOrAuto,
   withTraits,
 } from "@unacked/settings";
 import { afterAll, describe, expect, test } from "vitest";
@@ -72,6 +73,15 @@ describe("settings", () => {
       "LOUD: must be true or false",
     ]);
     expect(problemsOf({ URL: "x", PORT: "65536" })).toHaveLength(1);
+  });
+  test("that may be a number or auto say so, whatever else is given", () => {
+    const problemOf = (slots: string) => {
+      const { success, error } = wholeNumberOrAuto(0, 9).safeParse(slots);
+      return success ? undefined : error?.issues.map(({ message }) => message);
+    };
+    expect(["auto", "0", "9"].map(problemOf)).toEqual([undefined, undefined, undefined]);
+    for (const wrong of ["-1", "10", "1.5", "many", "AUTO"])
+      expect(problemOf(wrong), wrong).toEqual(["must be a whole number from 0 to 9, or auto"]);
   });
   test("that the file has and nobody knows are named", () => {
     expect(problemsOf({ URL: "x" }, fileWith("PROT: 1"))).toEqual([

@@ -14,9 +14,14 @@ export function withTraits<S extends z.ZodType>(schema: S, marks: SettingTraits)
 export const traitsOf = (schema: z.ZodType): SettingTraits => traits.get(schema) ?? {};
 
 /** A whole number. The environment gives texts and files give numbers: both are taken, nothing else is. */
-export function wholeNumber(min: number, max: number): z.ZodType<number, unknown> {
-  const message = `must be a whole number from ${min} to ${max}`;
-  return z.preprocess(numberFromText, z.int({ error: message }).min(min, message).max(max, message));
+export const wholeNumber = (min: number, max: number): z.ZodType<number, unknown> =>
+  numberWithin(min, max, `must be a whole number from ${min} to ${max}`);
+
+/** Such a number, or the word `auto`. */
+export function wholeNumberOrAuto(min: number, max: number): z.ZodType<number | "auto", unknown> {
+  const message = `must be a whole number from ${min} to ${max}, or auto`;
+  // A union says what its only branch that came so far says.
+  return z.union([z.literal("auto"), numberWithin(min, max, message)], { error: message });
 }
 
 /** A number that need not be whole. */
@@ -46,6 +51,10 @@ export function textList(entry: z.ZodType<string>): z.ZodType<string[], unknown>
 export function text(): z.ZodType<string, unknown> {
   const fromNumber = (value: unknown) => (typeof value === "number" ? String(value) : value);
   return z.preprocess(fromNumber, z.string({ error: "must be text" }).min(1, "must not be empty"));
+}
+
+function numberWithin(min: number, max: number, message: string): z.ZodType<number, unknown> {
+  return z.preprocess(numberFromText, z.int({ error: message }).min(min, message).max(max, message));
 }
 
 function numberFromText(value: unknown): unknown {

@@ -13,12 +13,19 @@ import {
 } from "@unacked/settings";
 import { z } from "zod";
 import { AccessSettings, accessFlaws } from "./access-settings.ts";
-import { databaseUrls, flawOfDatabaseUrls } from "./adapters/postgres/connection/database-urls.ts";
+import { databaseUrls, flawOfDatabaseUrls, flawOfServers } from "./adapters/postgres/connection/database-urls.ts";
 import { sslModeOf } from "./adapters/postgres/connection/ssl-mode.ts";
 import { basePath } from "./base-path.ts";
 import { RequestSettings } from "./request-settings.ts";
 
-const secretUrl = (description: string) => withTraits(text().describe(description), { secret: true, orFile: true });
+/** @param flawOf what is wrong with such an address by itself */
+const secretUrl = (flawOf: (url: string) => string | undefined, description: string) => {
+  const url = text().superRefine((given, context) => {
+    const message = flawOf(given);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+  return withTraits(url.describe(description), { secret: true, orFile: true });
+};
 
 const poolOrAll = text().superRefine((pool, context) => {
   const name = PoolName.safeParse(pool);
@@ -28,9 +35,11 @@ const poolOrAll = text().superRefine((pool, context) => {
 
 const SETTINGS = z.object({
   AMQP_URL: secretUrl(
+    flawOfBrokerUrls,
     "The broker: `amqp://user:password@host:5672/vhost`, or `amqps://`; of a cluster each node, separated by commas: where one is lost, the next is tried at once.",
   ),
   DATABASE_URL: secretUrl(
+    flawOfDatabaseUrls,
     "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, the server is not checked), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used.",
   ),
   ...tlsSettings("AMQP", "the broker"),
@@ -80,11 +89,9 @@ const SETTINGS = z.object({
 });
 
 function tlsFlawsOf(settings: z.output<typeof SETTINGS>) {
-  const flaw = flawOfBrokerUrls(settings.AMQP_URL);
-  if (flaw !== undefined) return [{ setting: "AMQP_URL", message: flaw }];
   const isBrokers = settings.AMQP_URL.startsWith("amqps:");
-  const databaseFlaw = flawOfDatabaseUrls(settings.DATABASE_URL, tlsFilesOf("DATABASE", settings));
-  if (databaseFlaw !== undefined) return [{ setting: "DATABASE_URL", message: databaseFlaw }];
+  const flawOfAll = flawOfServers(settings.DATABASE_URL, tlsFilesOf("DATABASE", settings));
+  if (flawOfAll !== undefined) return [{ setting: "DATABASE_URL", message: flawOfAll }];
   const mode = sslModeOf(databaseUrls(settings.DATABASE_URL)[0] ?? "", tlsFilesOf("DATABASE", settings));
   return [
     ...tlsFlaws("AMQP", tlsFilesOf("AMQP", settings), isBrokers, "goes with an amqps:// AMQP_URL"),

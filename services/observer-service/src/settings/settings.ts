@@ -1,16 +1,23 @@
 import { flawOfBrokerUrls } from "@unacked/broker";
 import { DEFAULT_POOL, ServiceName } from "@unacked/contracts";
-import { flag, oneOf, text, textList, tlsFilesOf, tlsFlaws, tlsSettings, wholeNumber, withTraits } from "@unacked/settings";
+import {
+  flag,
+  oneOf,
+  text,
+  textList,
+  tlsFilesOf,
+  tlsFlaws,
+  tlsSettings,
+  wholeNumber,
+  wholeNumberOrAuto,
+  withTraits,
+} from "@unacked/settings";
 import { z } from "zod";
 import { MAX_WORKERS } from "../machine/worker-count.ts";
 import { checkPermissions, PermittedCommand, PermittedVariable } from "./permissions.ts";
 import { flawOfPools, flawOfWorkers } from "./served-pools.ts";
 
 const MAX_SLOTS = 256;
-
-const workerCount = z.union([z.literal("auto"), wholeNumber(1, MAX_WORKERS)], {
-  error: `must be a whole number from 1 to ${MAX_WORKERS}, or auto`,
-});
 
 const amqpUrl = text().superRefine((urls, context) => {
   const message = flawOfBrokerUrls(urls);
@@ -36,7 +43,7 @@ const Settings = z.object({
   SERVICE_NAME: ServiceName.optional().describe(
     "The stable name of this service, its own alone; it outlives the process. Not set: the host's name, which is a container's id and a pod's name.",
   ),
-  WORKER_COUNT: workerCount
+  WORKER_COUNT: wholeNumberOrAuto(1, MAX_WORKERS)
     .default("auto")
     .describe(
       "How many observers run here at once, 1–65535, or `auto`: 100 a core, at most what fits into the memory that is free (of its control group first) after 128 MiB, and 32 MiB for each slot and the spare one, at 4 MiB an observer or what they took before. While it runs, `auto` takes no more above 85 % of memory until it is below 70 %.",
@@ -79,10 +86,7 @@ const Settings = z.object({
     .describe(
       "How long the `onUpdate` of an observer's type may take to answer, in ms; then the run begins again with what is wanted of it.",
     ),
-  SLOTS: z
-    .union([z.literal("auto"), wholeNumber(0, MAX_SLOTS)], {
-      error: `must be a whole number from 0 to ${MAX_SLOTS}, or auto`,
-    })
+  SLOTS: wholeNumberOrAuto(0, MAX_SLOTS)
     .default("auto")
     .describe(
       "How many child processes run the observers' code, or `auto`: one a core that may be used and 128 MiB of memory, at least two. What one observer does to its process costs its neighbours there a restart of milliseconds, and this service nothing. `0`: all of it runs in this process, unprotected. See [isolation](isolation.md).",
@@ -92,10 +96,7 @@ const Settings = z.object({
     .describe(
       "How many such processes there may be with those for suspects, for observers that were found guilty and the spare one. Not set: `SLOTS` and eight more.",
     ),
-  SLOT_MEMORY_MB: z
-    .union([z.literal("auto"), wholeNumber(32, 1_048_576)], {
-      error: "must be a whole number from 32 to 1048576, or auto",
-    })
+  SLOT_MEMORY_MB: wholeNumberOrAuto(32, 1_048_576)
     .default("auto")
     .describe(
       "What one such process may take, in MiB of memory that is its own. In one that takes more, the observers begin again in another; who makes them grow is found and fails its attempts. `auto`: what the machine or container has, less 192 MiB, in equal parts for all and the spare one; at least 96.",

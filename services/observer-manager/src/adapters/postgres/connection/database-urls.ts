@@ -4,17 +4,26 @@ import { SSL_MODES, sslModeOf } from "./ssl-mode.ts";
 /** Servers of one database, in the order given, of a text that separates them by commas. A comma in a password is written `%2C`. */
 export const databaseUrls = (text: string): string[] => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((url) => url.trim());
 
-/** What is wrong with such a text; undefined: nothing. Of one alone only its sslmode is looked at, as it may also be a socket's. */
-export function flawOfDatabaseUrls(text: string, files: TlsFiles): string | undefined {
+/** What is wrong with such a text; undefined: nothing. Of one alone the host is not looked at, as it may also be a socket's. */
+export function flawOfDatabaseUrls(text: string): string | undefined {
   const urls = databaseUrls(text);
-  const modes = urls.map((url) => sslModeOf(url, files));
-  if (modes.includes(undefined)) return `its sslmode must be one of ${SSL_MODES.join(", ")}`;
+  if (!urls.every((url) => IS_POSTGRES.test(url) && (urls.length === 1 || namesOneHost(url)))) return MUST_LOOK_LIKE;
+  return urls.some((url) => sslModeOf(url, {}) === undefined)
+    ? `its sslmode must be one of ${SSL_MODES.join(", ")}`
+    : undefined;
+}
+
+/** What is wrong with its servers beside each other, with these files. */
+export function flawOfServers(text: string, files: TlsFiles): string | undefined {
+  const urls = databaseUrls(text);
   if (urls.length === 1) return undefined;
-  if (!urls.every(namesOneHost))
-    return "must look like postgres://user:password@host:5432/database, or several of these with commas between, each whole";
-  const kinds = new Set(urls.map((url, i) => `${modes[i]} ${new URL(url).pathname}`));
+  const kinds = new Set(urls.map((url) => `${sslModeOf(url, files)} ${new URL(url).pathname}`));
   return kinds.size > 1 ? "names primary and standbys of one database: all need the same database and sslmode" : undefined;
 }
+
+const IS_POSTGRES = /^postgres(?:ql)?:\/\//;
+const MUST_LOOK_LIKE =
+  "must look like postgres://user:password@host:5432/database, or several of these with commas between, each whole";
 
 function namesOneHost(url: string): boolean {
   if (!URL.canParse(url)) return false;
