@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import type { ProblemDetails } from "@unacked/contracts";
 import { describe, expect, test } from "vitest";
 import type { HttpAccess } from "../../services/observer-manager/src/adapters/http/server/app.ts";
-import { lastOf } from "../support/deploy/dockerfile.ts";
+import { runHealthCheck } from "../support/deploy/health-check.ts";
 import { followEvents } from "../support/rest/event-client.ts";
 import { startHttpManager } from "../support/rest/http-manager.ts";
 import { callHttp } from "../support/rest/rest-client.ts";
@@ -56,16 +54,10 @@ describe("a manager with a BASE_PATH", () => {
 
   test("is well to the health check of its image, which knows of no path", async () => {
     const { manager } = await startBelow();
-    const check = lastOf("observer-manager", "HEALTHCHECK") ?? "";
-    const [program = "", ...args] = JSON.parse(check.slice(check.indexOf("["))) as string[];
-    const exitCode = async (port: string) => {
-      const child = spawn(program, args, { env: { PATH: process.env.PATH, PORT: port }, stdio: "ignore" });
-      const [code] = await once(child, "exit");
-      return code;
-    };
-    expect(await exitCode(new URL(manager.url).port)).toBe(0);
+    const port = { PORT: new URL(manager.url).port };
+    expect(await runHealthCheck("observer-manager", port)).toBe(0);
     await manager.close();
-    expect(await exitCode(new URL(manager.url).port)).toBe(1);
+    expect(await runHealthCheck("observer-manager", port)).toBe(1);
   });
 
   test("leads to what it has made, and logs the path as it was asked", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connect as connectTls, type PeerCertificate } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ServerTls } from "../../services/observer-manager/src/adapters/http/server/server-tls.ts";
+import { runHealthCheck } from "../support/deploy/health-check.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/processes/processes.ts";
 import { runCli } from "../support/processes/unacked-cli.ts";
@@ -95,6 +96,18 @@ describe("REST over TLS", () => {
     await expect(ask(portOf(manager))).rejects.toThrow();
     await expect(ask(portOf(manager), { certificate: strangersClient })).rejects.toThrow();
     expect(manager.lines.filter(({ message }) => message === "Answered")).toHaveLength(1);
+  });
+
+  test("is well to the health check of its image, which has no certificate, also where clients need one", async () => {
+    for (const clientCaFile of [undefined, ca.certFile]) {
+      const manager = await start({ ...server, clientCaFile });
+      const env = { PORT: String(portOf(manager)), TLS_CERT_FILE: server.certFile };
+      const check = () =>
+        runHealthCheck("observer-manager", { ...env, ...(clientCaFile && { TLS_CLIENT_CA_FILE: clientCaFile }) });
+      expect(await check()).toBe(0);
+      await manager.close();
+      expect(await check()).toBe(1);
+    }
   });
 
   test.runIf(isTurnOf(0))(
