@@ -267,6 +267,13 @@ describe("the list of observers", () => {
     const [, second] = await system.createMany("leaves", 3);
     await page.getByRole("searchbox", { name: "Name" }).fill("leaves");
     await page.getByText("3 shown").waitFor();
+    // A button that is closed by its own press keeps the focus near.
+    await page.getByRole("button", { name: "Clear" }).press("Enter");
+    await expect
+      .poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')"), POLL)
+      .toBe("Filter observers");
+    await page.getByRole("searchbox", { name: "Name" }).fill("leaves");
+    await page.getByText("3 shown").waitFor();
     await page.getByRole("grid", { name: "Observers" }).focus();
     for (const key of ["Home", "ArrowDown"]) await page.keyboard.press(key);
     await system.remove("leaves-1");

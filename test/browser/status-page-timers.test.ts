@@ -34,8 +34,12 @@ const put = async (name: string, more: object = {}) => {
 };
 const list = async (query: string) => (await system.call<TimerPage>("GET", `/api/v1/timers?${query}`)).body;
 
+const focused = (what: string) => page.evaluate<string>(`document.activeElement.${what}`);
+
 test("without timers the page says how to set one", async () => {
   await page.getByText("There are no timers yet").waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused("textContent"), "what the first Tab comes to").toBe("Skip to the page");
   expect(await violationsOf(page)).toEqual([]);
 });
 
@@ -43,7 +47,7 @@ test("by the keyboard alone one sets a timer, and what is wrong with it is said 
   await page.getByRole("button", { name: "New timer" }).press("Enter");
   const dialog = page.getByRole("dialog", { name: "New timer" });
   await dialog.getByLabel("Payload").fill("{ no json");
-  await dialog.getByRole("button", { name: "Set it" }).press("Enter");
+  await dialog.getByLabel("Name").press("Enter");
   await dialog.getByText("is needed").waitFor();
   await dialog.getByText("is no JSON").waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -82,6 +86,8 @@ test("a timer is cancelled after a question, by the keyboard", async () => {
   expect(await violationsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Cancel the timer" }).press("Enter");
   await row("cart.left").getByText("Cancelled").waitFor();
+  // Its button is gone.
+  await expect.poll(() => focused("getAttribute('aria-label')"), POLL).toBe("Timers");
   expect((await list("status=Cancelled")).items.map(({ name }) => name)).toEqual(["cart.left"]);
 });
 

@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import type { SessionView } from "@unacked/contracts";
-import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useLayoutEffect, useState } from "react";
 import { Live } from "../live/live.ts";
 import type { Session } from "../live/session.ts";
 import { LiveContext, useSignal } from "../live/use-live.ts";
@@ -102,7 +102,6 @@ function SignedIn({ identity }: { identity: string }) {
   const path = usePath();
   const route = routeOf(path);
   useTitle(nameOf(route));
-  useFocusOnPage(path);
   useEffect(fetchAllPages, []);
   return (
     <LiveContext value={live}>
@@ -176,16 +175,6 @@ const nameOf = (route: Route): string =>
     : route.page === "works"
       ? "Bulk work"
       : `${route.page[0]?.toUpperCase()}${route.page.slice(1)}`;
-
-/** A link that was followed is gone with its page, and the focus with it: who goes by the keyboard would begin at the top again, and hear nothing. */
-function useFocusOnPage(path: string): void {
-  const seen = useRef(path);
-  useEffect(() => {
-    if (seen.current === path) return;
-    seen.current = path;
-    if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
-  }, [path]);
-}
 
 function useTitle(name: string): void {
   useEffect(() => {

@@ -56,9 +56,12 @@ export function Masthead({ route }: { route: Route }) {
 
 /** Where not all fits, also when the width changes. */
 function keepInSight(box: HTMLElement | null, selector: string): (() => void) | undefined {
-  const element = box?.querySelector(selector);
+  const element = box?.querySelector<HTMLElement>(selector);
   if (!box || !element) return undefined;
-  const watch = new ResizeObserver(() => element.scrollIntoView({ block: "nearest", inline: "center" }));
+  // Not by scrollIntoView: Chrome's Tab would go on from there, past the link to the page.
+  const watch = new ResizeObserver(() => {
+    box.scrollLeft = element.offsetLeft - box.offsetLeft - (box.clientWidth - element.offsetWidth) / 2;
+  });
   watch.observe(box);
   return () => watch.disconnect();
 }

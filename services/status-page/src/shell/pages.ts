@@ -4,6 +4,7 @@ const FETCH = {
   overview: () => import("../pages/overview/overview.tsx"),
   observers: () => import("../pages/observers/observers.tsx"),
   observer: () => import("../pages/observer/observer.tsx"),
+  editForm: () => import("../pages/observer/edit-form.tsx"),
   tasks: () => import("../pages/tasks/tasks.tsx"),
   task: () => import("../pages/task/task.tsx"),
   flows: () => import("../pages/flows/flows.tsx"),

@@ -60,6 +60,7 @@ function EditDialog({ observer, checkpoint, onDone, onClose }: Props & { onClose
       onClose={onClose}
     >
       <Textarea
+        data-autofocus
         label="Checkpoint"
         description="As JSON; its next run starts with that. The one before is kept."
         autosize

@@ -1,11 +1,14 @@
 import { Modal } from "@mantine/core";
 import type { ObserverView } from "@unacked/contracts";
-import { type ComponentProps, useState } from "react";
+import { type ComponentProps, lazy, Suspense, useState } from "react";
 import { useAnswer } from "../../live/use-answer.ts";
 import { useFirst } from "../../live/use-first.ts";
+import { Pending } from "../../parts/blank.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
 import { useFocusBack } from "../../parts/use-focus-back.ts";
-import { EditForm } from "./edit-form.tsx";
+
+/** With all its fields it is a file of its own, fetched ahead as the pages are. */
+const EditForm = lazy(() => import("./edit-form.tsx"));
 
 interface Props {
   observer: ObserverView;
@@ -21,7 +24,9 @@ export function EditDialog({ observer, onClose, onDone }: Props) {
   const leave = () => !isBusy && onClose();
   return (
     <Modal opened onClose={leave} title={`Edit ${opened.name}`} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
-      <WithType observer={opened} isBusy={isBusy} onBusy={setBusy} onClose={onClose} onDone={onDone} />
+      <Suspense fallback={<Pending label="Loading the form" height="22rem" />}>
+        <WithType observer={opened} isBusy={isBusy} onBusy={setBusy} onClose={onClose} onDone={onDone} />
+      </Suspense>
     </Modal>
   );
 }

@@ -32,7 +32,7 @@ interface Props {
 }
 
 /** All that can be changed of an observer, as it is. What is wrong is said at its field, by this page or by the manager. */
-export function EditForm({ observer, info, isBusy, onBusy, onClose, onDone }: Props) {
+export default function EditForm({ observer, info, isBusy, onBusy, onClose, onDone }: Props) {
   const edit = useMemo(() => editOf(info?.paramsSchema ?? {}, observer.params), [info, observer]);
   const [values, setValues] = useState<FieldValues>(edit.start);
   const [texts, setTexts] = useState(() => specTexts(observer));

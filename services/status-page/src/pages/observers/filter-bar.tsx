@@ -22,7 +22,13 @@ export function FilterBar({ filter, onChange }: Props) {
   const pools = stats.stats?.workers.byPool.map(({ pool }) => pool) ?? [];
   const names = services.living().map(({ name }) => name);
   return (
-    <form className={css.bar} role="search" aria-label="Filter observers" onSubmit={(event) => event.preventDefault()}>
+    <form
+      className={css.bar}
+      role="search"
+      aria-label="Filter observers"
+      tabIndex={-1} // for the focus of a chip that goes
+      onSubmit={(event) => event.preventDefault()}
+    >
       <div className={css.fields} data-open={isOpen}>
         <Search filter={filter} onChange={onChange} />
         <Button className={css.opener} size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -52,6 +52,7 @@ export function CreateScheduleDialog({ onClose }: { onClose: () => void }) {
   };
   const text = (field: keyof ScheduleForm, label: string, description: string, placeholder = "") => (
     <TextInput
+      data-autofocus={field === "id" || undefined}
       label={label}
       description={description}
       placeholder={placeholder}

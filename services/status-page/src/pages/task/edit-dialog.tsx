@@ -37,6 +37,7 @@ export function EditDialog({ task, onClose }: { task: TaskView; onClose: (hasCha
       onClose={() => onClose(false)}
     >
       <Textarea
+        data-autofocus
         label="Params"
         description="As JSON. Its story keeps who changed them, and what they were."
         value={text}

@@ -21,11 +21,11 @@ export function LimitDialog({ of, onClose }: { of: TaskTypeView; onClose: (hasCh
     }
     onClose(change !== null);
   };
-  const field = (name: Exclude<keyof LimitForm, "paused">, label: string, description: string) => (
+  const field = (name: Exclude<keyof LimitForm, "paused">, none: string, label: string, description: string) => (
     <TextInput
       label={label}
       description={description}
-      placeholder="no limit"
+      placeholder={none}
       inputMode="numeric"
       autoComplete="off"
       value={form[name]}
@@ -43,14 +43,15 @@ export function LimitDialog({ of, onClose }: { of: TaskTypeView; onClose: (hasCh
     >
       <div className={css.limits}>
         <Checkbox
+          data-autofocus
           label="Paused"
           description="No new ones start; those that run go on."
           checked={form.paused}
           onChange={(event) => setForm({ ...form, paused: event.currentTarget.checked })}
         />
-        {field("maxRunning", "At most at once", "Sent or running, in all pools together.")}
-        {field("minRunning", "Workers kept for it", "In each pool that has it, used or not.")}
-        {field("ratePerSecond", "Starts a second", "Sent to workers in any second; none are made up for later.")}
+        {field("maxRunning", "no limit", "At most at once", "Sent or running, in all pools together.")}
+        {field("minRunning", "none", "Workers kept for it", "In each pool that has it, used or not.")}
+        {field("ratePerSecond", "no limit", "Starts a second", "Sent to workers in any second; none are made up for later.")}
       </div>
     </ConfirmDialog>
   );

@@ -37,6 +37,7 @@ export function CreateTimerDialog({ onClose }: { onClose: (isSet: boolean) => vo
     <ConfirmDialog title="New timer" verb="Set it" isDangerous={false} onConfirm={save} onClose={() => onClose(false)}>
       <div className={css.form}>
         <TextInput
+          data-autofocus
           label="Name"
           description="The routing key of its message on the exchange unacked.timers."
           placeholder="cart.abandoned"
