@@ -69,6 +69,7 @@ describe.each(WIDTHS)("at a width of %d px", (width) => {
       await page.setViewportSize({ width, height: HEIGHT });
       await open(address);
       await until().waitFor();
+      await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
       await takePicture(page, `width-${width}${address.replaceAll(/\W/g, "-")}`);
       const seen = await page.evaluate<number>("Math.max(window.innerWidth, document.documentElement.scrollWidth)");
       expect(seen).toBe(width);

@@ -6,6 +6,7 @@ describe("a remedy on the page", () => {
   it("says in how many seconds, and not by what header", () => {
     expect(remedyInWords(PROBLEMS["database-unavailable"].remedy, 2)).toBe("Try again in 2 s.");
     expect(remedyInWords(PROBLEMS["too-many-requests"].remedy, 60)).toMatch(/^Wait 60 s\. /);
+    expect(remedyInWords(PROBLEMS.forbidden.remedy, undefined)).toContain("a token of that role, or a higher one");
     expect(remedyInWords(PROBLEMS["not-ready"].remedy, undefined)).toBe("Try again later; see /readyz.");
   });
 

@@ -5,7 +5,7 @@ const END = 12;
 
 /** A name on one line: where it is too long for that its middle is left out. Copied whole; whoever reads it out is told it by a label, as two parts would be two words. */
 export function CutName({ name }: { name: string }) {
-  if (name.length <= 2 * END) return name;
+  if (name.length <= END) return name;
   return (
     <span className={css.name}>
       <span className={css.start}>{name.slice(0, -END)}</span>

@@ -11,9 +11,8 @@ export function Failure({ what, failure, onRetry }: { what: string; failure: Cal
         <p>
           {failure.message}. {failure.remedy}
         </p>
-        {failure.isOfProxy ? (
-          <ReloadButton />
-        ) : (
+        {failure.isOfProxy && <ReloadButton />}
+        {!failure.isOfProxy && failure.code !== "forbidden" && (
           <Button variant="default" size="compact-sm" onClick={onRetry}>
             Try again
           </Button>

@@ -100,7 +100,7 @@ function TaskRow({ task, nowMs, onAgain }: { task: FlowTaskView; nowMs: number; 
   const tookMs = ranMs(task, nowMs);
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className={table.name}>
         <Link href={addressOfTask(taskId)}>{ref}</Link>
       </th>
       <td>

@@ -136,7 +136,9 @@ function Matrix({ view: { pool, services } }: { view: BalanceView }) {
         <tbody>
           {services.map((one) => (
             <tr key={one.id}>
-              <th scope="row">{one.name}</th>
+              <th scope="row" className={plain.name}>
+                {one.name}
+              </th>
               <td>{one.workers}</td>
               <td>{one.running}</td>
               <td>{one.share ?? "keeps its own"}</td>

@@ -73,13 +73,13 @@ function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number;
   const { name, pool, workerCount, free, tasks, slots, slotDeathsLately, memoryBytes, eventLoopLagMs, version } = service;
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" className={table.name}>
         <Link href={`/observers?service=${encodeURIComponent(name)}`}>{name}</Link>
       </th>
       <td>
         <ServiceMark service={service} />
       </td>
-      <td>{pool}</td>
+      <td className={table.name}>{pool}</td>
       <td className={css.number}>{useUsedOf()(service)}</td>
       <td className={css.number}>{workerCount}</td>
       <td className={css.number}>{free}</td>

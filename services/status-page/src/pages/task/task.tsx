@@ -155,7 +155,9 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
-    [runsOn, task.taken === null ? (service?.name ?? nowhere) : <TakenBy key="taken" taken={task.taken} />],
+    task.taken === null
+      ? [runsOn, service?.name ?? nowhere]
+      : ["Worked outside", <TakenBy key="taken" taken={task.taken} />],
     ...(task.flow === null ? [] : [["Flow", <InFlow key="flow" flow={task.flow} />] satisfies Fact]),
     ["Pool", pool],
     ["Priority", sayCount(priority)],

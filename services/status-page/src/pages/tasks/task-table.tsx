@@ -50,8 +50,8 @@ function TaskRow({ task, nowMs }: { task: TaskView; nowMs: number }) {
       <td>
         <TaskMark task={task} />
       </td>
-      <td>{type}</td>
-      <td>{pool}</td>
+      <td className={table.name}>{type}</td>
+      <td className={table.name}>{pool}</td>
       <td className={table.folds}>
         <Time at={createdAt} />
       </td>
