@@ -360,6 +360,53 @@ it("A backfill says how many have started, and not how many were to: what its ke
   });
 });
 
+/** Of so many minutes, two days ago. */
+const backfillOf = (id: string, minutes: number) => {
+  const fromMs = Date.now() - 48 * HOUR_S * 1_000;
+  const [from, to] = [fromMs, fromMs + minutes * 60_000].map((ms) => new Date(ms).toISOString()) as [string, string];
+  return desk().backfillSchedule(id, { from, to, dryRun: false }, SOMEBODY);
+};
+
+it.each([
+  ["skip", { "started time": 1, "skipped time overlap": 1 }],
+  ["queue", { "started time": 1, "queued time": 1 }],
+  ["cancel-running", { "started time": 2 }],
+] as const)("Beside a backfill a schedule goes on as if it were not there: %s", async (overlap, told) => {
+  await put("a", { ...MINUTE, overlap });
+  expect(await backfillOf("a", 3)).toMatchObject({ started: 1, queued: 2 });
+  const [backfilled] = await tasks();
+  for (const minutes of [1, 2]) {
+    await shift(minutes * 60);
+    await fire();
+  }
+  expect(tell(await rowsOf("a"))).toEqual({ "started backfill": 1, "queued backfill": 2, ...told });
+  expect((await tasks()).find(({ id }) => id === backfilled?.id)).toMatchObject({ status: "Ready" });
+});
+
+it("What is queued by time, and what a backfill has queued, start by turns of their own; so many of each are queued at most", async () => {
+  await put("a", { ...MINUTE, overlap: "queue" });
+  expect(await backfillOf("a", 1_000)).toMatchObject({ started: 1, queued: 999 });
+  const more = {
+    from: new Date(Date.now() - 400_000_000).toISOString(),
+    to: new Date(Date.now() - 399_880_000).toISOString(),
+  };
+  expect(await desk().backfillSchedule("a", { ...more, dryRun: false }, SOMEBODY)).toMatchObject({ queued: 1, skipped: 1 });
+  for (const minutes of [1, 2, 3]) {
+    await shift(minutes * 60);
+    await fire();
+  }
+  const started = { "started backfill": 1, "started time": 1 };
+  expect(tell(await rowsOf("a"))).toMatchObject({ ...started, "queued time": 2 });
+  expect((await startQueued()).created).toBe(0);
+  const openOf = async (cause: string) => (await rowsOf("a")).filter((row) => row.open && row.cause === cause);
+  await end((await openOf("time"))[0]?.task_id ?? "");
+  await startQueued();
+  expect(tell(await rowsOf("a"))).toMatchObject({ ...started, "started time": 2, "queued time": 1 });
+  for (const cause of ["time", "backfill"]) await end((await openOf(cause))[0]?.task_id ?? "");
+  await startQueued();
+  expect(tell(await rowsOf("a"))).toMatchObject({ "started time": 3, "started backfill": 2, "queued backfill": 999 });
+});
+
 it("A key that is taken skips, with the other; what the database refuses harms only itself", async () => {
   await put("key", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
   await put("bad", { ...MINUTE, task: { type: "t", timeParam: "at" } });

@@ -246,7 +246,8 @@ describe("overlaps", () => {
     const definition = definitionOf(
       PutSchedule.parse({ cron: "* * * * *", catchUp: "all", catchUpMax: 6, endAt, task: { type: "t" } }),
     );
-    const state = { id: "a", definition, version: 1, nextMs: BASE + MINUTE, lastMs: null, running: [], queued: 0 };
+    const underWay = { regular: { running: [], queued: 0 } };
+    const state = { id: "a", definition, version: 1, nextMs: BASE + MINUTE, lastMs: null, underWay };
     const { occurrences } = decideDue(state as unknown as TaskScheduleState, BASE + minute * MINUTE + 5 * S);
     const started = occurrences.filter(({ status }) => status === "started");
     expect(started.map(({ atMs, cause }) => `${(atMs - BASE) / MINUTE} ${cause}`)).toEqual(expected);

@@ -44,7 +44,7 @@ export async function runNow(
   let atMs = nowMs;
   // A time of its own would find its row there, and do nothing.
   while (taken.has(atMs) || isItsOwn(definition, atMs)) atMs += 1;
-  const asked = { running: state.running, queued: state.queued, overlap: overlap ?? definition.overlap };
+  const asked = { ...state.underWay.regular, overlap: overlap ?? definition.overlap };
   const { occurrences, cancel } = started(definition, asked, [
     { atMs, cause: "manual", lateMs: 0, by, ...(id !== undefined && { request: { id, overlap } }) },
   ]);
@@ -53,7 +53,7 @@ export async function runNow(
 
 const isItsOwn = ({ timing }: TaskDefinition, atMs: number): boolean => nextTime(timing, atMs - 1) === atMs;
 
-/** Each time of a stretch that has passed, but for those that have started. */
+/** Each time of a stretch that has passed, but for those that have started. One after the other, beside what comes by time. */
 export async function backfill(
   state: Standing,
   asked: BackfillSchedule,
@@ -71,10 +71,9 @@ export async function backfill(
   const there = times.length === 0 ? new Map<number, OccurrenceStatusName>() : await existing(fromMs, toMs);
   const wanted = times.filter((atMs) => !isUnderWay(there.get(atMs)));
   const overlap = asked.overlap ?? (definition.overlap === "allow" ? "allow" : "queue");
-  const { running, queued } = state;
   const { occurrences } = started(
     definition,
-    { running, queued, overlap },
+    { ...state.underWay.backfill, overlap },
     wanted.map((atMs) => ({ atMs, cause: "backfill", lateMs: nowMs - atMs, by })),
   );
   const answer: BackfillAnswer = {

@@ -4,7 +4,7 @@ import { dueTimes } from "../../domain/schedules/due.ts";
 import { decideOverlap } from "../../domain/schedules/overlap.ts";
 import { jitterOf } from "../../domain/schedules/times.ts";
 import type { NewTask } from "../tasks/task-store.ts";
-import type { NewOccurrence, ScheduleDecision, TaskScheduleState } from "./schedule-store.ts";
+import type { Lane, NewOccurrence, ScheduleDecision, TaskScheduleState } from "./schedule-store.ts";
 
 /** What is wrong with its expression may be mended by another version of Node. */
 const PROBLEM_AGAIN_MS = 60_000;
@@ -21,10 +21,10 @@ export function decideDue(state: TaskScheduleState, nowMs: number): ScheduleDeci
 }
 
 function decided(state: TaskScheduleState, nowMs: number): ScheduleDecision {
-  const { id, definition, version, running, queued } = state;
+  const { id, definition, version, underWay } = state;
   const { timing, keep, overlap } = definition;
   const { due, missed, earlierMissed, nextMs: next } = dueTimes(definition, { ...state, nowMs, keep });
-  const { occurrences, cancel } = started(definition, { running, queued, overlap }, due);
+  const { occurrences, cancel } = started(definition, { ...underWay.regular, overlap }, due);
   const all = missed.map((one): NewOccurrence => ({ ...one, status: "missed", cause: "time" }));
   if (earlierMissed > 0 && all[0] !== undefined) all[0].earlierMissed = earlierMissed;
   const last = [...missed, ...due].map(({ atMs }) => atMs);
@@ -42,7 +42,7 @@ function decided(state: TaskScheduleState, nowMs: number): ScheduleDecision {
 /** @param times in order. @returns what becomes of each, and which tasks they take the place of */
 export function started(
   definition: TaskDefinition,
-  { running, queued, overlap }: { running: TaskId[]; queued: number; overlap: TaskDefinition["overlap"] },
+  { running, queued, overlap }: Lane & { overlap: TaskDefinition["overlap"] },
   times: readonly Pick<NewOccurrence, "cause" | "atMs" | "lateMs" | "by" | "request">[],
 ): { occurrences: NewOccurrence[]; cancel: TaskId[] } {
   const onTime = times.findIndex(({ cause }) => cause === "time");

@@ -35,10 +35,18 @@ export interface ScheduleState {
 export interface TaskScheduleState extends ScheduleState {
   definition: TaskDefinition;
   nextMs: number;
-  /** Its tasks that are not over. */
+  underWay: UnderWay;
+}
+
+/** Tasks that are not over, and how many wait for their turn. */
+export interface Lane {
   running: TaskId[];
   queued: number;
 }
+
+/** What comes by time, or is run by hand, and beside it what a backfill does: neither sees the other. */
+export type LaneName = "regular" | "backfill";
+export type UnderWay = Record<LaneName, Lane>;
 
 export interface NewOccurrence {
   atMs: number;
@@ -115,7 +123,7 @@ export interface ScheduleChange<Answer> {
 }
 
 /** With what is under way of it. */
-export type Standing = ScheduleState & { running: TaskId[]; queued: number };
+export type Standing = ScheduleState & { underWay: UnderWay };
 
 /** What there is of the times from one instant on and before another. */
 export type Existing = (fromMs: number, toMs: number) => Promise<Map<number, OccurrenceStatusName>>;
@@ -183,7 +191,7 @@ export type Fired = Decided & {
 export interface ScheduleFiringStore {
   /** Locks what is due, and writes what is decided about it; what nothing is decided about is due as before. */
   fire(limit: number, decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[]): Promise<Fired>;
-  /** Starts the first that is queued of schedules whose tasks are all over. */
+  /** Starts the first that is queued of schedules whose tasks are all over; of a backfill likewise, beside the others. */
   startQueued(limit: number, taskOf: (definition: TaskDefinition, atMs: number) => NewTask): Promise<Fired>;
   /** What there is to do. `dueInMs`: until the next one is due, 0 or less: one is; null: none will be. */
   ahead(): Promise<{ dueInMs: number | null; isAnyQueued: boolean }>;

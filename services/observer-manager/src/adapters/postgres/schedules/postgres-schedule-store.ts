@@ -13,7 +13,7 @@ import { recordActions } from "../access/audit-rows.ts";
 import { againAfterDeadlock } from "../statements/deadlock.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { writeDecisions } from "./decision-writes.ts";
-import { isoOf, LOCK_ONE, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
+import { isoOf, LOCK_ONE, type StateRow, toState, underWayOf } from "./schedule-rows.ts";
 import { findOccurrence, listOccurrences, listSchedules, scheduleOf } from "./schedule-view.ts";
 
 const NOW = "SELECT floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS ms";
@@ -140,7 +140,7 @@ export class PostgresScheduleStore implements ScheduleStore {
     const write = async (tx: EntityManager) => {
       const [row] = await tx.query<StateRow[]>(LOCK_ONE, [id]);
       if (row === undefined) return undefined;
-      const standing = (await standingsOf(tx, [id]))(id);
+      const underWay = (await underWayOf(tx, [id]))(id);
       const existing = async (fromMs: number, toMs: number) => {
         const rows = await tx.query<{ at: Date; status: OccurrenceStatusName }[]>(EXISTING, [
           id,
@@ -153,7 +153,7 @@ export class PostgresScheduleStore implements ScheduleStore {
         const [made] = await tx.query<{ at: Date; overlap: string | null }[]>(REQUESTED, [id, requestId]);
         return made && { atMs: made.at.getTime(), overlap: made.overlap };
       };
-      const state = { ...toState(row), ...standing };
+      const state = { ...toState(row), underWay };
       const { decision, answer } = await work(state, row.nowMs, { existing, requested });
       const decided = await writeDecisions(tx, decision === undefined ? [] : [decision]);
       if (decision !== undefined) await recordActions(tx, [doneToSchedule(action, id)]);

@@ -2,6 +2,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import type { TaskDefinition } from "../../../domain/schedules/definition.ts";
 import type {
   Fired,
+  LaneName,
   ScheduleDecision,
   ScheduleFiringStore,
   TaskScheduleState,
@@ -13,7 +14,7 @@ import { Looks } from "../statements/looks.ts";
 import { bytesOfAll } from "../statements/page-bytes.ts";
 import { writeDecisions } from "./decision-writes.ts";
 import { putOff } from "./put-off.ts";
-import { STATE_COLUMNS, type StateRow, standingsOf, toState } from "./schedule-rows.ts";
+import { LANE, STATE_COLUMNS, type StateRow, toState, underWayOf } from "./schedule-rows.ts";
 
 const BYTES = `${bytesOfAll(["definition"])} AS bytes`;
 
@@ -39,16 +40,18 @@ const AHEAD = `
 /** Indexes: occurrences_queued, occurrences_open; tasks_pkey. */
 const WITH_QUEUED = withinBytes(`
   SELECT s.*, ${BYTES} FROM schedules s
-  WHERE s.kind = 'task' AND s.paused_at IS NULL AND s.id IN (SELECT schedule_id FROM occurrences WHERE status = 'queued')
-    AND ($2::text IS NULL OR s.id = $2) AND NOT s.id = ANY($3::text[])
-    AND NOT EXISTS (SELECT FROM occurrences o WHERE o.schedule_id = s.id AND o.open
-                    AND (SELECT true FROM tasks t WHERE t.id = o.task_id))
+  WHERE s.kind = 'task' AND s.paused_at IS NULL AND ($2::text IS NULL OR s.id = $2) AND NOT s.id = ANY($3::text[])
+    AND s.id IN (
+      SELECT schedule_id FROM (SELECT DISTINCT schedule_id, ${LANE} AS lane FROM occurrences WHERE status = 'queued') q
+      WHERE NOT EXISTS (SELECT FROM occurrences o WHERE o.schedule_id = q.schedule_id AND o.open AND ${LANE} = q.lane
+                        AND (SELECT true FROM tasks t WHERE t.id = o.task_id)))
   LIMIT $1 FOR UPDATE OF s SKIP LOCKED`);
 
 /** Index: occurrences_queued. The schedule may have been changed since it was queued: its newest version holds. */
 const FIRST_QUEUED = `
-  SELECT DISTINCT ON (schedule_id) schedule_id AS "scheduleId", at, cause, late_ms::float8 AS "lateMs", asked_by AS by
-  FROM occurrences WHERE schedule_id = ANY($1) AND status = 'queued' ORDER BY schedule_id, at`;
+  SELECT f.* FROM unnest($1::text[], $2::text[]) AS idle (schedule_id, lane), LATERAL (
+    SELECT o.schedule_id AS "scheduleId", at, cause, late_ms::float8 AS "lateMs", asked_by AS by FROM occurrences o
+    WHERE o.schedule_id = idle.schedule_id AND status = 'queued' AND ${LANE} = idle.lane ORDER BY at LIMIT 1) f`;
 
 interface QueuedRow {
   scheduleId: string;
@@ -57,6 +60,8 @@ interface QueuedRow {
   lateMs: number;
   by: string | null;
 }
+
+const LANES = ["regular", "backfill"] as const satisfies LaneName[];
 
 type Decide = Parameters<ScheduleFiringStore["fire"]>[1];
 type TaskOf = Parameters<ScheduleFiringStore["startQueued"]>[1];
@@ -116,9 +121,12 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
     return this.#write(async (tx) => {
       const rows = await tx.query<StateRow[]>(WITH_QUEUED, found);
       locked.splice(0, locked.length, ...rows.map(({ id }) => id));
-      const idle = (await tasksOf(tx, rows)).filter(({ running }) => running.length === 0);
-      const byId = new Map(idle.map((state) => [state.id, state]));
-      const first = idle.length === 0 ? [] : await tx.query<QueuedRow[]>(FIRST_QUEUED, [[...byId.keys()]]);
+      const states = await tasksOf(tx, rows);
+      const byId = new Map(states.map((state) => [state.id, state]));
+      const idle = states.flatMap(({ id, underWay }) =>
+        LANES.filter((lane) => underWay[lane].running.length === 0).map((lane) => ({ id, lane })),
+      );
+      const first = await tx.query<QueuedRow[]>(FIRST_QUEUED, [idle.map(({ id }) => id), idle.map(({ lane }) => lane)]);
       const decisions = first.map(({ scheduleId, at, cause, lateMs, by }): ScheduleDecision => {
         const { definition, version } = byId.get(scheduleId) as TaskScheduleState;
         const atMs = at.getTime();
@@ -211,7 +219,7 @@ function addTo(all: Fired, one: Fired): void {
 
 /** With what is under way, as it is now that they are locked. */
 async function tasksOf(tx: EntityManager, rows: StateRow[]): Promise<TaskScheduleState[]> {
-  const standing = await standingsOf(
+  const underWay = await underWayOf(
     tx,
     rows.map(({ id }) => id),
   );
@@ -219,7 +227,12 @@ async function tasksOf(tx: EntityManager, rows: StateRow[]): Promise<TaskSchedul
     const { definition, nextMs, ...state } = toState(row);
     if (definition.kind !== "task") return [];
     return [
-      { ...state, definition: definition satisfies TaskDefinition, nextMs: nextMs ?? row.nowMs, ...standing(state.id) },
+      {
+        ...state,
+        definition: definition satisfies TaskDefinition,
+        nextMs: nextMs ?? row.nowMs,
+        underWay: underWay(state.id),
+      },
     ];
   });
 }

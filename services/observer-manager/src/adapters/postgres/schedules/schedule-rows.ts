@@ -1,7 +1,7 @@
 import type { TaskId, Wanted } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
-import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
+import type { LaneName, ScheduleState, UnderWay } from "../../../operations/schedules/schedule-store.ts";
 
 /** As read of `schedules s`. */
 export interface StateRow {
@@ -23,17 +23,21 @@ export const STATE_COLUMNS = `s.id, s.definition, s.version, s.paused_at IS NOT 
 /** Index: schedules_pkey. */
 export const LOCK_ONE = `SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 FOR UPDATE`;
 
+/** Of an occurrence. */
+export const LANE = "CASE cause WHEN 'backfill' THEN 'backfill' ELSE 'regular' END";
+
 /** Index: occurrences_open; tasks_pkey, one look each: a task that is over is not in `tasks`. */
 const CLOSE = `
   UPDATE occurrences o SET open = false WHERE schedule_id = ANY($1) AND open
     AND (SELECT true FROM tasks t WHERE t.id = o.task_id) IS NULL`;
 const OPEN = `
-  SELECT schedule_id AS "scheduleId", task_id AS "taskId" FROM occurrences WHERE schedule_id = ANY($1) AND open ORDER BY at`;
+  SELECT schedule_id AS "scheduleId", ${LANE} AS lane, task_id AS "taskId" FROM occurrences
+  WHERE schedule_id = ANY($1) AND open ORDER BY at`;
 
 /** Index: occurrences_queued. */
 const QUEUED = `
-  SELECT schedule_id AS "scheduleId", count(*)::int AS count FROM occurrences
-  WHERE schedule_id = ANY($1) AND status = 'queued' GROUP BY 1`;
+  SELECT schedule_id AS "scheduleId", ${LANE} AS lane, count(*)::int AS count FROM occurrences
+  WHERE schedule_id = ANY($1) AND status = 'queued' GROUP BY 1, 2`;
 
 export const toState = ({
   id,
@@ -58,18 +62,20 @@ export const toState = ({
 });
 
 /** What is under way of these schedules, whose rows are locked. */
-export async function standingsOf(
-  tx: EntityManager,
-  ids: readonly string[],
-): Promise<(id: string) => { running: TaskId[]; queued: number }> {
-  if (ids.length === 0) return () => ({ running: [], queued: 0 });
+export async function underWayOf(tx: EntityManager, ids: readonly string[]): Promise<(id: string) => UnderWay> {
+  const found = new Map(ids.map((id) => [id, nothing()]));
+  if (ids.length === 0) return nothing;
   await tx.query(CLOSE, [ids]);
-  const running = new Map<string, TaskId[]>();
-  for (const { scheduleId, taskId } of await tx.query<{ scheduleId: string; taskId: TaskId }[]>(OPEN, [ids]))
-    running.set(scheduleId, [...(running.get(scheduleId) ?? []), taskId]);
-  const counts = await tx.query<{ scheduleId: string; count: number }[]>(QUEUED, [ids]);
-  const queued = new Map(counts.map(({ scheduleId, count }) => [scheduleId, count]));
-  return (id) => ({ running: running.get(id) ?? [], queued: queued.get(id) ?? 0 });
+  type Of<Row> = Row & { scheduleId: string; lane: LaneName };
+  for (const { scheduleId, lane, taskId } of await tx.query<Of<{ taskId: TaskId }>[]>(OPEN, [ids]))
+    found.get(scheduleId)?.[lane].running.push(taskId);
+  for (const { scheduleId, lane, count } of await tx.query<Of<{ count: number }>[]>(QUEUED, [ids])) {
+    const of = found.get(scheduleId);
+    if (of !== undefined) of[lane].queued = count;
+  }
+  return (id) => found.get(id) ?? nothing();
 }
+
+const nothing = (): UnderWay => ({ regular: { running: [], queued: 0 }, backfill: { running: [], queued: 0 } });
 
 export const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
