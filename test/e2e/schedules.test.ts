@@ -218,6 +218,17 @@ test.runIf(isTurnOf(2))(
     for (const [i, task] of ran.entries())
       if (i > 0) expect(Date.parse(task.startedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(ran[i - 1]?.endedAt ?? ""));
     expect((await occurrences("queue")).toReversed().map(({ at }) => at)).toEqual(asked.map(({ at }) => at));
+
+    // Sooner than one a second, so that a queue which has grown becomes shorter also where a time of it comes each second.
+    await put("quick", { cron: "0 0 1 1 *", overlap: "queue", task: { type: "work", params: { dir, ms: 100 } } });
+    for (let i = 0; i < 20; i += 1) await run("quick");
+    await eventually(
+      async () => expect((await occurrences("quick")).map((one) => one.taskStatus)).toEqual(Array(20).fill("Completed")),
+      { timeoutMs: 40_000 },
+    );
+    const quick = await Promise.all((await occurrences("quick")).map(({ taskId }) => taskOf(taskId)));
+    const tookMs = Date.parse(quick[0]?.endedAt ?? "") - Date.parse(quick.at(-1)?.startedAt ?? "");
+    expect(tookMs).toBeLessThan(15_000);
   },
   240_000,
 );

@@ -144,6 +144,7 @@ export class ObserverManager {
       creationPools: settings.TASK_CREATION_POOLS ?? [],
       isCaughtUp: () => this.#observers.isCaughtUp,
       flowEnds: () => this.#flows.wake(),
+      ended: () => this.#schedules.tasksEnded(),
       log,
     });
     this.#flows = new FlowSide({

@@ -37,6 +37,11 @@ export class ScheduleSide {
     this.desk = new ScheduleDesk({ store, types: stores.tasks.store, wake, wakeTasks, cancelled });
   }
 
+  /** Tasks are over. */
+  tasksEnded(): void {
+    this.#firer.tasksEnded();
+  }
+
   start(): void {
     this.#firer.start();
     this.#levels.start();

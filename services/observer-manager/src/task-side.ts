@@ -35,6 +35,8 @@ export interface TaskSideParts extends AmqpSettings {
   isCaughtUp(): boolean;
   /** Tasks of flows may have ended. */
   flowEnds(): void;
+  /** Tasks are over. */
+  ended(): void;
   log: Log;
 }
 
@@ -104,7 +106,7 @@ export class TaskSide {
       unwanted: (attempts) => void this.#broker.cancel(attempts),
       behind: (pools) => this.#prover.booksAreBehind(pools),
       committed: (over, { hasFlowEnds, made }) => {
-        this.#waits.over(over);
+        this.over(over);
         if (made === "more") this.wake();
         else if (made === "room") this.#madeRoom();
         if (hasFlowEnds) this.#parts.flowEnds();
@@ -127,7 +129,7 @@ export class TaskSide {
 
   /** A schedule, or a flow, has cancelled some; they may run still. */
   cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void {
-    this.#waits.over(over);
+    this.over(over);
     this.#refuse(refuse);
   }
 
@@ -158,6 +160,7 @@ export class TaskSide {
   /** These are over. */
   over(tasks: readonly TaskId[]): void {
     this.#waits.over(tasks);
+    if (tasks.length > 0) this.#parts.ended();
   }
 
   async close(): Promise<void> {

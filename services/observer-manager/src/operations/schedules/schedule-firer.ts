@@ -14,8 +14,10 @@ const MOST_OCCURRENCES = 5_000;
 const BACKSTOP_MS = 1_000;
 const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
-/** How often it is looked whether what is queued may start. */
-const QUEUED_EVERY_MS = 1_000;
+/** How often it is looked whether what is queued may start: with each round of the backstop, which comes some ms earlier or later. */
+const QUEUED_EVERY_MS = 900;
+/** It is looked so soon after tasks have ended, once for all that end meanwhile. */
+const QUEUED_AFTER_END_MS = 200;
 
 export interface ScheduleFirerParts {
   store: ScheduleFiringStore;
@@ -36,6 +38,8 @@ export class ScheduleFirer {
   readonly #parts: ScheduleFirerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   #queuedAtMs = Number.NEGATIVE_INFINITY;
+  #isAnyQueued = false;
+  #afterEnd: NodeJS.Timeout | undefined;
   /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
   #dueAtMs = Number.POSITIVE_INFINITY;
 
@@ -52,15 +56,28 @@ export class ScheduleFirer {
     this.#loop.wake();
   }
 
+  /** What is queued behind one of these may start. */
+  tasksEnded(): void {
+    if (!this.#isAnyQueued) return;
+    this.#afterEnd ??= setTimeout(() => {
+      this.#afterEnd = undefined;
+      this.#queuedAtMs = Number.NEGATIVE_INFINITY;
+      this.#loop.wake();
+    }, QUEUED_AFTER_END_MS);
+  }
+
   stop(): Promise<void> {
+    clearTimeout(this.#afterEnd);
     return this.#loop.end();
   }
 
   async #round(): Promise<number> {
     const { store } = this.#parts;
     this.#loop.takeWake();
-    const wasSeen = performance.now() >= this.#dueAtMs;
-    const { dueInMs, isAnyQueued } = wasSeen ? DUE : await store.ahead();
+    const beganMs = performance.now();
+    const wasSeen = beganMs >= this.#dueAtMs;
+    const { dueInMs, isAnyQueued } = wasSeen ? { dueInMs: 0, isAnyQueued: this.#isAnyQueued } : await store.ahead();
+    this.#isAnyQueued = isAnyQueued;
     const isDue = dueInMs !== null && dueInMs <= 0;
     this.#dueAtMs = isDue || dueInMs === null ? Number.POSITIVE_INFINITY : performance.now() + dueInMs;
     let claimed = 0;
@@ -69,10 +86,11 @@ export class ScheduleFirer {
       this.#told(fired);
       claimed = fired.claimed;
     }
-    if (isAnyQueued && performance.now() >= this.#queuedAtMs) {
+    if (isAnyQueued && beganMs >= this.#queuedAtMs) {
+      this.#queuedAtMs = beganMs + QUEUED_EVERY_MS;
       const queued = await store.startQueued(AT_ONCE, taskOf);
       this.#told(queued);
-      if (queued.claimed < AT_ONCE) this.#queuedAtMs = performance.now() + QUEUED_EVERY_MS;
+      if (queued.claimed === AT_ONCE) this.#queuedAtMs = Number.NEGATIVE_INFINITY;
     }
     if (!isDue) return untilDue(dueInMs, BACKSTOP_MS);
     // What is due and was not to be had is another manager's at this moment.
@@ -96,8 +114,6 @@ export class ScheduleFirer {
     return FAILED_PAUSE_MS;
   }
 }
-
-const DUE = { dueInMs: 0, isAnyQueued: false };
 
 /** The first of them, as many as there is time for. */
 function decideAll(states: TaskScheduleState[], nowMs: number): ScheduleDecision[] {
