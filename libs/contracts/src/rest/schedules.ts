@@ -113,7 +113,9 @@ export const ScheduledObservers = z
     ids: z.array(ObserverId).min(1).max(1_000).optional(),
     names: z.array(ObserverName).min(1).max(1_000).optional(),
     filter: ObserverFilter.optional().describe("all that match at the time"),
-    wanted: Wanted.default("running").describe("in these hours; outside of them the other"),
+    wanted: Wanted.default("running").describe(
+      "in these hours; outside of them the other. running: what is Paused is resumed, and what has Failed stays so",
+    ),
   })
   .superRefine((given, context) => {
     const message = notOneOf(["ids", "names", "filter"], given);
@@ -381,7 +383,9 @@ export const BackfillSchedule = z
     overlap: z
       .enum(["queue", "allow"])
       .optional()
-      .describe("default: queue, one after the other; of a schedule with `allow` that"),
+      .describe(
+        "default: queue, one after the other, beside the times that come meanwhile; of a schedule with `allow` that",
+      ),
     dryRun: z.boolean().default(false).describe("answers as if, and changes nothing"),
   })
   .refine(({ from, to }) => Date.parse(from) < Date.parse(to), { message: "must be after `from`", path: ["to"] })
