@@ -150,6 +150,11 @@ describe("a plan", () => {
     expect(unevenText(joined, (id) => id)).toBe("new runs 0, and its share is 18");
   });
 
+  test("names the farthest of those that are far from their share, and not one that is less so for its size", () => {
+    const services = [service("big", 1_000, { a: 700 }), service("mid", 1_000, { a: 620 }), service("small", 20, {})];
+    expect(unevenText(planOf(services), (id) => id)).toBe("small runs 0, and its share is 13");
+  });
+
   test("of a pool without services, workers or observers is empty", () => {
     expect(planOf([])).toEqual({ services: [], moves: 0, isUneven: false });
     expect(planOf([service("x", 10, {})])).toMatchObject({ moves: 0, isUneven: false });

@@ -49,12 +49,12 @@ export function planOf(services: readonly BalancedService[]): Plan {
   return {
     services: planned,
     moves: sum(planned.map(({ leaving }) => sum(leaving.values()))),
-    isUneven: planned.some(({ running, share }) => isFarFrom(running, share)),
+    isUneven: planned.some(isFarFromShare),
   };
 }
 
 /** Above or below: a service that came to the others is to be filled as well. */
-const isFarFrom = (running: number, share: number): boolean =>
+export const isFarFromShare = ({ running, share }: Pick<ServiceShare, "running" | "share">): boolean =>
   Math.abs(running - share) > MIN_OFF && Math.abs(running - share) > OFF * share;
 
 /** Whole numbers that add up to `total`. What rounding leaves over goes to those that have most above their part of it, so that it need not move. */

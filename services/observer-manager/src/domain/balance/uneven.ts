@@ -1,11 +1,11 @@
 import { type PoolStats, type ServiceView, takesWork } from "@unacked/contracts";
 import type { UnevenPool, UnservedType, WaitingElsewhere } from "../overview/facts.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { isFarFromShare, type Plan, planOf } from "./plan.ts";
 
-/** Which service is farthest from its share, in words; null: none is far enough to be worth moving anything. */
+/** Which of those that are far enough from their share to be worth moving anything is the farthest, in words; null: none is. */
 export function unevenText(plan: Plan, nameOf: (id: string) => string): string | null {
-  if (!plan.isUneven) return null;
-  const [first] = plan.services.toSorted((a, b) => Math.abs(b.running - b.share) - Math.abs(a.running - a.share));
+  const off = ({ running, share }: { running: number; share: number }): number => Math.abs(running - share);
+  const [first] = plan.services.filter(isFarFromShare).toSorted((a, b) => off(b) - off(a));
   return first === undefined ? null : `${nameOf(first.id)} runs ${first.running}, and its share is ${first.share}`;
 }
 
