@@ -27,6 +27,28 @@ test("A service rests for now as it is not heard of, or takes none although it h
   });
 });
 
+test("Who waits is on the way where a service that takes work has the type and a worker free, and not where all that have it are full", async () => {
+  const knows = (...types: string[]) => ({ worker_count: 1, types: types.map((type) => ({ type })) });
+  const full = await putService(books.dataSource, { name: "full", ...knows("rare", "ticker") });
+  await putService(books.dataSource, { name: "empty", ...knows("ticker") });
+  await putRunning(books.dataSource, { type: "ticker", current_service_id: full });
+  await putObserver(books.dataSource, { type: "rare" });
+  const awaiting = async () => (await readStandings(books.dataSource)).get("default")?.awaiting;
+  expect(await awaiting()).toEqual(new Map());
+  await putObserver(books.dataSource, { type: "ticker" });
+  expect(await awaiting()).toEqual(new Map([["ticker", 1]]));
+  await putService(books.dataSource, { name: "cordoned", drain: "cordoned", ...knows("rare") });
+  await putService(books.dataSource, { name: "slow", not_consuming: "it is slow", ...knows("rare") });
+  expect(await awaiting()).toEqual(new Map([["ticker", 1]]));
+  await putService(books.dataSource, { name: "free", ...knows("rare") });
+  expect(await awaiting()).toEqual(
+    new Map([
+      ["rare", 1],
+      ["ticker", 1],
+    ]),
+  );
+});
+
 test("How a pool stands in which nobody waits is told without a look at those that wait in others", async () => {
   await putService(books.dataSource, {});
   const waiting = 200;

@@ -26,7 +26,11 @@ const leavingOf = (plan: Plan, id: string): Record<string, number> =>
   Object.fromEntries(plan.services.find((one) => one.id === id)?.leaving ?? []);
 
 /** Where the broker may put them: anywhere below its share. */
-function carryOut(services: readonly BalancedService[], plan: Plan): BalancedService[] {
+function carryOut(
+  services: readonly BalancedService[],
+  plan: Plan,
+  takes: (service: BalancedService) => boolean = () => true,
+): BalancedService[] {
   const shares = new Map(plan.services.map(({ id, share }) => [id, share]));
   const after = services.map((one) => ({ ...one, runs: new Map(one.runs) }));
   const homeless: string[] = [];
@@ -37,7 +41,7 @@ function carryOut(services: readonly BalancedService[], plan: Plan): BalancedSer
       for (let i = 0; i < count; i += 1) homeless.push(type);
     }
   for (const type of homeless) {
-    const taker = after.find((one) => runningOn(one) < (shares.get(one.id) ?? 0));
+    const taker = after.find((one) => takes(one) && runningOn(one) < (shares.get(one.id) ?? 0));
     if (taker === undefined) throw new Error("there is no place left");
     taker.runs.set(type, (taker.runs.get(type) ?? 0) + 1);
   }
@@ -122,6 +126,60 @@ describe("a plan", () => {
     expect(leavingOf(plan, "full")).toEqual({ a: 20 });
     const nothing = planOf([service("full", 10, { c: 40 }), service("old", 10, {}, new Set(["a"]))]);
     expect(nothing.moves).toBe(0);
+  });
+
+  test("moves what one with room knows, no more than it has room for, and lets those step aside that do not know it", () => {
+    const [x, y, xy] = [new Set(["x"]), new Set(["y"]), new Set(["x", "y"])];
+    const plan = planOf([service("a", 40, { x: 60 }, xy), service("b", 40, {}, xy), service("c", 40, {}, y)]);
+    expect(plan).toMatchObject({ moves: 20, isUneven: true });
+    expect(leavingOf(plan, "a")).toEqual({ x: 20 });
+    expect(asideOf(plan, 5, new Set(["a"]))).toEqual(["c"]);
+    const apart = planOf([service("a", 40, { x: 30, y: 30 }, xy), service("b", 40, {}, x), service("c", 40, {}, y)]);
+    expect(apart.moves).toBe(40);
+    expect(nextStep(apart, 40)).toEqual([{ id: "a", leaving: new Map([["x", 20]]) }]);
+    expect(asideOf(apart, 5, new Set(["a"]))).toEqual(["c"]);
+    const none = planOf([service("a", 40, { x: 40 }, xy), service("c", 40, {}, y)]);
+    expect(none).toMatchObject({ moves: 0, isUneven: true });
+  });
+
+  test("of services of any types, carried out stage by stage, gives nobody what it does not know, and comes to an end", () => {
+    const known = fc.subarray(TYPES, { minLength: 1 }).map((types) => new Set(types));
+    const mixed = fc.array(
+      fc.record({
+        workers: fc.integer({ min: 1, max: 100 }),
+        knows: known,
+        runs: fc.tuple(fc.nat(30), fc.nat(30), fc.nat(30)),
+      }),
+      { minLength: 2, maxLength: 7 },
+    );
+    fc.assert(
+      fc.property(mixed, fc.integer({ min: 1, max: 40 }), (drawn, atMost) => {
+        let now = drawn.map(({ workers, knows, runs }, i) =>
+          service(`s${i}`, workers, Object.fromEntries(TYPES.map((t, j) => [t, knows.has(t) ? (runs[j] ?? 0) : 0])), knows),
+        );
+        const all = total(now.map(runningOn));
+        let left = all;
+        for (let plan = planOf(now); plan.moves > 0; plan = planOf(now), left -= 1) {
+          expect(left).toBeGreaterThanOrEqual(0);
+          const steps = new Map(nextStep(plan, atMost).map(({ id, leaving }) => [id, leaving]));
+          expect(steps.size).toBeGreaterThan(0);
+          const moving = new Set([...steps.values()].flatMap((one) => [...one.keys()]));
+          const aside = new Set(asideOf(plan, atMost, new Set(steps.keys())));
+          for (const { id, knows } of now)
+            expect(aside.has(id) || steps.has(id) || [...moving].every((type) => knows.has(type))).toBe(true);
+          const before = new Map(now.map((one) => [one.id, runningOn(one)]));
+          const part = plan.services.map((one) => ({ ...one, leaving: steps.get(one.id) ?? new Map<string, number>() }));
+          now = carryOut(now, { ...plan, services: part }, ({ id }) => plan.first?.takers.has(id) === true);
+          for (const one of now) for (const [type, count] of one.runs) if (count > 0) expect(one.knows.has(type)).toBe(true);
+          for (const { id, share } of plan.services) {
+            const after = runningOn(now.find((one) => one.id === id) as BalancedService);
+            expect(after).toBeLessThanOrEqual(Math.max(share, before.get(id) ?? 0));
+          }
+        }
+        expect(total(now.map(runningOn))).toBe(all);
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test("lets only those take that lack at least what comes to each", () => {

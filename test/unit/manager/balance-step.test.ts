@@ -74,6 +74,20 @@ describe("a step of a rebalance", () => {
     });
   });
 
+  test("is made of what one of those with room knows; who does not know it steps aside", () => {
+    const services = [
+      service("full", 60, { runs: new Map([["ticker", 60]]), knows: new Set(["ticker", "process"]) }),
+      service("empty", 0),
+      service("other", 0, { knows: new Set(["process"]) }),
+    ];
+    expect(decideStep(row, { services, awaiting: NOBODY })).toMatchObject({
+      kind: "move",
+      moves: [{ serviceId: "full", type: "ticker", count: 5 }],
+      aside: ["other"],
+      left: 20,
+    });
+  });
+
   test("is not made beside a service that could not step aside", () => {
     const services = [service("full", 60), service("empty", 0), service("old", 0, { canMove: false })];
     expect(decideStep(row, { services, awaiting: NOBODY })).toMatchObject({

@@ -35,7 +35,7 @@ export const BalanceView = z
   .object({
     pool: z.string(),
     services: z.array(BalancedService),
-    moves: z.int().describe("how many moves make it even"),
+    moves: z.int().describe("how many moves make it even, or as even as the types that its services know let it be"),
     uneven: z.string().nullable().describe("which service is too far from its share; null: none is"),
     mode: z.enum(["auto", "manual"]).describe("REBALANCE of the manager that answers"),
     waits: z.string().nullable().describe("why nothing would be moved now, although it is not even"),

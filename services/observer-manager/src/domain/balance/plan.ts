@@ -1,8 +1,11 @@
+import { type Lying, type Stage, stageOf, withStage } from "./stage.ts";
+
 /**
  * How the observers of a pool should lie on its services, and the fewest moves that get them there. Pure.
  *
  * Each service's share is in proportion to its workers, in whole observers; what is left over by rounding stays where it is. Only
- * what lies above a share moves, and of that first what its type has too much of there: a type is spread as well.
+ * what lies above a share moves, and of that first what its type has too much of there: a type is spread as well. Where services know different
+ * types it is made in stages, as whoever takes anything has to know all that moves meanwhile.
  */
 export interface BalancedService {
   readonly id: string;
@@ -22,6 +25,8 @@ export interface ServiceShare {
 
 export interface Plan {
   readonly services: readonly ServiceShare[];
+  /** What moves first; undefined: nothing. */
+  readonly first: Stage | undefined;
   readonly moves: number;
   /** One service is so far from its share that it is worth moving: more than MIN_OFF and more than OFF of it. */
   readonly isUneven: boolean;
@@ -37,17 +42,22 @@ export function planOf(services: readonly BalancedService[]): Plan {
   const totals = new Map<string, number>();
   for (const { runs } of services) for (const [type, count] of runs) totals.set(type, (totals.get(type) ?? 0) + count);
   const shares = sharesOf(services, sum(totals.values()), workers);
-  const takers = services.filter((service, i) => sum(service.runs.values()) < (shares[i] ?? 0));
-  const planned = services.map((service, i): ServiceShare => {
-    const running = sum(service.runs.values());
-    const share = shares[i] ?? 0;
-    const movable = [...service.runs].filter(([type]) => takers.every(({ knows }) => knows.has(type)));
-    const excess = takers.length === 0 ? 0 : Math.min(running - share, sum(movable.map(([, count]) => count)));
-    const fair = (type: string): number => ((totals.get(type) ?? 0) * service.workers) / workers;
-    return { id: service.id, running, share, leaving: leavingOf(new Map(movable), excess, fair) };
+  const fair = (type: string, of: number): number => ((totals.get(type) ?? 0) * of) / workers;
+  const stages: Stage[] = [];
+  let lying = services.map((service, i): Lying => ({ ...service, share: shares[i] ?? 0 }));
+  for (let next = stageOf(lying, fair); next !== undefined; next = stageOf(lying, fair)) {
+    stages.push(next);
+    lying = withStage(lying, next);
+  }
+  const planned = services.map(({ id, runs }, i): ServiceShare => {
+    const leaving = new Map<string, number>();
+    for (const stage of stages)
+      for (const [type, count] of stage.leaving.get(id) ?? []) leaving.set(type, (leaving.get(type) ?? 0) + count);
+    return { id, running: sum(runs.values()), share: shares[i] ?? 0, leaving };
   });
   return {
     services: planned,
+    first: stages[0],
     moves: sum(planned.map(({ leaving }) => sum(leaving.values()))),
     isUneven: planned.some(isFarFromShare),
   };
@@ -68,22 +78,10 @@ function sharesOf(services: readonly BalancedService[], total: number, workers: 
   return parts;
 }
 
-/** So many of each type that what stays is as close to the type's fair part as can be. */
-function leavingOf(runs: ReadonlyMap<string, number>, excess: number, fair: (type: string) => number): Map<string, number> {
-  const leaving = new Map<string, number>();
-  const over = [...runs].map(([type, count]) => ({ type, left: count, over: count - fair(type) }));
-  for (let i = 0; i < excess; i += 1) {
-    const most = over.reduce((a, b) => (b.left > 0 && (a.left === 0 || b.over > a.over) ? b : a));
-    most.left -= 1;
-    most.over -= 1;
-    leaving.set(most.type, (leaving.get(most.type) ?? 0) + 1);
-  }
-  return leaving;
-}
-
 /** The next few moves of a plan, taken in turn from all that are to give. */
-export function nextStep(plan: Plan, atMost: number): { id: string; leaving: Map<string, number> }[] {
-  const wanted = plan.services.flatMap(({ id, leaving }) => [...leaving].map(([type, count]) => ({ id, type, count })));
+export function nextStep({ first }: Plan, atMost: number): { id: string; leaving: Map<string, number> }[] {
+  const givers = [...(first?.leaving ?? [])];
+  const wanted = givers.flatMap(([id, leaving]) => [...leaving].map(([type, count]) => ({ id, type, count })));
   const all = sum(wanted.map(({ count }) => count));
   const steps = new Map<string, Map<string, number>>();
   let taken = 0;
@@ -99,11 +97,11 @@ export function nextStep(plan: Plan, atMost: number): { id: string; leaving: Map
 }
 
 /**
- * Who is to take nothing of so many that move now: those that have their share, and those that lack less of it than would come to each, as the
- * broker gives them out in turn.
+ * Who is to take nothing of so many that move now: those that have their share, or do not know all that moves, and those that lack less of it than
+ * would come to each, as the broker gives them out in turn.
  */
 export function asideOf(plan: Plan, moving: number, givers: ReadonlySet<string>): string[] {
-  const lacking = plan.services.filter(({ running, share }) => running < share).toSorted((a, b) => lackOf(b) - lackOf(a));
+  const lacking = plan.services.filter(({ id }) => plan.first?.takers.has(id)).toSorted((a, b) => lackOf(b) - lackOf(a));
   let takers = lacking.length;
   while (takers > 1 && lackOf(lacking[takers - 1] as ServiceShare) < moving / takers) takers -= 1;
   const taking = new Set(lacking.slice(0, takers).map(({ id }) => id));

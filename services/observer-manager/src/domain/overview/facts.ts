@@ -115,7 +115,7 @@ export interface UnevenPool {
   pool: string;
   /** Which service, and how far. */
   why: string;
-  /** How many moves make it even. */
+  /** How many moves make it even, or as even as its types let it be. */
   moves: number;
 }
 

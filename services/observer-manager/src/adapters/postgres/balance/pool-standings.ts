@@ -50,11 +50,11 @@ interface ServiceRow {
 
 type PoolCount = { pool: string; type: string; count: number };
 
-/** What nobody there could run is on the way to nobody: it waits, maybe for ever, and no balance waits for it. */
-const isServedBy =
-  (services: readonly ServiceRow[]) =>
+/** What nobody there could run now is on the way to nobody: it waits, maybe for ever, and no balance waits for it. Moves may make room for it. */
+const isServedIn =
+  (pools: ReadonlyMap<string, { services: readonly PoolService[] }>) =>
   ({ pool, type }: { pool: string; type: string }): boolean =>
-    services.some((service) => service.pool === pool && service.drain === "none" && service.types.includes(type));
+    pools.get(pool)?.services.some((one) => one.isOpen && one.knows.has(type) && runningOn(one) < one.workers) === true;
 
 /**
  * How each pool stands that has a living service. Who is on the way is read in the order in which that goes on, so that nobody is missed by a change in
@@ -69,7 +69,7 @@ export async function readStandings(
 ): Promise<Map<string, PoolStanding>> {
   const services = await db.query<ServiceRow[]>(SERVICES, [pool]);
   const leaving = await db.query<PoolCount[]>(LEAVING, [but]);
-  const underWay = [...leaving, ...(await db.query<PoolCount[]>(AWAITING, [pool])).filter(isServedBy(services))];
+  const awaited = await db.query<PoolCount[]>(AWAITING, [pool]);
   const runs = await db.query<{ serviceId: string; type: string; count: number }[]>(RUNS, [services.map(({ id }) => id)]);
   const runsOf = new Map<string, Map<string, number>>();
   for (const { serviceId, type, count } of runs)
@@ -80,12 +80,14 @@ export async function readStandings(
     pools.set(row.pool, of);
     of.services.push(toPoolService(row, runsOf.get(row.id) ?? new Map<string, number>()));
   }
-  for (const { pool: name, type, count } of underWay) {
+  for (const { pool: name, type, count } of [...leaving, ...awaited.filter(isServedIn(pools))]) {
     const awaiting = pools.get(name)?.awaiting;
     if (count > 0) awaiting?.set(type, (awaiting.get(type) ?? 0) + count);
   }
   return pools;
 }
+
+const runningOn = ({ runs }: Pick<PoolService, "runs">): number => [...runs.values()].reduce((sum, count) => sum + count, 0);
 
 function toPoolService(row: ServiceRow, runs: ReadonlyMap<string, number>): PoolService {
   const { id, name, generation, workers, state, drain, notConsuming, canMove, types } = row;
@@ -98,6 +100,6 @@ function toPoolService(row: ServiceRow, runs: ReadonlyMap<string, number>): Pool
 function whyRests({ state, drain, workers, notConsuming }: ServiceRow, runs: ReadonlyMap<string, number>): string | null {
   if (drain !== "none") return null;
   if (state !== "Alive") return "is not heard of";
-  const running = [...runs.values()].reduce((sum, count) => sum + count, 0);
+  const running = runningOn({ runs });
   return notConsuming === null || running >= workers ? null : `takes none for now: ${notConsuming}`;
 }
