@@ -199,6 +199,24 @@ describe("a run that is told to end", () => {
     const reporting = [turn, failed, { kind: "retry-due" }, failed, stop("lease-lost")] as const;
     expect(endOf(live(...reporting).effects)).toMatchObject([{ kind: "RunReleased", settlement: "leave" }]);
   });
+  test("while the report of its failure is not confirmed ends at once: with that failure, or given back by a drain", () => {
+    const reporting = [turn, failed, { kind: "retry-due" }, failed] as const;
+    for (const cause of ["stopped", "obsolete", "duplicate", "not-wanted"] as const)
+      expect(endOf(live(...reporting, stop(cause)).effects)).toEqual([
+        { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
+      ]);
+    for (const cause of ["draining", "shed"] as const)
+      expect(endOf(live(...reporting, stop(cause)).effects)).toMatchObject([
+        { kind: "RunReleased", reason: "draining", settlement: "requeue" },
+      ]);
+    for (const cause of ["restarted", "unknown"] as const)
+      expect(live(...reporting, stop(cause))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
+  });
+  test("as unknown is not acked before it is reported, as nobody else has its message; a drain gives it back", () => {
+    const reporting = [turn, stop("unknown"), stopped] as const;
+    expect(live(...reporting, stop("stopped"))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
+    expect(endOf(live(...reporting, stop("draining")).effects)).toMatchObject([{ settlement: "requeue" }]);
+  });
   test("by a lost lease tells its handler of that, whatever it was told before: what it emits ends with the lease", () => {
     const abort = { kind: "abort-handler", cause: { kind: "lease-lost" } };
     expect(live(turn, stop("stopped"), stop("lease-lost")).effects).toEqual([abort]);

@@ -57,7 +57,7 @@ type StoppedFact = {
   reason: Exclude<(typeof RUN_STOPPED_REASONS)[number], "superseded">;
   interruption?: string;
 };
-/** What is told only after the message was put to the errors. */
+/** What is told only after the message was put to the errors, or the run was told to end. */
 type ReportedFact = FailedFact | StoppedFact;
 
 /** What is told about a run; who it is and when it was is added outside. */
@@ -251,12 +251,15 @@ function stuck(state: RunState & { phase: "stopping" }): RunStep {
   return { state, effects: [{ kind: "tell", fact }] };
 }
 
+/** Whoever stops it does not wait for the broker to take the report; a drain gives the message back, to fail elsewhere once more. */
 function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput): RunStep {
-  if (input.kind === "reported") {
-    return { state: OVER, effects: [{ kind: "end", fact: state.fact, settlement: "ack" }] };
-  }
-  if (input.kind === "stop" && input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
-  return ignored(state);
+  if (input.kind === "reported") return ended(state.fact, "ack");
+  if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
+  if (input.cause.kind === "lease-lost" || input.cause.kind === "draining" || input.cause.kind === "shed")
+    return finished(input.cause, 0, undefined);
+  // The books have lost this observer: what is reported is the only copy of its message that will be left.
+  const isOnlyCopy = state.fact.kind === "RunStopped" || input.cause.kind === "unknown";
+  return isOnlyCopy ? ignored(state) : ended(state.fact, "ack");
 }
 
 function started(failures: number, more: RunEffect[]): RunStep {

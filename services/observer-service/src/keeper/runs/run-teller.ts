@@ -77,8 +77,12 @@ export class RunTeller {
     const detail =
       fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
     const trouble = { reason, detail, observerId, runId: run.runId };
-    // Rejects only when a lost lease has ended the run meanwhile.
-    this.#parts.errors.report(trouble, messageOf(run, reason), waiting.signal).then(onReported, () => undefined);
+    // Rejects only when the run was told to end meanwhile.
+    this.#parts.errors
+      .report(trouble, messageOf(run, reason), waiting.signal)
+      .then(onReported, () =>
+        run.log.warn({ event: "run-not-reported", reason, detail }, "its run ended before the broker took its error report"),
+      );
   }
 
   /** The one place where a run's end becomes an event and its message is settled. */

@@ -1,0 +1,105 @@
+import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent, type StartObserver } from "@unacked/contracts";
+import { defineObserver } from "@unacked/sdk";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { ControlIntake } from "../../../services/observer-service/src/keeper/control/control-intake.ts";
+import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
+import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
+import { createLog } from "../../../services/observer-service/src/log.ts";
+import { eventually } from "../../support/eventually.ts";
+import { localHandlers } from "../../support/slots/local-handlers.ts";
+
+/** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, no error report ever is. */
+function parts({ fails = false } = {}) {
+  let noRoom: string | undefined;
+  const run = vi.fn(async ({ signal }: { signal: AbortSignal }) => {
+    if (fails) throw new Error("no");
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  });
+  const handlers = localHandlers(defineObserver({ type: "guarded", params: z.strictObject({}), run }));
+  handlers.noRoomFor = () => noRoom;
+  const told: ServiceEvent[] = [];
+  const log = createLog("silent");
+  const shared = {
+    events: {
+      tell: (event: ServiceEvent, confirmed = () => undefined as void) => void (told.push(event), setImmediate(confirmed)),
+    },
+    errors: {
+      report: (_trouble: object, _message: object, signal: AbortSignal) =>
+        new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+    },
+    holds: () => true,
+    log,
+  };
+  const output = () => Promise.resolve();
+  const runner = new Runner({ ...shared, handlers, output, stopTimeoutMs: 1_000, tailBytes: 8_192 });
+  const none = () => {
+    throw new Error("not asked for here");
+  };
+  const control = new ControlIntake({
+    ...shared,
+    runner,
+    tombstones: new Tombstones(),
+    closing: new AbortController().signal,
+    takenBack: none,
+    introduce: none,
+    givenBack: none,
+    flushed: none,
+    orders: { drain: none, cordon: none, uncordon: none, give: none, stepAside: none, reload: none },
+    logs: { answer: none },
+    tasks: { cancel: none, report: none },
+  });
+  const about = { generation: 1, properties: { headers: {} } };
+  return {
+    runner,
+    run,
+    told: () => told.map((event) => ("reason" in event ? `${event.kind} ${event.reason}` : event.kind)),
+    setRoom: (why: string | undefined) => (noRoom = why),
+    accept(start: StartObserver) {
+      const settle = vi.fn(() => true);
+      const delivery = { ...about, body: Buffer.alloc(0), redelivered: false, deliveryCount: 0, queue: "work", settle };
+      runner.accept({ start, delivery: { ...delivery, shed: () => undefined } });
+      return settle;
+    },
+    order: (message: object) =>
+      control.take({ ...about, queue: "control", body: Buffer.from(JSON.stringify(message)) } as never),
+    untilTold: (what: string) => eventually(() => expect(told.map(({ kind }) => kind)).toContain(what)),
+    untilReporting: () => eventually(() => expect(runner.slots.all()[0]?.state.phase).toBe("reporting")),
+  };
+}
+
+const start = (retry = DEFAULT_RETRY): StartObserver => ({
+  observerId: newObserverId(),
+  revision: 1,
+  messageId: newMessageId(),
+  name: "guarded",
+  type: "guarded",
+  params: {},
+  labels: {},
+  retry,
+  pool: "default",
+  createdAt: new Date().toISOString(),
+});
+
+describe("a run that has failed for good, whose error report the broker does not take", () => {
+  const once = { ...DEFAULT_RETRY, maxAttempts: 1 };
+
+  test("ends by a stop, as failed", async () => {
+    const { accept, order, told, untilReporting } = parts({ fails: true });
+    const observer = start(once);
+    const settle = accept(observer);
+    await untilReporting();
+    order({ kind: "StopObservers", targets: [{ observerId: observer.observerId, revision: 1 }] });
+    await eventually(() => expect(settle).toHaveBeenCalledExactlyOnceWith("ack"));
+    expect(told()).toEqual(["RunStarted", "RunFailed"]);
+  });
+
+  test("does not hold up a drain", async () => {
+    const { accept, runner, told, untilReporting } = parts({ fails: true });
+    const settle = accept(start(once));
+    await untilReporting();
+    runner.stopAll({ kind: "draining" });
+    await eventually(() => expect(settle).toHaveBeenCalledExactlyOnceWith("requeue"));
+    expect(told()).toEqual(["RunStarted", "RunReleased draining"]);
+  });
+});
