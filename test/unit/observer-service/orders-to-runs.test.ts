@@ -103,3 +103,34 @@ describe("a run that has failed for good, whose error report the broker does not
     expect(told()).toEqual(["RunStarted", "RunReleased draining"]);
   });
 });
+
+test("a restart that is asked for while a run waits for a slot is followed then, and does not end it once it has begun", async () => {
+  const { accept, order, run, runner, setRoom, told, untilTold } = parts();
+  setRoom("no slot is free");
+  const { observerId, ...rest } = start();
+  accept({ observerId, ...rest });
+  await untilTold("RunRetrying");
+  const [waiting] = runner.slots.ofObserver(observerId);
+  const restart = { kind: "RestartRuns", targets: [{ observerId, runId: waiting?.runId }] };
+  order(restart);
+  expect(told()).toEqual(["RunRetrying", "RunStopped restarted", "RunRetrying"]);
+  setRoom(undefined);
+  await eventually(() => expect(run).toHaveBeenCalledTimes(1));
+  order(restart); // said again, as the books had not read yet that it is done
+  expect(told()).toEqual(["RunRetrying", "RunStopped restarted", "RunRetrying", "RunStarted"]);
+});
+
+test("a restart of a run that waits for another of its observer to settle leaves its successor in its place", async () => {
+  const { accept, run, runner, told, untilTold } = parts();
+  const first = start();
+  accept(first);
+  await untilTold("RunStarted");
+  accept({ ...first, messageId: newMessageId() });
+  const [running, waiting] = runner.slots.ofObserver(first.observerId);
+  if (running === undefined || waiting === undefined) throw new Error("two were accepted");
+  runner.stop(waiting, { kind: "restarted" });
+  expect(told()).toEqual(["RunStarted", "RunStopped restarted"]);
+  expect(run).toHaveBeenCalledTimes(1);
+  runner.stop(running, { kind: "stopped" });
+  await eventually(() => expect(told().slice(2)).toEqual(["RunStopped stopped", "RunStarted"]));
+});

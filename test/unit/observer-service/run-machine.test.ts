@@ -178,6 +178,8 @@ describe("a run that is told to end", () => {
   test("as restarted leaves its message to a new run", () => {
     expect(live(turn, stop("restarted"), failed).effects).toEqual([{ kind: "restart", failures: 0 }]);
     expect(live(turn, failed, stop("restarted")).effects).toEqual([{ kind: "restart", failures: 0 }]);
+    expect(live(stop("restarted")).effects).toEqual([{ kind: "restart", failures: 0 }]);
+    expect(live({ kind: "ask" }, stop("restarted")).effects).toEqual([{ kind: "restart", failures: 0 }]);
   });
   test("before its turn waits for it, so that its end is not told while an older run of the observer still acts", () => {
     expect(live(stop("stopped")).effects).toEqual([]);

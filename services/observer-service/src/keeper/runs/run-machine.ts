@@ -125,7 +125,8 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
   if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
   if (input.kind !== "stop") return ignored(state);
   const { cause } = input;
-  // Nothing runs yet, so there is nothing to restart.
+  // Nothing runs yet; but the order is said again until a run has ended by it, and would end its handler just after that has begun.
+  if (cause.kind === "restarted") return finished(cause, 0, undefined);
   if (!endsForGood(cause)) return ignored(state);
   if (cause.kind === "lease-lost" || cause.kind === "draining" || cause.kind === "shed")
     return finished(cause, 0, undefined);
@@ -138,7 +139,7 @@ function stepRequested(state: RunState & { phase: "requested" }, input: RunInput
   if (input.kind === "admitted") return begun(state.failures, policy);
   if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
   if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
-  if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
+  if (input.kind !== "stop" || input.cause.kind === "uncaught" || input.cause.kind === "moved") return ignored(state);
   return finished(input.cause, state.failures, undefined);
 }
 

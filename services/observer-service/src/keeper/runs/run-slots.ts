@@ -35,11 +35,12 @@ export class RunSlots {
     return place === 0 ? slot[0] : undefined;
   }
 
-  /** A restart in place: the new run has the old one's turn, ahead of whatever waits. */
-  replace(old: LiveRun, run: LiveRun): void {
+  /** A restart in place: the new run has the old one's place, ahead of whatever waits behind it. True: and its turn. */
+  replace(old: LiveRun, run: LiveRun): boolean {
     const slot = this.#slots.get(run.start.observerId) ?? [];
     const place = slot.indexOf(old);
     if (place >= 0) slot[place] = run;
+    return place === 0;
   }
 
   find(observerId: ObserverId, runId: RunId): LiveRun | undefined {

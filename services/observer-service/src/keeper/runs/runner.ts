@@ -298,7 +298,7 @@ export class Runner {
     if (next !== undefined) this.#giveTurn(next);
   }
 
-  /** Same message, a new run. The old handler has settled. */
+  /** Same message, a new run. The old handler has settled, or never was. */
   #restart(run: LiveRun, { failures, interruption }: RunEffect & { kind: "restart" }): void {
     this.#checkpoints.flush(run);
     const why = interruption === undefined ? {} : { interruption: sendableText(interruption, MAX_INTERRUPTION) };
@@ -309,8 +309,7 @@ export class Runner {
     const admission = admissionOfNext(run);
     if (admission !== undefined) successor.admission = admission;
     this.#parts.tracing?.succeeded(run, successor);
-    this.slots.replace(run, successor);
-    this.#takeTurn(successor);
+    if (this.slots.replace(run, successor)) this.#takeTurn(successor);
   }
 
   /** Newer code may ask first, or save, where older did not. */
