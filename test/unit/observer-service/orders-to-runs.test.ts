@@ -3,11 +3,13 @@ import { defineObserver } from "@unacked/sdk";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ControlIntake } from "../../../services/observer-service/src/keeper/control/control-intake.ts";
+import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { localHandlers } from "../../support/slots/local-handlers.ts";
+import { newServices, runOf, Scene, started } from "../manager/books-fixture.ts";
 
 /** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, no error report ever is. */
 function parts({ fails = false } = {}) {
@@ -17,7 +19,7 @@ function parts({ fails = false } = {}) {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
   });
   const handlers = localHandlers(defineObserver({ type: "guarded", params: z.strictObject({}), run }));
-  handlers.noRoomFor = () => noRoom;
+  Object.assign(handlers, { noRoomFor: () => noRoom });
   const told: ServiceEvent[] = [];
   const log = createLog("silent");
   const shared = {
@@ -36,12 +38,16 @@ function parts({ fails = false } = {}) {
   const none = () => {
     throw new Error("not asked for here");
   };
-  const control = new ControlIntake({
+  const both = {
     ...shared,
     runner,
     tombstones: new Tombstones(),
     closing: new AbortController().signal,
     takenBack: none,
+  };
+  const intake = new Intake({ ...both, knowsType: () => true, asksFirst: () => false, saves: () => false });
+  const control = new ControlIntake({
+    ...both,
     introduce: none,
     givenBack: none,
     flushed: none,
@@ -53,12 +59,16 @@ function parts({ fails = false } = {}) {
   return {
     runner,
     run,
+    events: told,
     told: () => told.map((event) => ("reason" in event ? `${event.kind} ${event.reason}` : event.kind)),
     setRoom: (why: string | undefined) => (noRoom = why),
-    accept(start: StartObserver) {
+    /** @param behind whatever runs of the observer, though it may be a second message of the same revision */
+    accept(start: StartObserver, behind = false) {
       const settle = vi.fn(() => true);
-      const delivery = { ...about, body: Buffer.alloc(0), redelivered: false, deliveryCount: 0, queue: "work", settle };
-      runner.accept({ start, delivery: { ...delivery, shed: () => undefined } });
+      const body = Buffer.from(JSON.stringify(start));
+      const delivery = { ...about, body, redelivered: false, deliveryCount: 0, queue: "work", settle };
+      if (behind) runner.accept({ start, delivery: { ...delivery, shed: () => undefined } });
+      else intake.take({ ...delivery, shed: () => undefined } as never);
       return settle;
     },
     order: (message: object) =>
@@ -125,7 +135,7 @@ test("a restart of a run that waits for another of its observer to settle leaves
   const first = start();
   accept(first);
   await untilTold("RunStarted");
-  accept({ ...first, messageId: newMessageId() });
+  accept({ ...first, messageId: newMessageId() }, true);
   const [running, waiting] = runner.slots.ofObserver(first.observerId);
   if (running === undefined || waiting === undefined) throw new Error("two were accepted");
   runner.stop(waiting, { kind: "restarted" });
@@ -133,4 +143,36 @@ test("a restart of a run that waits for another of its observer to settle leaves
   expect(run).toHaveBeenCalledTimes(1);
   runner.stop(running, { kind: "stopped" });
   await eventually(() => expect(told().slice(2)).toEqual(["RunStopped stopped", "RunStarted"]));
+});
+
+test("a run for which a second message is dropped says that it is the one: the books' order to stop it for the other is void", async () => {
+  const { accept, order, events } = parts();
+  const scene = new Scene();
+  const [a, b] = newServices();
+  const observer = scene.observer();
+  const of = { ...start(), observerId: observer.id };
+  const first = accept(of);
+  const run = await eventually(() => {
+    const found = events.find((event) => event.kind === "RunStarted");
+    if (found === undefined) throw new Error("not started yet");
+    return found;
+  });
+  const elsewhere = runOf(observer);
+  scene.say(a, [...events]);
+  scene.say(b, [started(elsewhere)]);
+  expect(scene.stopOf(run.runId)).toMatchObject({ reason: "duplicate" });
+  // The other service dies, and its message comes here before the order does.
+  const second = accept({ ...of, messageId: elsewhere.messageId });
+  await eventually(() => expect(second).toHaveBeenCalledExactlyOnceWith("ack"));
+  scene.say(a, events.slice(1));
+  scene.apply({ kind: "DeathCertificate", serviceId: b, generation: 1 });
+  expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId });
+  expect([scene.stopOf(run.runId), scene.stopOf(elsewhere.runId)]).toEqual([undefined, undefined]);
+  // One that was on its way already ends it, as the last: it is sent again at once.
+  const { observerId, runId, messageId, revision } = run;
+  order({ kind: "StopRuns", targets: [{ observerId, runId, messageId, revision, reason: "duplicate" }] });
+  await eventually(() => expect(first).toHaveBeenCalledExactlyOnceWith("ack"));
+  scene.say(a, events.slice(-1));
+  expect(observer).toMatchObject({ status: "Created", revision: 2 });
+  expect(scene.wanted).toContainEqual({ kind: "start", observerId, revision: 2, delayMs: 0 });
 });

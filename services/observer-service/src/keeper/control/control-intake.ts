@@ -11,9 +11,7 @@ import {
   type ReportInventory,
   type ReportTasks,
   type RestartRuns,
-  type RunHeld,
   type RunReleased,
-  type RunRequested,
   type RunStarted,
   type RunStopped,
   type RunStopReason,
@@ -29,7 +27,8 @@ import type { Log } from "../../log.ts";
 import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Tombstones } from "../intake/tombstones.ts";
 import type { ErrorReporter } from "../outbox/error-reporter.ts";
-import { admit, attemptOf, isAsking, type LiveRun, quietForMs, standingOf } from "../runs/live-run.ts";
+import { admit, attemptOf, type LiveRun, quietForMs, standingOf } from "../runs/live-run.ts";
+import { heldBy } from "../runs/run-held.ts";
 import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Runner } from "../runs/runner.ts";
 import { takeInventory } from "./inventory.ts";
@@ -145,16 +144,8 @@ export class ControlIntake {
   /** A run that is ending answers by its end; one without a lease has been fenced, and answers likewise. */
   #answerSuperseded(run: LiveRun): void {
     const { events, holds } = this.#parts;
-    const { phase } = run.state;
-    const goesOn = phase === "waiting" || phase === "requested" || phase === "running" || phase === "backing-off";
-    if (!holds(run.delivery.generation) || !goesOn) return;
-    const { observerId, messageId, revision, specVersion } = run.start;
-    const { deliveryCount } = run.delivery;
-    const identity = { observerId, runId: run.runId, messageId, revision, at: Date.now() };
-    run.announced = true;
-    const held: RunHeld = { kind: "RunHeld", ...identity, deliveryCount, specVersion, ...standingOf(run) };
-    const asks: RunRequested = { kind: "RunRequested", ...identity, deliveryCount };
-    events.tell(isAsking(run) ? asks : held);
+    const held = holds(run.delivery.generation) ? heldBy(run) : undefined;
+    if (held !== undefined) events.tell(held);
   }
 
   /** It answers by its end, as all runs of its generation do; one of an earlier generation has been fenced already. */

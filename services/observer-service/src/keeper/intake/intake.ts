@@ -3,6 +3,7 @@ import {
   type DuplicateDropped,
   decodeBody,
   QueueMarker,
+  type RunId,
   type ServiceEvent,
   StartObserver,
   type StartRefused,
@@ -10,6 +11,7 @@ import {
 import { traceContextOf } from "@unacked/tracing";
 import { endsForGood } from "../../wire/stop-cause.ts";
 import { type ErrorWay, giveToErrors } from "../outbox/give-to-errors.ts";
+import { heldBy } from "../runs/run-held.ts";
 import type { Runner } from "../runs/runner.ts";
 import { decideStart } from "./start-decision.ts";
 import type { Tombstones } from "./tombstones.ts";
@@ -107,6 +109,7 @@ export class Intake {
         return events.tell(refused, () => this.#ack(delivery));
       }
       case "drop-duplicate": {
+        this.#tellHolder(start, decision.keptRunId);
         const dropped: DuplicateDropped = { kind: "DuplicateDropped", ...about, keptRunId: decision.keptRunId };
         log.warn({ event: "duplicate-dropped", ...about }, "a second message of a revision that runs here was dropped");
         return events.tell(dropped, () => this.#ack(delivery));
@@ -117,6 +120,14 @@ export class Intake {
       default:
         return decision satisfies never;
     }
+  }
+
+  /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. */
+  #tellHolder({ observerId }: StartObserver, runId: RunId): void {
+    const { runner, events } = this.#parts;
+    const run = runner.slots.find(observerId, runId);
+    const held = run && heldBy(run);
+    if (held !== undefined) events.tell(held);
   }
 
   #accept(start: StartObserver, delivery: Delivery): void {
