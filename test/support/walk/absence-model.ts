@@ -39,10 +39,12 @@ interface Service {
   socket: (Message | { flushed: { markerId: string; round: number } })[];
   /** Read, unacked, and known here as a run. */
   runs: Map<number, { message: Start; run: string; isTold: boolean }>;
-  /** Read and unacked, though no run any more: fenced, or waiting for the confirm of what was told. */
-  unacked: { message: Message; after?: Told }[];
+  /** Read and unacked, though no run any more: fenced, or waiting for the confirm of what was told, to be acked or given back. */
+  unacked: { message: Message; after?: Told; goesBack?: true }[];
   outbox: Told[];
-  /** What a proof of life was given, on a channel of its own, and whose messages such have given back. */
+  /** What it has sent and is not confirmed yet; nothing is sent meanwhile. Only of releases: elsewhere both are one step. */
+  unconfirmed: Told | null;
+  /** What a proof of life was given, on a channel of its own, and whose messages such, or ends of runs, have given back. */
   probed: Message | null;
   givenBack: Set<number>;
 }
@@ -112,6 +114,10 @@ export class World {
         return this.#publishMarker(pick(this.#unsentMarkers));
       case "deliver":
         return this.#deliver(pick(connected.filter((each) => this.#hasCredit(each))));
+      case "shed":
+        return service && this.#shed(service, by);
+      case "confirm":
+        return service && this.#confirm(service);
       case "probe":
         return service && this.#probe(service);
       case "give-back":
@@ -182,6 +188,7 @@ export class World {
       unacked: [],
       outbox: [],
       isStalled,
+      unconfirmed: null,
       probed: null,
       givenBack: new Set<number>(),
     };
@@ -293,6 +300,30 @@ export class World {
     this.#tell(service, { kind: "started", observer: run.message.observer, run: run.run });
   }
 
+  /** Others are to have it: told first, and given back when that is confirmed; at once where nobody knows its run. */
+  #shed(service: Service, by: number): void {
+    const [place, found] = [...service.runs][by % Math.max(1, service.runs.size)] ?? [];
+    if (place === undefined || found === undefined || service.isFenced) return;
+    service.runs.delete(place);
+    if (!found.isTold) return this.#giveRunBack(service, found.message);
+    const after = this.#tell(service, { kind: "released", observer: found.message.observer, run: found.run });
+    service.unacked.push({ message: found.message, after, goesBack: true });
+  }
+
+  #confirm(service: Service): void {
+    const told = service.unconfirmed;
+    service.unconfirmed = null;
+    if (service.isFenced || told === null) return;
+    const given = service.unacked.filter(({ after }) => after === told).map(({ message }) => message);
+    service.unacked = service.unacked.filter(({ after }) => after !== told);
+    for (const message of given) this.#giveRunBack(service, message as Start);
+  }
+
+  #giveRunBack(service: Service, message: Start): void {
+    service.givenBack.add(message.observer);
+    this.#requeue([message]);
+  }
+
   #endRun(service: Service, by: number): void {
     const [place, found] = [...service.runs][by % Math.max(1, service.runs.size)] ?? [];
     if (place === undefined || found === undefined || !found.isTold || service.isFenced) return;
@@ -303,9 +334,14 @@ export class World {
 
   /** The first of what it has to tell is confirmed. Its birth before it consumes; an end before its ack. */
   #send(service: Service | undefined): void {
-    const told = service?.isStalled.sending ? undefined : service?.outbox.shift();
+    const isStalled = service === undefined || service.isStalled.sending || service.unconfirmed !== null;
+    const told = isStalled ? undefined : service.outbox.shift();
     if (service === undefined || told === undefined) return;
     this.#stateQueue.push(told);
+    if (service.unacked.some(({ after, goesBack }) => goesBack && after === told)) {
+      service.unconfirmed = told;
+      return;
+    }
     if (told.kind === "born" && told.generation === service.generation) service.isBorn = true;
     if (service.isConnected && !service.isFenced) service.unacked = service.unacked.filter(({ after }) => after !== told);
   }
@@ -370,6 +406,7 @@ export class World {
     service.probed = null;
     service.socket = [];
     service.unacked = [];
+    service.unconfirmed = null;
   }
 
   #findDead(service: Service | undefined): void {
@@ -574,4 +611,4 @@ export const STEPS = [
   "stall-reading",
 ] as const;
 
-export const ALL_STEPS = [...STEPS, "stall-starts", "probe", "give-back"] as const;
+export const ALL_STEPS = [...STEPS, "stall-starts", "probe", "give-back", "shed", "confirm"] as const;

@@ -179,4 +179,36 @@ describe("in a world where everything happens in any order", () => {
       "observer 2 was concluded absent, though it is ready",
     );
   });
+
+  /** A release is read, and confirmed to its service only when the marker has passed: its message goes back behind that, while nobody takes. */
+  function passedBeforeAReleaseIsConfirmed(weakness: Weakness): World {
+    const world = new World(3, 2, weakness);
+    const of = (service: number, ...kinds: (typeof ALL_STEPS)[number][]) => {
+      for (const kind of kinds) world.step(kind, service);
+    };
+    of(0, "send", "apply");
+    of(1, "send", "apply");
+    of(0, "publish", "deliver", "read", "tell-run", "send", "apply", "shed", "send", "apply");
+    of(0, "look", "publish-marker", "publish-marker", "apply");
+    of(1, "deliver", "read", "send", "apply");
+    for (let i = 0; i < 2; i += 1) {
+      of(0, "publish");
+      of(1, "deliver", "read");
+    }
+    of(0, "confirm");
+    for (let i = 0; i < 3; i += 1) {
+      of(0, "look", "ask", "read", "send", "apply");
+      of(1, "ask", "read", "send", "apply");
+    }
+    of(0, "look");
+    return world;
+  }
+
+  it("what a run's end gives back late is not concluded absent; it would be, were it not told", () => {
+    const world = passedBeforeAReleaseIsConfirmed({});
+    expect([world.traces(0), world.concluded]).toEqual([["ready"], 0]);
+    expect(() => passedBeforeAReleaseIsConfirmed({ forgetsGivenBack: true })).toThrow(
+      "observer 0 was concluded absent, though it is ready",
+    );
+  });
 });

@@ -2,6 +2,7 @@ import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent, type Sta
 import { defineObserver } from "@unacked/sdk";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { GivenBack } from "../../../services/observer-service/src/keeper/intake/given-back.ts";
 import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
@@ -28,8 +29,10 @@ function parts() {
     log: createLog("silent"),
   };
   const handlers = localHandlers(definition);
+  const givenBack = new GivenBack();
   const runner = new Runner({
     ...shared,
+    givenBack,
     handlers,
     output: () => Promise.resolve(),
     stopTimeoutMs: 1_000,
@@ -46,6 +49,7 @@ function parts() {
     intake,
     takenBack,
     runner,
+    givenBack: () => givenBack.since(performance.now()).map(({ observerId }) => observerId),
     tombstones,
     run,
     endHandler: () => endHandler(),
@@ -157,4 +161,19 @@ test("a message whose lease is held is acked when the end of its run is confirme
   expect(ended.settle).not.toHaveBeenCalled();
   confirm();
   expect(ended.settle.mock.calls).toEqual([["ack"]]);
+});
+
+test("whose message the end of a run gives back is noted when it goes, for the next inventory: it may be behind a marker by then", async () => {
+  const { intake, runner, untilTold, endHandler, givenBack } = parts();
+  const given = delivery();
+  intake.take(given);
+  await untilTold("RunStarted");
+  runner.stopAll({ kind: "shed" });
+  endHandler();
+  await eventually(() => expect(runner.slots.size).toBe(0));
+  const { confirm } = await untilTold("RunReleased");
+  expect(givenBack()).toEqual([]);
+  confirm();
+  expect(given.settle).toHaveBeenCalledExactlyOnceWith("requeue");
+  expect(givenBack()).toEqual([given.start.observerId]);
 });

@@ -324,7 +324,7 @@ export const Inventory = z.object({
   runs: z.array(InventoryRun).max(5_000),
   /** As it was asked for, where it was asked for by a proof; the lease was held, and the deliveries before it had arrived. */
   proof: InventoryProof.optional(),
-  /** Whose messages it was given and gave back to the queue unrun, and how long ago: they are there, or were. */
+  /** Whose messages it gave back to the queue, unrun or by the end of a run, and how long ago: they are there, or were. */
   givenBack: z
     .array(z.object({ observerId: ObserverId, agoMs: z.number().min(0).max(1e9) }))
     .max(20_000)

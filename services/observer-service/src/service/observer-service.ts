@@ -102,7 +102,9 @@ export class ObserverService {
 
     const types = new LoadedTypes(handlers);
     const tracing = parts.tracing && new RunTracing(parts.tracing);
+    const givenBack = new GivenBack();
     const runner = new Runner({
+      givenBack,
       handlers,
       events,
       errors,
@@ -209,7 +211,6 @@ export class ObserverService {
       },
     });
     const reload = (reloadId: string) => this.#reload.askedByOrder(reloadId);
-    const givenBack = new GivenBack();
     const control = new ControlIntake({
       ...shared,
       introduce: () => voice.introduction(),

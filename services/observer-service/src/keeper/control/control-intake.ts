@@ -48,7 +48,7 @@ export interface ControlParts {
   readonly holds: (generation: number) => boolean;
   /** The broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
-  /** Whose messages it was given and gave back unrun. */
+  /** Whose messages it has given back: those that it was given unrun, and those of runs that have ended. */
   readonly givenBack: () => Required<Inventory>["givenBack"];
   /** Resolves when what the broker has sent for work until now has come in. Rejects when the session is lost. */
   readonly flushed: () => Promise<void>;

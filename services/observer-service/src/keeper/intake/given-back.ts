@@ -4,14 +4,14 @@ import { Lately } from "../lately.ts";
 
 /** Longer than a proof of absence may take. */
 const KEPT_MS = 75 * 60_000;
-/** One proof of life takes one message at most, so an hour cannot bring more. */
+/** One proof of life takes one message at most. A drain may bring more; with it every proof begins again. */
 const MAX_KEPT = 20_000;
 
 const OfObserver = z.object({ observerId: ObserverId });
 
 /**
- * Whose messages a proof of life was given, as no other consumer had room, and gave back. They are in no inventory, and on
- * their way back they are behind what has passed meanwhile: only this tells that they are there.
+ * Whose messages were given back: by a proof of life, which had them as no other consumer had room, or by the end of a run. They are in no inventory,
+ * and on their way back they are behind what has passed meanwhile: only this tells that they are there.
  */
 export class GivenBack {
   readonly #observers = new Lately<ObserverId>({ keptMs: KEPT_MS, most: MAX_KEPT });
@@ -19,7 +19,11 @@ export class GivenBack {
   /** @param nowMs of a monotonic clock. */
   remember(body: Buffer, nowMs: number): void {
     const decoded = decodeBody(OfObserver, body);
-    if (decoded.ok) this.#observers.note(decoded.value.observerId, nowMs); // else nothing that is an observer's
+    if (decoded.ok) this.note(decoded.value.observerId, nowMs); // else nothing that is an observer's
+  }
+
+  note(observerId: ObserverId, nowMs: number): void {
+    this.#observers.note(observerId, nowMs);
   }
 
   since(nowMs: number): { observerId: ObserverId; agoMs: number }[] {
