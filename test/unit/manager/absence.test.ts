@@ -44,6 +44,8 @@ describe("absence", () => {
     ["events are still to be read", {}, { stateQueueDepth: 1 }],
     ["no marker has been read", {}, { readUntilMs: null }],
     ["the marker that has been read was sent before the first look", {}, { readUntilMs: 1_000 }],
+    ["the marker that has been read was sent before the clock was set back", {}, { readUntilMs: 3_001 }],
+    ["a service has answered before the clock was set back", {}, { services: [{ ...service, inventoryAtMs: 3_001 }] }],
     ["a consumer is not among the services", {}, { queue: { ready: 0, consumers: 2 } }],
     ["a service has no consumer", {}, { queue: { ready: 0, consumers: 0 } }],
     ["one that drains still has its consumer", { services: [resting] }, {}],

@@ -65,6 +65,10 @@ class World implements ReconcilerStore {
     return { suspects: this.#suspects(), services: [{ ...this.service }], readUntilMs, atMs: this.#atMs };
   }
 
+  setClockBack(byMs: number): void {
+    this.#atMs -= byMs;
+  }
+
   advance = async (): Promise<boolean> => false;
   clear = async (): Promise<void> => undefined;
 
@@ -124,11 +128,17 @@ const partsOf = (world: World, process?: Dying): ReconcilerParts => {
 };
 
 /** Half a minute of one manager. */
-async function reconcile(world: World, process?: Dying, parts: Partial<ReconcilerParts> = {}): Promise<Reconciler> {
+async function reconcile(
+  world: World,
+  process?: Dying,
+  parts: Partial<ReconcilerParts> = {},
+  atSecond: (second: number) => void = () => undefined,
+): Promise<Reconciler> {
   const reconciler = new Reconciler({ ...partsOf(world, process), ...parts });
   reconciler.start();
   for (let second = 0; second < 30; second += 1) {
     await vi.advanceTimersByTimeAsync(1_000);
+    atSecond(second);
     world.othersWork();
   }
   void reconciler.stop();
@@ -177,6 +187,14 @@ describe("a reconciler", () => {
     expect([counts.sentAgain, world.ready, world.statusOf(leaving)]).toEqual([0, 0, "OnDeleting"]);
     world.isHeld = false;
     await reconcile(world);
+    expect([world.ready, world.statusOf(leaving)]).toEqual([1, "Deleted"]);
+  });
+
+  it("looks once more where the database's clock was set back after the first look, and repairs then", async () => {
+    const world = new World();
+    await reconcile(world, undefined, {}, (second) => {
+      if (second === 1) world.setClockBack(3_600_000);
+    });
     expect([world.ready, world.statusOf(leaving)]).toEqual([1, "Deleted"]);
   });
 

@@ -32,15 +32,19 @@ export interface Sighting {
  */
 export function provenAbsent(first: Sighting, second: Sighting): string[] {
   if (!isQuiet(first) || !isQuiet(second)) return [];
-  if (second.readUntilMs === null || second.readUntilMs <= first.atMs) return [];
+  if (!isBetween(first, second.readUntilMs, second)) return [];
   if (first.services.length !== second.services.length) return [];
   const before = new Set(first.services.map((service) => `${service.id} ${service.generation}`));
   for (const service of second.services) {
     if (!before.has(`${service.id} ${service.generation}`)) return [];
-    if (service.inventoryAtMs === null || service.inventoryAtMs <= first.atMs) return [];
+    if (!isBetween(first, service.inventoryAtMs, second)) return [];
   }
   return [...second.suspects].filter(([id, mark]) => first.suspects.get(id) === mark).map(([id]) => id);
 }
+
+/** Since the first look. What is later than the second is of before a clock that was set back. */
+const isBetween = (first: Sighting, atMs: number | null, second: Sighting): boolean =>
+  atMs !== null && first.atMs < atMs && atMs <= second.atMs;
 
 /** Nothing is under way that could still bring a run. */
 function isQuiet({ queue, services, stateQueueDepth }: Sighting): boolean {

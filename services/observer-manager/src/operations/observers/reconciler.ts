@@ -216,12 +216,12 @@ async function inGroups<T>(pools: readonly string[], act: (pool: string) => Prom
   return answers;
 }
 
-/** The first look still stands: the same services, and nothing under way. */
+/** The first look still stands: the same services, nothing under way, and not long ago, also by a clock that was set back. */
 function isComparable(first: Sighting, now: Sighting): boolean {
   const key = (sighting: Sighting) =>
     JSON.stringify([
       sighting.queue,
       sighting.services.map(({ id, generation, isSuspect, consumes }) => [id, generation, isSuspect, consumes]).toSorted(),
     ]);
-  return key(first) === key(now) && now.atMs - first.atMs < 60_000;
+  return key(first) === key(now) && Math.abs(now.atMs - first.atMs) < 60_000;
 }
