@@ -59,7 +59,7 @@ const move = (tools: BalanceTools) =>
     summary: "Run it on another service",
     description:
       "Its run is stopped, and it goes to any other service of its pool that has a worker free: the broker chooses. The service where it " +
-      "ran takes nothing for a moment.",
+      "ran takes nothing for a moment. Where it begins again in its place before the service has heard of this, it stays: ask again.",
     answers: { 202: { description: "It was told to move", examples: { "It runs still": PROCESSING } } },
     async handle({ ref, by }) {
       const outcome = await tools.moveObserver(ref, by);
