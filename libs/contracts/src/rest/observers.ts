@@ -25,7 +25,9 @@ export const CreateObserver = z
     name: NewObserverName,
     type: TypeName,
     params: z.unknown().default({}).describe("any JSON value; checked by the type's schema where a live service knows it"),
-    id: ObserverId.optional().describe("chosen by the client: makes the request safe to repeat"),
+    id: ObserverId.optional().describe(
+      "chosen by the client: makes the request safe to repeat. The id of one that is Deleted runs nothing: the answer is 200 with that one",
+    ),
     pool: PoolName.default(DEFAULT_POOL),
     labels: Labels.default({}),
     retry: RetryPolicy.default(DEFAULT_RETRY),
