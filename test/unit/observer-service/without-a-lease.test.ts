@@ -32,7 +32,7 @@ function parts() {
   const givenBack = new GivenBack();
   const runner = new Runner({
     ...shared,
-    givenBack,
+    onGivenBack: (observerId) => givenBack.note(observerId, performance.now()),
     handlers,
     output: () => Promise.resolve(),
     stopTimeoutMs: 1_000,

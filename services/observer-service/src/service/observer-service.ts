@@ -104,7 +104,6 @@ export class ObserverService {
     const tracing = parts.tracing && new RunTracing(parts.tracing);
     const givenBack = new GivenBack();
     const runner = new Runner({
-      givenBack,
       handlers,
       events,
       errors,
@@ -114,6 +113,7 @@ export class ObserverService {
       holds,
       stopTimeoutMs,
       onStart: (attempt) => metrics.started(attempt),
+      onGivenBack: (observerId) => givenBack.note(observerId, performance.now()),
       tailBytes: tailBytesOf(workerCount),
       saving: parts.saving,
       updateTimeoutMs: parts.updateTimeoutMs,

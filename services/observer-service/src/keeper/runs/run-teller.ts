@@ -1,5 +1,6 @@
 import {
   MAX_START_BYTES,
+  type ObserverId,
   type ReportedStart,
   type RunEndEvent,
   type RunRequested,
@@ -9,7 +10,6 @@ import {
 } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import { traceIdsOf } from "../../wire/attempt.ts";
-import type { GivenBack } from "../intake/given-back.ts";
 import type { ErrorReporter, ReportedTrouble } from "../outbox/error-reporter.ts";
 import { attemptOf, type LiveRun, placeOf, quietForMs, standingOf } from "./live-run.ts";
 import { RunLog } from "./run-log.ts";
@@ -20,8 +20,8 @@ export interface RunTellerParts {
   readonly errors: Pick<ErrorReporter, "report">;
   /** The lease of that generation is held; asking fences first if its deadline has passed. */
   readonly holds: (generation: number) => boolean;
-  /** Notes whose message has gone back by the end of its run. Undefined: nobody proves an absence. */
-  readonly givenBack?: Pick<GivenBack, "note"> | undefined;
+  /** The end of a run has given its message back. */
+  readonly onGivenBack?: (observerId: ObserverId) => void;
   readonly log: Log;
 }
 
@@ -101,7 +101,7 @@ export class RunTeller {
     const { delivery } = run;
     if (settlement === "leave" || !this.#parts.holds(delivery.generation)) return;
     // Its release may have been read long before it was confirmed here: where it is meanwhile is in no inventory.
-    if (settlement === "requeue") this.#parts.givenBack?.note(run.start.observerId, performance.now());
+    if (settlement === "requeue") this.#parts.onGivenBack?.(run.start.observerId);
     if (!delivery.settle(settlement))
       run.log.warn(
         { event: "settled-too-late", settlement, ...traceIdsOf(run) },
