@@ -97,4 +97,30 @@ describe("malformed messages", () => {
     expect((await system.get(body.id)).currentRunId).toBe(started);
     await neighboursGoOn();
   });
+
+  it("that announce a type whose schema would be checked by a promise end no manager", async () => {
+    const at = Date.now();
+    const paramsSchema = { $async: true, type: "object", required: ["name"] };
+    const types = [{ type: "by-promise", description: "", paramsSchema }];
+    const about = { version: "1.0.0", host: "h", pid: 1, heartbeatMs: 10_000 };
+    const born = { kind: "ServiceBorn", at, pool: "promises", workerCount: 1, types, ...about };
+    const serviceId = randomUUID();
+    await system.management.publish({
+      exchange: "unacked.events",
+      routingKey: "state",
+      body: JSON.stringify({
+        kind: "EventBatch",
+        ...{ serviceId, serviceName: "promising", pool: "promises", workerCount: 1, generation: 1, seq: 1 },
+        events: [born],
+      }),
+    });
+    await eventually(async () => expect((await system.listServices()).map(({ id }) => id)).toContain(serviceId));
+    const json = { name: "promised", type: "by-promise", pool: "promises", params: {} };
+    for (let i = 0; i < 3; i += 1)
+      expect(await system.call("POST", "/api/v1/observers", json)).toMatchObject({
+        status: 422,
+        body: { code: "invalid-body", errors: [{ pointer: "/params/name" }] },
+      });
+    await neighboursGoOn();
+  });
 });

@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { defineObserver, paramsIssuesText, paramsJsonSchema, parseParams } from "@unacked/sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";
 import { inTurn } from "../../support/runs/turns.ts";
@@ -75,6 +76,43 @@ describe("a schema that some service says its type has", () => {
 
   test("and that goes round in circles accepts everything: the service will check", () => {
     expect(checkParams({ $ref: "#" }, { deep: 1 })).toEqual([]);
+  });
+
+  test("and that asks for a check by a promise is held to as any other: nobody would hear its rejection", () => {
+    const schema = { $async: true, type: "object", required: ["name"] };
+    expect(checkParams(schema, {})).toMatchObject([{ pointer: "/params/name" }]);
+    expect(checkParams({ ...schema, $async: "yes" }, {})).toMatchObject([{ pointer: "/params/name" }]);
+    expect(checkParams(schema, { name: 1 })).toEqual([]);
+    const named = { properties: { $async: { type: "string" } }, additionalProperties: false };
+    expect(checkParams(named, { $async: 1 })).toMatchObject([{ pointer: "/params/$async" }]);
+  });
+
+  /** Rejects all objects; as a promise, where that is not held back. */
+  const byPromise = { $async: true, required: ["no such"] };
+  test.each<[string, object]>([
+    ["in it", { properties: { x: byPromise } }],
+    ["by its place", { $defs: { a: byPromise }, properties: { x: { $ref: "#/$defs/a" } } }],
+    ["by its name", { $defs: { a: { $id: "urn:a", ...byPromise } }, properties: { x: { $ref: "urn:a" } } }],
+    ["by its anchor", { $defs: { a: { $anchor: "a", ...byPromise } }, properties: { x: { $ref: "#a" } } }],
+    ["by one that moves", { $defs: { a: { $dynamicAnchor: "a", ...byPromise } }, properties: { x: { $dynamicRef: "#a" } } }],
+    ["in one with a name", { $ref: "urn:b", $defs: { b: { $id: "urn:b", properties: { x: byPromise } } } }],
+    ["of another's meta-schema", { $ref: "urn:c", $defs: { c: { $id: "urn:c", $schema: "urn:d", ...byPromise } } }],
+  ])("and of which a part asks for that accepts everything: the service will check (%s)", async (_, schema) => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown) => unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    onTestFinished(() => void process.off("unhandledRejection", hear));
+    expect(checkParams({ ...schema }, { x: {} })).toEqual([]);
+    await setImmediate();
+    expect(unheard).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["names itself wherever it is", { $dynamicAnchor: "it", allOf: [{ $dynamicRef: "#it" }, { $dynamicRef: "#it" }] }],
+    ["is to be fetched", { $ref: "https://example.com/schema.json" }],
+    ["is in the params", { properties: { x: { maximum: { $data: "1/y" } } } }],
+  ])("and that %s accepts everything", (_, schema) => {
+    expect(checkParams({ ...schema }, { x: 5, y: 1 })).toEqual([]);
   });
 
   test.each(

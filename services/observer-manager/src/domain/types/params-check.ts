@@ -119,8 +119,9 @@ function compile(schema: Schema): Check | null {
   }
   let check: Check | null;
   try {
-    // An $id or $schema of its own could clash with another service's copy of the same type.
-    const { $id: _id, $schema: _schema, ...rest } = schema;
+    // An $id or $schema of its own could clash with another service's copy of the same type; and ajv's $async would make a check that answers by a
+    // promise, and by a rejection that ends this process. Deeper in a schema that is not asynchronous, ajv refuses it.
+    const { $id: _id, $schema: _schema, $async: _async, ...rest } = schema;
     const isMet = compileInTime(rest);
     check =
       isMet === undefined
@@ -149,7 +150,7 @@ function wordsOf(schema: Schema): Check["inWords"] {
   let inZod: z.ZodType | undefined;
   return (params) => {
     try {
-      inZod ??= z.fromJSONSchema(schema);
+      inZod ??= z.fromJSONSchema(schema, { registry: z.registry() }); // the global one keeps for ever what has an `id`
       const { error } = inZod.safeParse(params);
       return error && paramProblems(error.issues);
     } catch {
