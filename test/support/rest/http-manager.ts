@@ -5,6 +5,7 @@ import { KnownCallers } from "../../../services/observer-manager/src/adapters/ac
 import type { HttpAccess } from "../../../services/observer-manager/src/adapters/http/server/app.ts";
 import {
   type HttpServer,
+  type HttpServerSettings,
   startHttpServer,
 } from "../../../services/observer-manager/src/adapters/http/server/http-server.ts";
 import { PostgresBalanceStore } from "../../../services/observer-manager/src/adapters/postgres/balance/postgres-balance-store.ts";
@@ -84,13 +85,14 @@ export async function startHttpManager(...parts: Parameters<typeof openHttpManag
 
 /**
  * Whoever opens it closes it. `change` replaces parts of what HTTP is given, `access` of who may come in. With a
- * `basePath` its url and what it is called by are below that.
+ * `basePath` its url and what it is called by are below that. `bounds`: of its connections.
  */
 async function openHttpManager(
   databaseUrl: string,
   change: (api: ManagerApi) => ManagerApi = (api) => api,
   access: Partial<HttpAccess> = {},
   basePath = "",
+  bounds: Pick<HttpServerSettings, "stalledMs" | "maxConnections"> = {},
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();
@@ -214,6 +216,7 @@ async function openHttpManager(
     metrics,
     access: { ...accessOfAnybody(log), ...access },
     basePath,
+    ...bounds,
   });
   expectAnswers();
   notifications.start();

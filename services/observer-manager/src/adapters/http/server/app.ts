@@ -21,8 +21,9 @@ import { eventStream } from "./change-events.ts";
 import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
 import { messagesOf } from "./express-messages.ts";
 import { Gate } from "./gate.ts";
-import { jsonText, sendJson, sendText } from "./json-body.ts";
+import { jsonText, sendBytes, sendJson } from "./json-body.ts";
 import { refuseForeignHosts } from "./known-hosts.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { type DescribeError, problemOfError, sendProblem } from "./problem-of-error.ts";
 import { type RateLimitSettings, RateLimits } from "./rate-limits.ts";
 import { registerPath, registerRoutes } from "./register-routes.ts";
@@ -71,7 +72,7 @@ export function createApp(parts: HttpParts): { listener: RequestListener; messag
   // A request line that express cannot read as a path ("//?#@!") passes by every handler, the one for errors included.
   const listener: RequestListener = (request, response) =>
     app(request as Request, response as Response, () => sendProblem(response as Response, UNREADABLE_PATH, randomUUID()));
-  return { listener, messages: messagesOf(app) };
+  return { listener: oneAtATime(listener), messages: messagesOf(app) };
 }
 
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
@@ -144,13 +145,13 @@ const sendMetrics =
 
 /**
  * Made when it is asked for: that takes a good part of what a manager's start would cost. Written once: it is 800 KB, and anybody may ask, as often
- * as they like.
+ * as they like, and leave it unread. All answers share its bytes; a text would be there once more for each.
  */
 function sendDocument(make: () => object): RequestHandler {
-  let text: string | undefined;
+  let bytes: Buffer | undefined;
   return (_request, response) => {
-    text ??= jsonText(make());
-    sendText(response, 200, text);
+    bytes ??= Buffer.from(jsonText(make()));
+    sendBytes(response, 200, bytes);
   };
 }
 

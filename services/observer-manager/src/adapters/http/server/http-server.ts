@@ -9,6 +9,10 @@ export interface HttpServerSettings extends HttpParts {
   host?: string;
   /** 0 takes any free one. */
   port: number;
+  /** A connection on which nothing moves for so long is closed, such as one whose client leaves its answer unread. Default 120 s. */
+  stalledMs?: number;
+  /** One more is closed as soon as it is open. Default 50,000. */
+  maxConnections?: number;
 }
 
 export interface HttpServer {
@@ -35,10 +39,19 @@ const CHECK_INTERVAL_MS = 5_000;
  */
 const BACKLOG = 4_096;
 const CLOSE_GRACE_MS = 5_000;
+/**
+ * Twice as long as any call waits (`wait=60s`), and eight times what an event stream says something in. Long answers go out
+ * in parts, each of which is movement.
+ */
+const STALLED_MS = 120_000;
+/** Room for all that may wait at one manager (docs/limits.md: 10,000 each for tasks to take, for ends of tasks, and of flows), and for others. */
+const MAX_CONNECTIONS = 50_000;
 
 /** Listens. Rejects when the port is in use (EADDRINUSE) or not allowed. */
 export async function startHttpServer(settings: HttpServerSettings): Promise<HttpServer> {
   const { server, stopFollowing } = createListener(settings);
+  server.timeout = settings.stalledMs ?? STALLED_MS;
+  server.maxConnections = settings.maxConnections ?? MAX_CONNECTIONS;
   const connections = new OpenConnections(server);
   const host = settings.host ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {

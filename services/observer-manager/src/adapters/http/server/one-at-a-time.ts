@@ -1,0 +1,35 @@
+import type { RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** More than any client sends ahead: browsers none, and other programs a few. */
+const MAX_AHEAD = 100;
+
+/** The last answer of a connection, and how many wait for it and those before it. */
+interface Turn {
+  last: ServerResponse;
+  waiting: number;
+}
+
+/**
+ * The requests of one connection are begun one after another, as their answers go out: Node begins all that have arrived, and keeps their answers
+ * until those before them are read, so that a few bytes that ask for a long page a thousand times would cost a thousand pages. Who sends more than
+ * a hundred ahead is cut off.
+ */
+export function oneAtATime(listener: RequestListener): RequestListener {
+  const turns = new WeakMap<Socket, Turn>();
+  return (request, response) => {
+    const { socket } = request;
+    const turn = turns.get(socket);
+    if (turn === undefined || turn.last.closed) {
+      turns.set(socket, { last: response, waiting: 0 });
+      return listener(request, response);
+    }
+    if (turn.waiting >= MAX_AHEAD) return void socket.destroy();
+    turn.waiting += 1;
+    turn.last.once("close", () => {
+      turn.waiting -= 1;
+      if (!socket.destroyed) listener(request, response);
+    });
+    turn.last = response;
+  };
+}
