@@ -77,3 +77,10 @@ test("Where somebody writes in one transaction for long it is not looked for aga
   expect(floors.isSlow(300, 0, 200)).toBe(false);
   expect(floors.isSlow(300, 0, 300)).toBe(true);
 });
+
+test("Below what has been due since ever there is no floor, and none is left from before", () => {
+  const floors = new ClaimFloors();
+  floors.looked(look(), 100, 0);
+  floors.looked(look({ ...SECOND, oldestReady: [{ type: "a", ms: Number.NEGATIVE_INFINITY }] }), 100, 2);
+  expect(floors.at(3)).toBeUndefined();
+});

@@ -147,3 +147,15 @@ test("By the hour there are 48 bars, of types too of which nothing was in the la
   ]);
   expect(items[0]?.lately).toMatchObject({ since: "2026-11-20T08:00:00.000Z", completed: 0, meanMs: null, p95Ms: null });
 });
+
+test("One that is due at no time that can be shown hides no other type's figures", () => {
+  const waiting = [Number.NEGATIVE_INFINITY, 9.2e15, NOW_MS].map((oldestMs, index) => {
+    return { type: `type-${index}`, pool: "default", count: 1, isExact: true, oldestMs };
+  });
+  const { items } = overviewOf("minute", NOW_MS, { minutes: [], bars: [], standings: { ...NONE, waiting } });
+  expect(items.map(({ oldestDueAt }) => oldestDueAt)).toEqual([
+    "0001-01-01T00:00:00.000Z",
+    "9999-12-31T23:59:59.999Z",
+    "2026-11-20T09:00:30.000Z",
+  ]);
+});

@@ -69,8 +69,11 @@ export class ClaimFloors {
     if (before === undefined) return;
     const agoMs = sentNowMs - before.nowMs + MARGIN_MS;
     const fromOf = (oldestMs: number | null) => Math.min(oldestMs ?? dueNowMs, dueNowMs - agoMs);
+    const readyFrom = new Date(Math.min(...oldestReady.map(({ ms }) => fromOf(ms)), dueNowMs - agoMs));
+    // Due since -infinity, as nothing is that a manager has written: below that there is no floor, and no time to send to PostgreSQL.
+    if (Number.isNaN(readyFrom.getTime())) return;
     this.#floors = {
-      readyFrom: new Date(Math.min(...oldestReady.map(({ ms }) => fromOf(ms)), dueNowMs - agoMs)),
+      readyFrom,
       readyFromByType: new Map(oldestReady.map(({ type, ms }) => [type, new Date(fromOf(ms))])),
       sentFrom: new Date(Math.min(oldestSentMs ?? sentNowMs, sentNowMs - agoMs)),
     };

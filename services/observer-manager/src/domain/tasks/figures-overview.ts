@@ -1,5 +1,6 @@
 import type { TaskFiguresNow, TaskTypeFigures } from "@unacked/contracts";
 import { grouped } from "../grouped.ts";
+import { shownTime } from "../shown-time.ts";
 import { barMaker, type FigureSpan, SPAN_MS, startOf } from "./figure-bars.ts";
 import { addFigures, type Figures, meanMsOf, toldOf } from "./task-figures.ts";
 import type { TaskLimits } from "./task-limits.ts";
@@ -76,13 +77,13 @@ export function undrawnOf(
       waiting: ready.reduce((sum, { count }) => sum + count, inFlight?.sent ?? 0),
       isWaitingExact: ready.every(({ isExact }) => isExact),
       running: inFlight?.running ?? 0,
-      oldestDueAt: oldest.length === 0 ? null : iso(Math.min(...oldest)),
+      oldestDueAt: oldest.length === 0 ? null : shownTime(Math.min(...oldest)),
       workers: demand.workers,
       loadPercent: loadPercentOf(demand),
-      lately: { since: iso(sinceMs), ...toldOf(lately) },
+      lately: { since: shownTime(sinceMs), ...toldOf(lately) },
     };
   });
-  return { by, at: iso(nowMs), items, pools: poolsOf(minutes, standings, demandOf) };
+  return { by, at: shownTime(nowMs), items, pools: poolsOf(minutes, standings, demandOf) };
 }
 
 type DemandOf = ReturnType<typeof demandsOf>;
@@ -131,5 +132,3 @@ function demandsOf({ sinceMs, overMs, limits }: DemandParts) {
     return { lately, demand };
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();

@@ -31,7 +31,8 @@ const POOLS = `
     WHERE NOT coalesce(l.outside, false) OR ${isServed("k.pool", "k.type")}
   ), announced AS (${ANNOUNCED}
   ), waiting AS (
-    SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted, extract(epoch FROM unacked_now() - min(w.oldest))::float8 AS oldest
+    SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted,
+      extract(epoch FROM unacked_now() - greatest(min(w.oldest), to_timestamp(0)))::float8 AS oldest -- of -infinity there is no difference
     FROM wanting w LEFT JOIN announced a USING (pool, type) GROUP BY w.pool
   ), able AS (
     SELECT pool, ${intSum("workers")} AS workers FROM task_services
