@@ -8,7 +8,7 @@ const LOOK_AFTER_MS = 50;
  * can have it, `#main` at last: browsers leave it nowhere, and who goes by the keyboard would begin at the top of the page again, and hear nothing.
  */
 export function keepFocus(): void {
-  let last: HTMLElement[] = [];
+  let last: ReturnType<typeof focusedAndAround> = [];
   let isToLook = false;
   const look = () => {
     isToLook = false;
