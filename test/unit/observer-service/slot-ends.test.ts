@@ -5,6 +5,7 @@ import { Blame } from "../../../services/observer-service/src/keeper/slots/blame
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/handlers/attempt-messages.ts";
 import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/handlers/slot-ends.ts";
 import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
+import type { SlotEnd } from "../../../services/observer-service/src/keeper/slots/process/slot-process.ts";
 import type { Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { SlotHistory } from "../../../services/observer-service/src/keeper/slots/slot-history.ts";
 import { TaskBatch } from "../../../services/observer-service/src/keeper/tasks/task-batch.ts";
@@ -252,4 +253,51 @@ test("nor, while that lasts, who is in a slot that is blocked and cannot be aske
   ends.stuck(slot, { kind: "stuck", forMs: 8_000 });
   ends.gone(slot, KILLED);
   expect([told, blame.suspects]).toEqual([["a interrupted"], 0]);
+});
+
+const CRASHED = { code: null, signal: "SIGSEGV" } as const;
+const EXITED = { code: 7, signal: null } as const;
+
+/** The slot of these ends by itself, and says nothing. */
+function crash(all: Placed[], how: SlotEnd = CRASHED, of: Partial<Slot> = {}): void {
+  const process = { pid: 1, isKilled: false } as Slot["process"];
+  endsOf(all).gone({ ...slot, process, hasRun: all.length > 0, ...of }, how);
+}
+
+test.each([CRASHED, EXITED])(
+  "where slots end by themselves in which nothing has ever run, nobody is to blame: %o",
+  (how) => {
+    crash([placed("a"), placed("b")]);
+    expect(blame.suspects).toBe(2);
+    crash([], how);
+    expect(blame.suspects).toBe(0);
+    told = [];
+    crash([placed("a")]);
+    crash([placed("b"), placed("c")], how);
+    expect(told).toEqual(["a interrupted", "b interrupted", "c interrupted"]);
+    expect([blame.isGuilty("a"), blame.suspects]).toEqual([false, 0]);
+    expect(history.last()[0]).toMatchObject({ reason: "other", why: expect.stringContaining("nobody is blamed") });
+    vi.advanceTimersByTime(600_001);
+    crash([placed("a")]);
+    expect(told.at(-1)).toBe("a failed");
+  },
+);
+
+test.each([
+  ["something has run in it, that it may have left behind", CRASHED, { hasRun: true }],
+  ["it was killed from outside", KILLED, {}],
+  ["it had not loaded yet, which is a file's doing, and told so", CRASHED, { isLoaded: false }],
+  ["it was not needed any more", CRASHED, { process: { pid: 1, isKilled: true } as Slot["process"] }],
+])("but not where %s", (_, how, of) => {
+  crash([], how, of);
+  crash([placed("a")]);
+  expect(told).toEqual(["a failed"]);
+});
+
+test("who blocks its slot in a system call, or kills it, is found all the same", () => {
+  crash([]);
+  end([placed("a"), placed("b")]);
+  expect(blame.suspects).toBe(2);
+  end([placed("a")]);
+  expect(told.at(-1)).toBe("a failed");
 });

@@ -18,6 +18,7 @@ const facts = (more: Partial<Omit<DeathFacts, "slot">> & { isKilled?: boolean; i
   lastWord: undefined,
   nobodysError: undefined,
   allToldToStop: false,
+  doSoByThemselves: false,
   areSuspects: true,
   recycled: undefined,
   isFrozen: false,

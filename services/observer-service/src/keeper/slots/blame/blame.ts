@@ -12,11 +12,12 @@ const AT_ONCE_MS = 5_000;
 
 /** What ends slots and is nobody's: an error that belongs to no handler and no file · an event loop that stands still, and in no handler. */
 export type Unowned = "unowned-error" | "blocked";
-/** What happens to slots and names nobody: that · one grows over its limit. */
-export type Mishap = "growth" | Unowned;
+/** What happens to slots and names nobody: that · one grows over its limit · one ends by itself, and says nothing. */
+export type Mishap = "growth" | "ended" | Unowned;
 
 const byMishap = <What>(make: () => What): Readonly<Record<Mishap, What>> => ({
   growth: make(),
+  ended: make(),
   "unowned-error": make(),
   blocked: make(),
 });
@@ -119,6 +120,14 @@ export class Blame {
         "it could not be found out which handler ends slots: the search stops",
       );
     }
+    return verdict;
+  }
+
+  /** The slot of these has ended by itself. @returns undefined: so do slots in which nothing has ever run */
+  noteEnded(observers: readonly string[], nowMs = performance.now()): Verdict | undefined {
+    if (this.happensByItself("ended", nowMs)) return undefined;
+    const verdict = this.suspect(observers, nowMs);
+    if (verdict.kind === "split") for (const group of verdict.groups) this.#groupsOf.ended.add(group);
     return verdict;
   }
 

@@ -31,6 +31,8 @@ export interface DeathFacts {
   readonly lastWord: { name: string; message: string } | undefined;
   /** Everybody in it had been told to stop. */
   readonly allToldToStop: boolean;
+  /** Nobody is named, and slots in which nothing has run end by themselves, too. */
+  readonly doSoByThemselves: boolean;
   /** Those in it are suspects from now on. */
   readonly areSuspects: boolean;
 }
@@ -70,6 +72,9 @@ function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"
     return { reason: "other", why: said ?? (slot.isLoaded ? "nothing ran in it" : "it had not loaded its observers yet") };
   }
   if (facts.allToldToStop) return { reason: "stop", why: "all that ran in it had been told to stop" };
+  const told = said === undefined ? "" : `; it said ${said}`;
+  if (facts.doSoByThemselves)
+    return { reason: "other", why: `nobody is blamed: slots in which nothing has run end by themselves, too${told}` };
   const found = facts.areSuspects ? `${observers.length} suspects` : "the search has been given up";
-  return { reason: "unnamed", why: `nobody can be named: ${found}${said === undefined ? "" : `; it said ${said}`}` };
+  return { reason: "unnamed", why: `nobody can be named: ${found}${told}` };
 }

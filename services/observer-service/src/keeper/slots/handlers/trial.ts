@@ -43,6 +43,7 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
     lastWord: reason?.kind === "last-word" ? reason.error : undefined,
     nobodysError: reason?.kind === "nobodys-error" ? reason.error : undefined,
     allToldToStop: allToldToStop(dead),
+    doSoByThemselves: endedItself(dead) && blame.happensByItself("ended"),
     areSuspects: placed.some(({ run }) => blame.isSuspect(run.start.observerId)),
   });
   return { failed, death };
@@ -56,6 +57,10 @@ const ofRun = (placed: readonly Placed[], runId: string) => placed.find(({ run }
 /** Nobody did anything: it was not needed, and the runs that were still in it had been told to end. */
 const allToldToStop = ({ slot, placed, reason }: DeadSlot): boolean =>
   slot.process.isKilled && reason === undefined && placed.every(({ cause }) => cause);
+
+/** Neither we nor somebody outside has ended it. */
+const endedItself = ({ slot, end }: DeadSlot): boolean =>
+  slot.lastWord !== undefined || (!slot.process.isKilled && end.signal !== "SIGKILL");
 
 function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   const { end, placed, reason } = dead;
@@ -71,9 +76,14 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
     return new Map([[named.run, reason.error]]);
   }
   const [first] = placed;
-  if (first === undefined) return nobody;
-  const verdict = blame.suspect(placed.map(({ run }) => run.start.observerId));
-  if (verdict.kind !== "guilty") return nobody;
+  const hasEndedItself = endedItself(dead);
+  if (first === undefined) {
+    if (hasEndedItself && dead.slot.isLoaded && !dead.slot.hasRun) blame.noteByItself("ended");
+    return nobody;
+  }
+  const observers = placed.map(({ run }) => run.start.observerId);
+  const verdict = hasEndedItself ? blame.noteEnded(observers) : blame.suspect(observers);
+  if (verdict?.kind !== "guilty") return nobody;
   return new Map([[first.run, aloneWhenItEnded(end, reason?.kind === "last-word" ? reason.error : undefined)]]);
 }
 
