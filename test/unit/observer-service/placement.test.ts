@@ -1,6 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
 import { expect, test } from "vitest";
 import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
+import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
 import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
 import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
@@ -14,6 +15,7 @@ let roster: SlotRoster;
 let apart: Map<string, Apart>;
 let emptied: Slot[];
 let placement: Placement;
+let harmful: HarmfulTypes;
 /** What the pool starts for who needs its own. */
 let started: Slot | undefined;
 
@@ -24,9 +26,11 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   emptied = [];
   started = undefined;
   newest = new Map(CODE);
+  harmful = new HarmfulTypes();
   placement = new Placement({
     supply: { roster, folder: { prints: newest }, slotFor: () => started } as never,
     blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
+    harmful,
     recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
     stuckMs: 0,
   });
@@ -97,4 +101,13 @@ test("who waits for the last slot that there may be has that to come, though it 
   place("one");
   expect(placement.noRoomFor(startOf("one"))).toBeUndefined();
   expect(placement.noRoomFor(startOf("two"))).toContain("no slot is free");
+});
+
+test("tasks of a harmful type share a slot of their own, or go on among all others where there is no room for it, and none waits", () => {
+  const [shared] = slotsOf({ count: 1, max: 9 }, "shared");
+  for (const task of ["one", "two", "three"]) harmful.note("any", task);
+  expect([placement.noRoomFor(startOf("four")), place("four")]).toEqual([undefined, shared]);
+  started = newSlot({ isKilled: false } as never, { kind: "own", type: "any" }, Number.POSITIVE_INFINITY);
+  Object.assign(started, { isLoaded: true, prints: CODE });
+  expect([place("five"), place("six")]).toEqual([started, started]);
 });

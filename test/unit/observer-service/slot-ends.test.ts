@@ -2,6 +2,7 @@ import { SlotDeath, type StartTask } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { HandledRun } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { Blame } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
+import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/handlers/attempt-messages.ts";
 import { SlotEnds } from "../../../services/observer-service/src/keeper/slots/handlers/slot-ends.ts";
 import type { Line, Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
@@ -24,11 +25,13 @@ const BLOCKED = Object.assign(new Error("blocked"), { name: "HandlerBlockedError
 /** What each run was told, by name. */
 let told: string[];
 let blame: Blame;
+let harmful: HarmfulTypes;
 let history: SlotHistory;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });
   told = [];
   blame = new Blame(log, () => undefined);
+  harmful = new HarmfulTypes();
   history = new SlotHistory();
 });
 afterEach(() => void vi.useRealTimers());
@@ -48,7 +51,7 @@ function lineOf(...members: Placed[]): void {
 }
 
 const endsOf = (all: Placed[]): SlotEnds =>
-  new SlotEnds({ log, blame, history, placement: { in: () => all, removeAll: () => all } });
+  new SlotEnds({ log, blame, harmful, history, placement: { in: () => all, removeAll: () => all } });
 
 function end(all: Placed[], culprit?: string): void {
   const ends = endsOf(all);

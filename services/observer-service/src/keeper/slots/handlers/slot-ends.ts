@@ -1,7 +1,9 @@
 import { asError } from "../../../error-text.ts";
 import type { Log } from "../../../log.ts";
 import type { Stuck } from "../../../wire/messages.ts";
+import type { HandledRun } from "../../runs/handlers.ts";
 import type { Blame } from "../blame/blame.ts";
+import type { HarmfulTypes } from "../blame/harmful-types.ts";
 import { ownFrames } from "../blame/told-stack.ts";
 import { clearTimers, isInLine, type Placed, type Reason } from "../placement/placed.ts";
 import type { Placement } from "../placement/placement.ts";
@@ -13,6 +15,7 @@ import { type DeadSlot, judgeDeath } from "./trial.ts";
 export interface SlotEndsParts {
   readonly log: Log;
   readonly blame: Blame;
+  readonly harmful: HarmfulTypes;
   readonly placement: Pick<Placement, "in" | "removeAll">;
   readonly history: SlotHistory;
 }
@@ -92,7 +95,8 @@ export class SlotEnds {
     const dead = { slot, end, placed: all.filter(hasBegun), reason };
     this.#reasons.delete(slot);
     for (const one of all) clearTimers(one);
-    const { failed, death } = judgeDeath(dead, blame);
+    const { failed, culprits, death } = judgeDeath(dead, blame);
+    for (const culprit of culprits) this.#noteType(slot, culprit);
     if (death !== undefined) history.note(death);
     this.#log(dead, death);
     const detail = `its slot ended (${endText(end)})${death === undefined ? "" : `: ${death.why}`}`;
@@ -103,6 +107,18 @@ export class SlotEnds {
       if (error !== undefined) host.onSettled(run, { outcome: "failed", error });
       else host.onInterrupted(run, { detail });
     }
+  }
+
+  /** A slot that its type asked for is nobody else's, and one of a guilty one neither. */
+  #noteType({ purpose }: Slot, { start: { type, observerId }, taskAttempt }: HandledRun): void {
+    const { harmful, log } = this.#parts;
+    if (taskAttempt === undefined) return;
+    const wasAmongOthers = purpose.kind === "shared" || purpose.kind === "suspects" || harmful.has(type);
+    if (!wasAmongOthers || !harmful.note(type, observerId)) return;
+    log.warn(
+      { event: "task-type-apart", type },
+      "three tasks of this type have ended slots within 10 minutes: those that begin now share a slot of their own, where there is room for it",
+    );
   }
 
   #log({ slot, end, placed }: DeadSlot, death: NotedDeath | undefined): void {

@@ -5,6 +5,7 @@ import type { Catalogue, Stuck } from "../../../wire/messages.ts";
 import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../../runs/handlers.ts";
 import { Blame } from "../blame/blame.ts";
+import { HarmfulTypes } from "../blame/harmful-types.ts";
 import type { SuspectGroup } from "../blame/suspicion.ts";
 import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
 import { Placement } from "../placement/placement.ts";
@@ -51,6 +52,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     };
     const supply = new SlotSupply(settings, hooks, log);
     const blame = new Blame(log, (group) => this.#release(group));
+    const harmful = new HarmfulTypes();
     this.#recycler = new Recycler({
       log,
       blame,
@@ -64,7 +66,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       mayEmptyOne: () => supply.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
-    const placement = new Placement({ supply, blame, recycler: this.#recycler, stuckMs: settings.stuckMs });
+    const placement = new Placement({ supply, blame, harmful, recycler: this.#recycler, stuckMs: settings.stuckMs });
     this.#messages = new AttemptMessages({
       log,
       placement,
@@ -74,7 +76,7 @@ export class SlotHandlers implements Handlers, SlotsView {
         if (slot.isLoaded) supply.retire(slot); // else the next one has its pause
       },
     });
-    this.#ends = new SlotEnds({ log, blame, placement, history: this.history });
+    this.#ends = new SlotEnds({ log, blame, harmful, placement, history: this.history });
     this.#code = new LoadedCode({ supply, placement, place: (placed) => this.#place(placed) });
     this.#supply = supply;
     this.#blame = blame;

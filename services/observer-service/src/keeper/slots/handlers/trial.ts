@@ -19,6 +19,8 @@ export interface DeadSlot {
 export interface Judgement {
   /** Whose attempts fail of it; all others are interrupted. */
   readonly failed: ReadonlyMap<HandledRun, Error>;
+  /** Who did it, or for whose stop it was ended. */
+  readonly culprits: readonly HandledRun[];
   /** Undefined: the slot was not needed any more. */
   readonly death: NotedDeath | undefined;
 }
@@ -46,7 +48,7 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
     doSoByThemselves: endedItself(dead) && blame.happensByItself("ended"),
     areSuspects: placed.some(({ run }) => blame.isSuspect(run.start.observerId)),
   });
-  return { failed, death };
+  return { failed, culprits: [...failed.keys(), ...(endedFor === undefined ? [] : [endedFor.run])], death };
 }
 
 /** Ended for a reason in which nobody has failed. */

@@ -1,6 +1,7 @@
 import type { Isolation } from "@unacked/sdk";
 import type { HandledRun } from "../../runs/handlers.ts";
 import type { Blame } from "../blame/blame.ts";
+import type { HarmfulTypes } from "../blame/harmful-types.ts";
 import { isOfUse, isShared, type OwnPurpose, type Slot } from "../slot.ts";
 import type { SlotSupply } from "../supply/slot-supply.ts";
 import { isInLine, type Placed } from "./placed.ts";
@@ -14,13 +15,14 @@ type StartedAs = Pick<HandledRun["start"], "observerId" | "type">;
 export interface PlacementParts {
   readonly supply: SlotSupply;
   readonly blame: Blame;
+  readonly harmful: HarmfulTypes;
   readonly recycler: Recycler;
   readonly stuckMs: number;
 }
 
 /**
  * Which handler runs in which slot, and which waits for one. The least loaded of those that all share; apart from the others are
- * suspects, guilty ones, and observers of a type that asks for it.
+ * suspects, guilty ones, those of a type that asks for it, and tasks of a harmful type.
  */
 export class Placement {
   readonly #parts: PlacementParts;
@@ -168,7 +170,7 @@ export class Placement {
   noRoomFor(start: StartedAs): string | undefined {
     const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
-    if (purpose === undefined || purpose.kind === "suspects" || supply.roster.hasRoomFor(purpose)) return undefined;
+    if (purpose === undefined || !this.#mayWait(purpose) || supply.roster.hasRoomFor(purpose)) return undefined;
     if (supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
     if (this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === start.observerId))
       return undefined;
@@ -224,7 +226,8 @@ export class Placement {
     if (purpose !== undefined) {
       const own = supply.slotFor(purpose, (slot) => this.#isFull(slot));
       if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // of suspects: they do not wait
-      if (own !== undefined || purpose.kind !== "suspects") return own;
+      if (own !== undefined || this.#mayWait(purpose)) return own;
+      if (purpose.kind === "own") return this.#leastLoaded(start);
       // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until what is more than there should be, or those who were calm, have gone.
       this.#makeRoom();
       this.#dissolveCalm();
@@ -258,9 +261,19 @@ export class Placement {
     return apart.kind === "alone" ? { ...apart, type, memoryBytes } : { ...apart, memoryBytes };
   }
 
-  #ownOf(type: string): (OwnPurpose & { kind: "own" }) | undefined {
+  /** Suspects do not, as most of them are innocent; nor do tasks of a harmful type. */
+  #mayWait(purpose: OwnPurpose): boolean {
+    return purpose.kind === "alone" || (purpose.kind === "own" && this.#asksForOwn(purpose.type));
+  }
+
+  #asksForOwn(type: string): boolean {
     const { runsPerSlot, memoryMb } = this.#isolation.get(type) ?? {};
-    if (runsPerSlot === undefined && memoryMb === undefined) return undefined;
+    return runsPerSlot !== undefined || memoryMb !== undefined;
+  }
+
+  #ownOf(type: string): (OwnPurpose & { kind: "own" }) | undefined {
+    if (!this.#asksForOwn(type) && !this.#parts.harmful.has(type)) return undefined;
+    const { memoryMb } = this.#isolation.get(type) ?? {};
     return { kind: "own", type, memoryBytes: memoryMb === undefined ? undefined : memoryMb * 2 ** 20 };
   }
 
