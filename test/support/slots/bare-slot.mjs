@@ -7,8 +7,9 @@ import { createInterface } from "node:readline";
  * A slot without any author's code, which starts in no time: it has loaded what `folder.json` says, and its handlers run until they
  * are told to end. Who stands behind another never gets its turn.
  */
-/** Those of the type `unowned` have it say that it ends itself for an error of nobody's. Those of the type `crash` end it soon after. Those of the type `deaf` do not hear that they are told to end. */
+/** Those of the type `spoil` spoil it for those of the type `needy`, which fail there from then on, and say so where they are well. Those of the type `unowned` have it say that it ends itself for an error of nobody's. Those of the type `crash` end it soon after. Those of the type `deaf` do not hear that they are told to end. */
 const deaf = new Set();
+let isSpoilt = false;
 const wire = new Socket({ fd: 3 });
 const send = (message) => wire.write(`${JSON.stringify(message)}\n`);
 
@@ -37,6 +38,12 @@ createInterface({ input: wire }).on("line", (line) => {
   const message = JSON.parse(line);
   if (message.kind === "load") load(message);
   if (message.kind === "begin" && message.type === "deaf") deaf.add(message.attempt);
+  if (message.kind === "begin" && message.type === "spoil") isSpoilt = true;
+  if (message.kind === "begin" && message.type === "needy") {
+    const error = { name: "Error", message: "Cannot use a pool after calling end on the pool" };
+    if (isSpoilt) send({ kind: "settled", attempt: message.attempt, outcome: "failed", error });
+    else send({ kind: "silence", attempt: message.attempt });
+  }
   if (message.kind === "begin" && message.type === "crash") setTimeout(() => process.kill(process.pid, "SIGSEGV"), 50);
   if (message.kind === "begin" && message.type === "unowned")
     send({ kind: "unattributed", error: { name: "Error", message: "nobody's" } });

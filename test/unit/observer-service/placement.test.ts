@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
 import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
+import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
 import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
+import { SlotFailures } from "../../../services/observer-service/src/keeper/slots/placement/slot-failures.ts";
 import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/supply/slot-roster.ts";
 
@@ -16,6 +18,7 @@ let apart: Map<string, Apart>;
 let emptied: Slot[];
 let placement: Placement;
 let harmful: HarmfulTypes;
+let failures: SlotFailures;
 /** What the pool starts for who needs its own. */
 let started: Slot | undefined;
 
@@ -27,10 +30,11 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   started = undefined;
   newest = new Map(CODE);
   harmful = new HarmfulTypes();
+  failures = new SlotFailures();
   placement = new Placement({
     supply: { roster, folder: { prints: newest }, slotFor: () => started } as never,
     blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
-    harmful,
+    ...{ harmful, failures },
     recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
     stuckMs: 0,
   });
@@ -110,4 +114,26 @@ test("tasks of a harmful type share a slot of their own, or go on among all othe
   started = newSlot({ isKilled: false } as never, { kind: "own", type: "any" }, Number.POSITIVE_INFINITY);
   Object.assign(started, { isLoaded: true, prints: CODE });
   expect([place("five"), place("six")]).toEqual([started, started]);
+});
+
+test("who fails begins again in another slot than it failed in, and behind nobody there, though that is the emptier", () => {
+  const [first, second] = slotsOf({ count: 2, max: 9 }, "shared", "shared") as [Slot, Slot];
+  const put = (observerId: string) => {
+    const placed = { id: observerId, host: {}, isOver: false, run: { start: startOf(observerId) } } as never as Placed;
+    placement.place(placed);
+    return placed;
+  };
+  const all = ["one", "two", "three", "four"].map(put);
+  expect(all.map(({ slot }) => slot)).toEqual([first, second, first, second]);
+  const [one, , three] = all as [Placed, Placed, Placed, Placed];
+  for (const failed of [one, three]) {
+    placement.remove(first, failed);
+    failures.failed(first, failed);
+  }
+  expect(put("one").slot).toBe(second);
+  expect(put("new").slot).toBe(second); // two have failed there lately
+  const beside = { id: "beside", run: { start: startOf("three") } } as never as Placed;
+  const other = put("other");
+  failures.failed(other.slot as Slot, three);
+  expect(placement.placeBehind(beside, other)).toBe(false);
 });

@@ -33,8 +33,10 @@ export interface Slot {
   onlyObserver: string | undefined;
   /** It takes no more, and goes when what runs in it has. */
   isRetired: boolean;
-  /** There is newer code than its own: the same, but what may stay in it does. */
+  /** There is newer code than its own, or it is spoilt: the same, but what may stay in it does. */
   isOld: boolean;
+  /** Handlers failed in it that are well in others, in words. */
+  spoilt?: string;
   /** It looks whether the folder loads; nothing is placed in it meanwhile. */
   isOnTrial: boolean;
   /** The file that it loads, where what becomes of it meanwhile is that file's doing. */

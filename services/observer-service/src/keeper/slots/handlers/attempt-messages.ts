@@ -11,8 +11,8 @@ import type { LoadedMessage } from "../supply/slot-supply.ts";
 export interface AttemptMessagesParts {
   readonly log: Log;
   readonly placement: Pick<Placement, "find">;
-  /** The handler is over: it is in its slot no more. */
-  over(slot: Slot, placed: Placed): void;
+  /** The handler is over: it is in its slot no more. @param outcome of one that has run to its end */
+  over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void;
   /** The slot ends itself, and why. */
   ends(slot: Slot, reason: Reason): void;
 }
@@ -57,7 +57,7 @@ export class AttemptMessages {
         run.log.warn({ event: "run-fenced-by-slot" }, "its slot regarded the lease as over: it begins again");
         return host.onMoved(run, { detail: FENCED_BY_SLOT });
       case "settled":
-        over(slot, placed);
+        over(slot, placed, message.outcome);
         // A slot's own `members` does not pass the schema.
         return host.onSettled(run, outcomeOf(message), { members: placed.results, ...message });
       case "results":

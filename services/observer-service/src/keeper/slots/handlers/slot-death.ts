@@ -59,6 +59,8 @@ function whyOf(facts: DeathFacts): Pick<NotedDeath, "reason" | "why" | "culprit"
     return { reason: "other", why: `one that has settled since did it: ${name}: ${message}` };
   }
   if (endedFor !== undefined) return { reason: "stop", why: `ended for a stop that ${endedFor.name} ignored` };
+  if (observers.length === 0 && slot.process.isKilled && slot.spoilt !== undefined)
+    return { reason: "other", why: slot.spoilt };
   if (facts.wasDissolved) return undefined;
   if (facts.recycled !== undefined) return { reason: "recycled", why: facts.recycled };
   if (facts.isFrozen)

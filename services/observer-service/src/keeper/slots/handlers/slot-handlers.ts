@@ -1,4 +1,5 @@
 import type { SlotReport } from "@unacked/contracts";
+import type { RunOutcome } from "@unacked/sdk";
 import type { Log } from "../../../log.ts";
 import type { Attempt } from "../../../wire/attempt.ts";
 import type { Catalogue, Stuck } from "../../../wire/messages.ts";
@@ -10,6 +11,8 @@ import type { SuspectGroup } from "../blame/suspicion.ts";
 import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
 import { Placement } from "../placement/placement.ts";
 import { Recycler } from "../placement/recycler.ts";
+import { SlotFailures } from "../placement/slot-failures.ts";
+import { SpoiltSlots } from "../placement/spoilt-slots.ts";
 import type { SlotEnd } from "../process/slot-process.ts";
 import { isOfUse, type Slot } from "../slot.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "../slot-history.ts";
@@ -33,6 +36,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   readonly #ends: SlotEnds;
   readonly #blame: Blame;
   readonly #recycler: Recycler;
+  readonly #spoilt: SpoiltSlots;
   readonly #code: LoadedCode;
   #lastAttempt = 0;
   readonly history = new SlotHistory();
@@ -53,6 +57,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     const supply = new SlotSupply(settings, hooks, log);
     const blame = new Blame(log, (group) => this.#release(group));
     const harmful = new HarmfulTypes();
+    const failures = new SlotFailures();
     this.#recycler = new Recycler({
       log,
       blame,
@@ -66,11 +71,25 @@ export class SlotHandlers implements Handlers, SlotsView {
       mayEmptyOne: () => supply.roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
-    const placement = new Placement({ supply, blame, harmful, recycler: this.#recycler, stuckMs: settings.stuckMs });
+    const placement = new Placement({
+      supply,
+      blame,
+      harmful,
+      failures,
+      recycler: this.#recycler,
+      stuckMs: settings.stuckMs,
+    });
+    this.#spoilt = new SpoiltSlots({
+      ...{ log, failures, placement, roster: supply.roster, recycler: this.#recycler },
+      setAside: (slot, why) => {
+        supply.setAside(slot, why);
+        this.#code.recallIn(slot);
+      },
+    });
     this.#messages = new AttemptMessages({
       log,
       placement,
-      over: (slot, placed) => this.#over(slot, placed),
+      over: (slot, placed, outcome) => this.#over(slot, placed, outcome),
       ends: (slot, reason) => {
         this.#ends.note(slot, reason);
         if (slot.isLoaded) supply.retire(slot); // else the next one has its pause
@@ -129,6 +148,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       run,
       host,
       slot: undefined,
+      beganMs: 0,
       awaits: undefined,
       cause: undefined,
       isOver: false,
@@ -309,9 +329,10 @@ export class SlotHandlers implements Handlers, SlotsView {
     placed.calmTimer.unref();
   }
 
-  #over(slot: Slot, placed: Placed): void {
+  #over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void {
     clearTimers(placed);
     this.#placement.remove(slot, placed);
+    if (outcome !== undefined) this.#spoilt.settled(slot, placed, outcome);
     const next = placed.line?.left[0];
     if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time to hear of its stop yet
     if (this.#placement.loadOf(slot) > 0) return slot.isOld ? this.#placement.makeRoomOfOld() : undefined;

@@ -13,6 +13,8 @@ export interface Placed extends Attempt {
   readonly run: HandledRun;
   readonly host: HandlerHost;
   slot: Slot | undefined;
+  /** When it was placed there, by performance.now(). */
+  beganMs: number;
   /** It waits for this one to have loaded. */
   awaits: Slot | undefined;
   /** It has been told to end. */

@@ -6,6 +6,7 @@ import { isOfUse, isShared, type OwnPurpose, type Slot } from "../slot.ts";
 import type { SlotSupply } from "../supply/slot-supply.ts";
 import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
+import type { SlotFailures } from "./slot-failures.ts";
 
 /** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
 const CALM_MS = 8_000;
@@ -16,6 +17,7 @@ export interface PlacementParts {
   readonly supply: SlotSupply;
   readonly blame: Blame;
   readonly harmful: HarmfulTypes;
+  readonly failures: SlotFailures;
   readonly recycler: Recycler;
   readonly stuckMs: number;
 }
@@ -106,6 +108,7 @@ export class Placement {
     const { start } = placed.run;
     if (slot === undefined || other.isOver) return false;
     if (!isShared(slot) || !mayTake(slot, start) || this.#purposeOf(start) !== undefined) return false;
+    if (this.#parts.failures.hasFailedIn(slot, start.observerId)) return false;
     other.line ??= { id: other.id, left: [other] };
     other.line.left.push(placed);
     placed.line = other.line;
@@ -116,6 +119,7 @@ export class Placement {
   #put(placed: Placed, slot: Slot): void {
     const { observerId } = placed.run.start;
     placed.slot = slot;
+    placed.beganMs = performance.now();
     slot.onlyObserver = slot.hasRun && slot.onlyObserver !== observerId ? undefined : observerId;
     slot.hasRun = true;
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
@@ -160,6 +164,7 @@ export class Placement {
 
   /** The slot is gone. @returns what ran in it */
   removeAll(slot: Slot): Placed[] {
+    this.#parts.failures.forget(slot);
     const placed = this.in(slot);
     for (const one of placed) one.isOver = true;
     this.#placedIn.delete(slot);
@@ -180,14 +185,17 @@ export class Placement {
     return `no slot is free, ${what}: there may be ${supply.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
-  /** What is unchanged may stay in a slot of older code, but not where that takes the room of others: then the least loaded one is emptied. */
+  /** What is unchanged may stay in a slot of older code, and what is well in a spoilt one, but not where that takes the room of others: then the least loaded one is emptied. */
   makeRoomOfOld(): void {
     const { supply, recycler } = this.#parts;
     if (!supply.roster.isCrowded || supply.roster.isOneGoing) return;
     const [least] = supply.roster.oldShared
       .filter((slot) => this.#mayEmpty(slot))
       .toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
-    if (least !== undefined) recycler.dissolve(least, this.in(least), "its slot has older code, and makes room for newer");
+    if (least === undefined) return;
+    const what =
+      least.spoilt === undefined ? "has older code, and makes room for newer" : "was spoilt, and makes room for others";
+    recycler.dissolve(least, this.in(least), `its slot ${what}`);
   }
 
   /** Only observers are in it, whose code has not changed, and others take them. */
@@ -237,14 +245,15 @@ export class Placement {
     return this.#leastLoaded(start);
   }
 
-  /** Of those that all share. */
+  /** Of those that all share; what has failed in one lately counts as if it ran there. */
   #leastLoaded(start: StartedAs): Slot | undefined {
-    const { supply } = this.#parts;
+    const { supply, failures } = this.#parts;
+    const nowMs = performance.now();
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
     for (const slot of supply.roster.slots) {
       if (!isShared(slot) || !mayTake(slot, start)) continue;
-      const load = this.loadOf(slot);
+      const load = this.loadOf(slot) + failures.loadIn(slot, start.observerId, nowMs);
       if (load >= leastLoad) continue;
       best = slot;
       leastLoad = load;

@@ -37,13 +37,18 @@ export class SlotRoster {
     return [...this.slots].some((slot) => slot.purpose.kind === "shared" && isOfUse(slot) && !slot.isLoaded);
   }
 
-  /** Old slots have taken the places that are kept for others. */
+  /** Old slots, or spoilt ones, have taken the places that are kept for others. */
   get isCrowded(): boolean {
     const living = [...this.slots].filter(({ process }) => !process.isKilled);
     return living.some(({ isOld }) => isOld) && living.length >= this.#limits.max - KEPT_FOR_SUSPECTS;
   }
 
-  /** Slots of older code that all shared. */
+  /** One may live on beside the one that takes its place, and nobody lacks room for that (`isCrowded`). */
+  get hasRoomAside(): boolean {
+    return this.slots.size + 1 < this.#limits.max - KEPT_FOR_SUSPECTS;
+  }
+
+  /** Slots of older code, or spoilt, that all shared. */
   get oldShared(): Slot[] {
     return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
   }

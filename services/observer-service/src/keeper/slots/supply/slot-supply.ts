@@ -149,6 +149,13 @@ export class SlotSupply {
     this.#fill();
   }
 
+  /** The same, but what runs in it may stay. @param why it is spoilt */
+  setAside(slot: Slot, why: string): void {
+    slot.isOld = true;
+    slot.spoilt = why;
+    this.#fill();
+  }
+
   /** All that live. @param runsOf how many run in one */
   report(runsOf: (slot: Slot) => number): SlotReport[] {
     return [...this.roster.slots].map((slot) => reportOf(slot, runsOf(slot)));

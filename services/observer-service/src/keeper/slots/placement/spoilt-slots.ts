@@ -1,0 +1,68 @@
+import type { RunOutcome } from "@unacked/sdk";
+import type { Log } from "../../../log.ts";
+import { isShared, type Slot } from "../slot.ts";
+import type { SlotRoster } from "../supply/slot-roster.ts";
+import type { Placed } from "./placed.ts";
+import type { Placement } from "./placement.ts";
+import type { Recycler } from "./recycler.ts";
+import type { SlotFailures } from "./slot-failures.ts";
+
+/** To look costs a look at all that runs. */
+const LOOK_EVERY_MS = 1_000;
+/** Who fails everywhere and is well now and then has some slot look spoilt, and what spoils one may spoil the next: no more than one in so long. */
+const PAUSE_MS = 600_000;
+
+export interface SpoiltSlotsParts {
+  readonly log: Log;
+  readonly failures: SlotFailures;
+  readonly roster: SlotRoster;
+  readonly placement: Pick<Placement, "in">;
+  readonly recycler: Pick<Recycler, "dissolve">;
+  /** It takes nobody any more, and another takes its place. */
+  setAside(slot: Slot, why: string): void;
+}
+
+/**
+ * Sets slots aside in which handlers fail that are well in others. Comes in: how handlers have settled. Guarantees: a slot that is set aside takes nobody any
+ * more and another takes its place, and what runs well in it stays, as it does in one of older code; who spoilt it, and runs on, is there and nowhere else.
+ */
+export class SpoiltSlots {
+  readonly #parts: SpoiltSlotsParts;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #foundAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: SpoiltSlotsParts) {
+    this.#parts = parts;
+  }
+
+  /** A handler has settled, and is in its slot no more. */
+  settled(slot: Slot, placed: Placed, outcome: RunOutcome["outcome"], nowMs = performance.now()): void {
+    const { failures } = this.#parts;
+    const { cause, run } = placed;
+    if (outcome === "completed") return failures.done(slot, run.start);
+    // Who was told to end need not have failed.
+    if (cause === undefined ? outcome !== "failed" : cause.kind !== "uncaught") return;
+    failures.failed(slot, placed, nowMs);
+    if (nowMs - this.#lookedAtMs >= LOOK_EVERY_MS && nowMs - this.#foundAtMs >= PAUSE_MS)
+      this.#look(slot, run.start.type, nowMs);
+  }
+
+  #look(slot: Slot, type: string, nowMs: number): void {
+    const { log, failures, roster, placement, recycler, setAside } = this.#parts;
+    if (!isShared(slot)) return;
+    const here = placement.in(slot);
+    if (here.length > 0 && !roster.hasRoomAside) return; // it would only make room for itself
+    const others = roster.shared.filter((one) => one !== slot).flatMap((one) => placement.in(one));
+    if (!failures.isSpoilt(slot, type, here, others, nowMs)) return;
+    this.#foundAtMs = nowMs;
+    const why = `observers or tasks of type ${type} failed in it one after the other, and are well in other slots: something that ran in it has spoilt it`;
+    log.warn(
+      { event: "slot-spoilt", slot: slot.process.pid, type, handlers: here.length },
+      `a slot takes nothing more: ${why}`,
+    );
+    for (const before of roster.slots)
+      if (before.spoilt !== undefined && !before.isRetired && !before.process.isKilled)
+        recycler.dissolve(before, placement.in(before), "its slot was spoilt, and makes room for another that is");
+    setAside(slot, why);
+  }
+}
