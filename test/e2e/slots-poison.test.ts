@@ -24,6 +24,7 @@ const NAMED: [string, object, RegExp][] = [
   ["process.abort", { how: "abort" }, /^ProcessGuardError: process\.abort/],
   ["process.kill of itself", { how: "segv" }, /^ProcessGuardError: process\.kill\(\d+, SIGSEGV\)/],
   ["a rejection in a timer", { how: "rejection" }, /^Error: nobody caught this/],
+  ["an error beside a library that ends the process of it", { how: "throw-shimmed" }, /^Error: thrown beside a shim/],
   ["a stack overflow", { how: "stack-overflow" }, /^RangeError: Maximum call stack/],
 ];
 

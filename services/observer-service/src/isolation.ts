@@ -35,12 +35,18 @@ export const areOthersTold = (): boolean => isTold;
 /** What Node tells its process of an error that nobody caught. */
 const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtExceptionMonitor", "uncaughtException", "unhandledRejection"]);
 
+/** Before anybody else may have taken it. */
+const captureUncaught = process.setUncaughtExceptionCaptureCallback.bind(process);
+
 /**
  * Takes every uncaught exception and unhandled rejection of the process, before all who listen for it and whether or not anybody does: an author's
  * code may take all listeners away, and one that throws would end the process (programs made by Emscripten bring such a one). One that came out of an
  * observer goes to its owner, the others to `onUnattributed`.
  *
- * Measured on Node 20.20, 22.23 and 24.21: in both events the storage still holds the owner for a throw in a
+ * Exceptions come by Node's capture callback: `process.emit` may be replaced by a library that ends the process where nobody listens, and never
+ * asks us (source-map-support does). Rejections that such a one keeps from us come by that callback, too, as what nobody has handled.
+ *
+ * Measured on Node 20.20, 22.23 and 24.21: in both the storage still holds the owner for a throw in a
  * timer, nextTick, socket callback, EventEmitter or abort listener, and for a rejection of a promise made in the run.
  * Three exceptions: a throw in `queueMicrotask` has lost its owner on 20 and 22 (hence the wrapper below); a promise made
  * in the run but rejected by foreign code belongs to nobody on 24; a listener on an emitter that runs share is called by
@@ -59,7 +65,7 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
     else owner.uncaught(error);
   };
   const emit = process.emit as (...args: unknown[]) => boolean;
-  process.emit = ((...args: unknown[]): boolean => {
+  const tell = (...args: unknown[]): boolean => {
     const [event, error] = args;
     if (!UNCAUGHT.has(event)) return Reflect.apply(emit, process, args);
     tellOthers();
@@ -70,7 +76,11 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
       // Its owner knows already; what a listener throws here at Node ends the process of all, with exit code 7.
     }
     return true;
-  }) as typeof process.emit;
+  };
+  process.emit = tell as typeof process.emit;
+  captureUncaught((error) => void tell("uncaughtException", error, "uncaughtException"));
+  // Else node:domain, which asks, would not load.
+  process.hasUncaughtExceptionCaptureCallback = () => false;
   wrapQueueMicrotask();
 }
 

@@ -63,6 +63,19 @@ it("nor does one that throws it on, or takes all listeners away", () => {
   expect(guarded('process.removeAllListeners(); throwIn("run-2");')).toEqual(thrown);
 });
 
+it("nor does one that replaces process.emit and ends the process where nobody listens, asking no other", () => {
+  // As shimEmitUncaughtException of source-map-support 0.5.21 does (source-map-support.js, BSD-3-Clause).
+  const shim = `
+    const { emit, exit } = process;
+    process.emit = function (type, error) {
+      const isUnheard = type === "uncaughtException" && this.listeners(type).length === 0;
+      return isUnheard && error?.stack ? exit(1) : emit.apply(this, arguments);
+    };`;
+  expect(guarded(`${shim} throwIn("run-2");`)).toEqual(thrown);
+  const keeps = "process.emit = () => undefined;";
+  expect(guarded(`${keeps} throwIn("run-2");`)).toEqual(thrown);
+});
+
 it("to take what others have not caught for itself has no effect: who threw fails of it", () => {
   const takes = "process.setUncaughtExceptionCaptureCallback(() => undefined)";
   expect(guarded(`runAs(ownerOf("run-1"), () => ${takes}); throwIn("run-2");`)).toEqual(thrown);
