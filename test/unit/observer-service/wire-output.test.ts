@@ -34,12 +34,24 @@ test("What a run that has settled left in its slot is rejected and not sent, and
   );
 });
 
+const OVERFLOW = { code: "output-overflow" };
+
 test("What was dropped takes no room: as much may wait as before", async () => {
   const { output, flood } = slot();
   void flood(1, 10_000);
   output.settled(1);
-  void flood(2, 9_000);
-  await expect(output.emit(3, "1")).rejects.toMatchObject({ code: "output-overflow" });
+  void flood(2, 10_000); // a thousand of the other are under way
+  await expect(output.emit(2, "1")).rejects.toMatchObject({ ...OVERFLOW, message: expect.stringMatching(/^93\d\d emitted/) });
+});
+
+test("Who emits without awaiting is refused, with how many of its own wait, and who awaits each beside it is not", async () => {
+  const { output, flood, answer } = slot();
+  for (const attempt of [1, 2]) void flood(attempt, 20_000);
+  await expect(output.emit(1, "1")).rejects.toMatchObject({ ...OVERFLOW, message: expect.stringMatching(/^10000 emitted/) });
+  const quiet = Array.from({ length: 20_000 }, (_, i) => output.emit(3 + i, "1"));
+  answer(1_000);
+  for (let left = 40; left > 0; left -= 1) answer(1_000);
+  await Promise.all(quiet);
 });
 
 test("A run that emits much does not hold up one that emits once; each run's own go in their order", () => {

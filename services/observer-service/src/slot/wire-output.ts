@@ -6,9 +6,15 @@ import { OutputOverflowError } from "../wire/output-errors.ts";
 const CREDIT = 1_000;
 /** The same in bytes: while the broker takes nothing they are in the keeper's memory, which all slots share. */
 const CREDIT_BYTES = 16_777_216;
-const MAX_WAITING = 10_000;
+/** Of all attempts of a slot; one alone has 10,000 of them. */
+const ROOM = 15_000;
+/** An attempt may have so many times what is free: who emits without awaiting fails of that itself, as in wire-log.ts, and others find some. */
+const TIMES_THE_FREE = 2;
+/** An attempt may always have so many: who awaits each is refused nothing, and were there more of them than there is room. */
+const ALWAYS = 10;
 
 interface Waiting {
+  readonly attempt: number;
   readonly emit: number;
   readonly json: string;
   readonly bytes: number;
@@ -22,7 +28,9 @@ export class WireOutput {
   readonly #underWay = new Map<number, Waiting>();
   /** By attempt: whose turn it is first. A run that emits much does not hold up the others. */
   readonly #queues = new Map<number, Waiting[]>();
-  #queued = 0;
+  /** By attempt: those of its emits that are not answered. */
+  readonly #held = new Map<number, number>();
+  #free = ROOM;
   #bytesUnderWay = 0;
   #lastEmit = 0;
 
@@ -31,26 +39,29 @@ export class WireOutput {
   }
 
   emit(attempt: number, json: string): Promise<void> {
-    if (this.#underWay.size + this.#queued >= MAX_WAITING) return Promise.reject(new OutputOverflowError(MAX_WAITING));
+    const held = this.#held.get(attempt) ?? 0;
+    if (held >= Math.max(ALWAYS, TIMES_THE_FREE * this.#free)) return Promise.reject(new OutputOverflowError(held));
     const bytes = Buffer.byteLength(json);
     if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
     return new Promise((resolve, reject) => {
       this.#lastEmit += 1;
-      const waiting = { emit: this.#lastEmit, json, bytes, resolve, reject };
+      const waiting = { attempt, emit: this.#lastEmit, json, bytes, resolve, reject };
       const others = this.#queues.get(attempt);
       if (others === undefined) this.#queues.set(attempt, [waiting]);
       else others.push(waiting);
-      this.#queued += 1;
+      this.#hold(attempt, 1);
       this.#pump();
     });
   }
 
   answered(emit: number, error: { name: string; message: string; code?: string } | undefined): void {
     const waiting = this.#underWay.get(emit);
+    if (waiting === undefined) return;
     this.#underWay.delete(emit);
-    this.#bytesUnderWay -= waiting?.bytes ?? 0;
-    if (error === undefined) waiting?.resolve();
-    else waiting?.reject(Object.assign(new Error(error.message), error));
+    this.#bytesUnderWay -= waiting.bytes;
+    this.#hold(waiting.attempt, -1);
+    if (error === undefined) waiting.resolve();
+    else waiting.reject(Object.assign(new Error(error.message), error));
     this.#pump();
   }
 
@@ -58,10 +69,17 @@ export class WireOutput {
   settled(attempt: number): number {
     const dropped = this.#queues.get(attempt) ?? [];
     this.#queues.delete(attempt);
-    this.#queued -= dropped.length;
+    this.#hold(attempt, -dropped.length);
     for (const { reject } of dropped)
       reject(new SdkError("emit-after-end", "the run had ended before this event was sent: await emit"));
     return dropped.length;
+  }
+
+  #hold(attempt: number, count: number): void {
+    this.#free -= count;
+    const held = (this.#held.get(attempt) ?? 0) + count;
+    if (held === 0) this.#held.delete(attempt);
+    else this.#held.set(attempt, held);
   }
 
   get #hasCredit(): boolean {
@@ -74,7 +92,6 @@ export class WireOutput {
       if (next === undefined) return;
       this.#queues.delete(attempt);
       if (queue.length > 0) this.#queues.set(attempt, queue); // behind the others, where this loop comes by again
-      this.#queued -= 1;
       this.#underWay.set(next.emit, next);
       this.#bytesUnderWay += next.bytes;
       this.#send({ kind: "emit", attempt, emit: next.emit, json: next.json });
