@@ -23,7 +23,9 @@ export const RetryPolicy = z.strictObject({
       error: "must be a list of delays in ms, such as [1000, 5000], or {initialMs, factor, maxMs, jitter}",
     })
     .default({ initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 })
-    .describe("a list (its last entry repeats) or an exponential backoff"),
+    .describe(
+      "a list (its last entry repeats) or an exponential backoff; after 3 failures in a row at least 100 ms, after 10 a second",
+    ),
   resetAfterMs: z.int().min(0).max(2_147_483_647).default(600_000),
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
@@ -32,13 +34,25 @@ export type RetryPolicy = z.infer<typeof RetryPolicy>;
 export const DEFAULT_RETRY: RetryPolicy = RetryPolicy.parse({});
 
 /**
- * The delay before the next attempt, or `null` when the attempts are used up.
+ * What fails again and again is not tried without a pause, whatever its policy says: one observer would make dozens of attempts a
+ * second, and gigabytes of log. Nor is what gets its attempts back at once, whose failures are never many.
+ */
+const floorMs = (failedAttempts: number, resetAfterMs: number): number => {
+  if (failedAttempts > 10) return 1_000;
+  return failedAttempts > 3 || resetAfterMs < 1_000 ? 100 : 0;
+};
+
+/**
+ * The delay before the next attempt, after the third at least 100 ms and after the tenth a second, or `null` when the attempts are used up.
  * @param failedAttempts how many attempts have failed so far (≥ 1)
  * @param random a number in [0, 1), an argument so that the function stays pure
  */
 export function nextRetryDelayMs(policy: RetryPolicy, failedAttempts: number, random: number): number | null {
   if (policy.maxAttempts !== "unlimited" && failedAttempts >= policy.maxAttempts) return null;
-  const delays = policy.delaysMs;
+  return Math.max(floorMs(failedAttempts, policy.resetAfterMs), wantedDelayMs(policy.delaysMs, failedAttempts, random));
+}
+
+function wantedDelayMs(delays: RetryPolicy["delaysMs"], failedAttempts: number, random: number): number {
   if (Array.isArray(delays)) return delays[Math.min(failedAttempts, delays.length) - 1] ?? 0;
   // Finite: nothing times infinity is no number.
   const grown = Math.min(delays.factor ** (failedAttempts - 1), Number.MAX_VALUE);

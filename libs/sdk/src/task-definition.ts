@@ -14,7 +14,7 @@ const shapeVersion = 1;
 
 /**
  * What happens when an attempt fails: the next follows after a delay that grows from one to the next ({@link BackoffOptions}; delays up to
- * 86,400,000 ms, a factor up to 100). Between attempts the task has no worker, and the next may run on any service.
+ * 86,400,000 ms, a factor up to 100), after three failures 100 ms at least, after ten a second. Between attempts the task has no worker, and the next may run on any service.
  */
 export type TaskRetry = {
   /** How often the handler is started before the task is Failed, 1 to 1,000. Default 10. A creator may say otherwise for one task. */

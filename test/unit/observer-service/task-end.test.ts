@@ -35,9 +35,11 @@ describe("the end of a task's attempt", () => {
     expect(fateOf({ ...failed, word: { isFinal: true } }, limits, 0.5)).toMatchObject({ fact: { retryInMs: null } });
   });
 
-  it("is tried again at once, however often it has failed, where it is to wait for nothing", () => {
+  it("is tried again at once where it is to wait for nothing, but not again and again", () => {
     const retry = { maxAttempts: 1_000, initialMs: 0, factor: 10, maxMs: 1_000, jitter: 0.2 };
-    expect(fateOf(failed, { ...limits, failures: 310, retry }, 0.5)).toMatchObject({ fact: { retryInMs: 0 } });
+    const retryInMs = (failures: number) => fateOf(failed, { ...limits, failures, retry }, 0.5);
+    expect(retryInMs(2)).toMatchObject({ fact: { retryInMs: 0 } });
+    expect(retryInMs(310)).toMatchObject({ fact: { retryInMs: 1_000 } });
   });
 
   it("has failed when its time was up, also if its slot had to be ended for that", () => {

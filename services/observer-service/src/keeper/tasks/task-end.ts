@@ -1,4 +1,4 @@
-import { type ErrorText, isJson, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
+import { DEFAULT_RETRY, type ErrorText, isJson, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
 import { type RunOutcome, taskTimeoutError } from "@unacked/sdk";
 import { asError, errorText, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
@@ -133,8 +133,9 @@ function fateOfStopped(cause: Exclude<StopCause, { kind: "uncaught" }>): TaskFat
 
 function failed(error: ErrorText, { failures, maxAttempts, retry }: TaskLimits, random: number, isFinal: boolean): TaskFate {
   const { initialMs, factor, maxMs, jitter } = retry;
-  const policy = { maxAttempts: maxAttempts ?? retry.maxAttempts, delaysMs: { initialMs, factor, maxMs, jitter } };
-  const retryInMs = isFinal ? null : nextRetryDelayMs({ ...policy, resetAfterMs: 0 }, failures + 1, random);
+  const delaysMs = { initialMs, factor, maxMs, jitter };
+  const policy = { ...DEFAULT_RETRY, maxAttempts: maxAttempts ?? retry.maxAttempts, delaysMs };
+  const retryInMs = isFinal ? null : nextRetryDelayMs(policy, failures + 1, random);
   const { name, message, stack } = error;
   const told = { name: sendableText(name, 256), message: sendableText(message, 16_384), ...(stack && { stack }) };
   return { kind: "end", fact: { outcome: "failed", error: told, retryInMs } };
