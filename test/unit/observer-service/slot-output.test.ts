@@ -6,6 +6,7 @@ let stdout: PassThrough;
 let stderr: PassThrough;
 let said: string[];
 let output: SlotOutput;
+const onHeld = vi.fn();
 
 beforeEach(() => {
   // Streams go on by setImmediate and nextTick.
@@ -13,6 +14,7 @@ beforeEach(() => {
   stdout = new PassThrough({ highWaterMark: 65_536 });
   stderr = new PassThrough({ highWaterMark: 65_536 });
   said = [];
+  onHeld.mockClear();
   output = new SlotOutput({ stdout, stderr }, (stream, text) => said.push(`${stream} ${text}`));
 });
 afterEach(() => vi.useRealTimers());
@@ -89,9 +91,29 @@ it("a line as long as may be is whole", async () => {
 
 it("a dead slot's last words are passed on for a second, and that there were more is said", async () => {
   stdout.write("x\n".repeat(30_000));
-  output.end();
+  output.end(onHeld);
   await pass(20);
   expect(said.length).toBeLessThanOrEqual(2_201);
   expect(said.at(-1)).toContain("the slot has ended");
-  expect(stdout.readableLength).toBe(0);
+  expect(stdout.destroyed).toBe(true);
+});
+
+it("what another process has inherited of a dead slot's pipes is closed, and told of", async () => {
+  stdout.write("of the slot\n");
+  stderr.end();
+  output.end(onHeld);
+  await pass(9);
+  expect([stdout.destroyed, onHeld.mock.calls.length]).toEqual([false, 0]);
+  await pass(1);
+  expect([stdout.destroyed, onHeld.mock.calls.length]).toEqual([true, 1]);
+  expect(said).toEqual(["stdout of the slot"]);
+});
+
+it("what ended with its slot is held by nobody", async () => {
+  stdout.end("of the slot");
+  stderr.end();
+  output.end(onHeld);
+  await pass(11);
+  expect(onHeld).not.toHaveBeenCalled();
+  expect(said).toEqual(["stdout of the slot"]);
 });

@@ -41,7 +41,10 @@ test("What was dropped takes no room: as much may wait as before", async () => {
   void flood(1, 10_000);
   output.settled(1);
   void flood(2, 10_000); // a thousand of the other are under way
-  await expect(output.emit(2, "1")).rejects.toMatchObject({ ...OVERFLOW, message: expect.stringMatching(/^93\d\d emitted/) });
+  await expect(output.emit(2, "1")).rejects.toMatchObject({
+    ...OVERFLOW,
+    message: expect.stringMatching(/^93\d\d emitted/),
+  });
 });
 
 test("Who emits without awaiting is refused, with how many of its own wait, and who awaits each beside it is not", async () => {

@@ -18,6 +18,7 @@ type Name = "stdout" | "stderr";
  */
 export class SlotOutput {
   readonly #onLine: (stream: Name, text: string) => void;
+  readonly #streams: readonly Readable[];
   /** Streams that wait, as this turn's lines are used up: the first of them has the next turn. */
   #waiting: PrintedLines[] = [];
   #lines = 0;
@@ -27,19 +28,24 @@ export class SlotOutput {
 
   constructor(streams: Record<Name, Readable>, onLine: (stream: Name, text: string) => void) {
     this.#onLine = onLine;
+    this.#streams = Object.values(streams);
     for (const name of ["stdout", "stderr"] as const) this.#read(name, streams[name]);
   }
 
-  /** Its process is gone. */
-  end(): void {
-    setTimeout(() => {
-      this.#isDeaf = true;
-      clearTimeout(this.#turn);
-      for (const { name, stream } of this.#waiting.splice(0)) {
-        this.#onLine(name, "(the slot has ended: what it had printed besides is not shown)");
-        stream.resume();
-      }
-    }, LAST_WORDS_MS).unref();
+  /** Its process is gone. What another has inherited of its pipes is closed, or we would read for as long as that lives: `onHeld` tells of it. */
+  end(onHeld: () => void): void {
+    // A timer comes before what has arrived meanwhile is read.
+    setTimeout(() => setImmediate(() => this.#close(onHeld)), LAST_WORDS_MS).unref();
+  }
+
+  #close(onHeld: () => void): void {
+    this.#isDeaf = true;
+    clearTimeout(this.#turn);
+    const waiting = this.#waiting.splice(0);
+    for (const { name } of waiting) this.#onLine(name, "(the slot has ended: what it had printed besides is not shown)");
+    const isUnread = (stream: Readable) => waiting.some((lines) => lines.stream === stream);
+    if (this.#streams.some((stream) => !stream.readableEnded && !isUnread(stream))) onHeld();
+    for (const stream of this.#streams) stream.destroy();
   }
 
   #read(name: Name, stream: Readable): void {

@@ -31,7 +31,7 @@ export interface SlotProcessParts {
   onStuck(word: Stuck): void;
   /** What it sent is no message of ours: it is ended. */
   onBroken(why: string): void;
-  /** Something that its handlers have started, in a group of its own, holds its pipe: that is not waited for. */
+  /** Something that its handlers have started, in a group of its own, holds a pipe of it: that is not waited for, and the pipe is closed. Once. */
   onPipeHeld(): void;
   /** Once: the process has been reaped, its group killed, and its pipe read to its end, or closed. Nothing of it comes after this. */
   onGone(end: SlotEnd): void;
@@ -132,8 +132,13 @@ export class SlotProcess {
     const end = await exited;
     this.#isOver = true;
     this.#killGroup(); // what its handlers have started
-    this.#output?.end();
-    closeWhenRead(wire, onPipeHeld);
+    let isHeld = false;
+    const onHeld = () => {
+      if (!isHeld) onPipeHeld();
+      isHeld = true;
+    };
+    this.#output?.end(onHeld);
+    closeWhenRead(wire, onHeld);
     await read;
     lifeline.destroy();
     onGone(end);

@@ -61,7 +61,7 @@ export class SlotLauncher {
       onPipeHeld: () =>
         this.#log.warn(
           { event: "slot-pipe-held", slot: process.pid },
-          "a process that an observer started outlives its slot and keeps its pipe open: it is not waited for",
+          "a process that an observer started outlives its slot and keeps a pipe of it open: it is not waited for, and the pipe is closed",
         ),
       onGone: (end) => {
         this.#sweeper.forget(process.pid);
