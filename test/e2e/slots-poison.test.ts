@@ -33,6 +33,11 @@ const FOUND: [string, object, RegExp][] = [
   ["a blocking system call", { how: "exec-sync" }, /^SlotEndedError: .*SIGKILL/],
   ["a segmentation fault", { how: "segv-from-outside" }, /^SlotEndedError: .*SIGSEGV/],
   ["a leak in the heap", { how: "heap" }, /^(SlotEndedError|HandlerBlockedError)/],
+  [
+    "all descriptors that its process may have",
+    { how: "descriptors" },
+    /: the handler is alone in its slot: .* descriptors open/,
+  ],
   ["junk in its slot's pipe", { how: "junk-on-3" }, /^SlotEndedError: .*SlotWireError: .* what came is no JSON/],
   ["its slot's pipe, closed", { how: "close-3" }, /^SlotEndedError/],
   ["an error that is nobody's, each time", { how: "finalizer" }, /^SlotEndedError: .* thrown by a finalizer/],

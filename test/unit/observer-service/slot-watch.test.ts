@@ -10,7 +10,13 @@ afterEach(() => void vi.useRealTimers());
 /** This process in a slot's place, which takes twice of what one may. @param loadedBytes what it took when it had loaded */
 function isFoundOver(loadedBytes: number): boolean {
   const { pid } = process;
-  const slot = { process: { pid, isKilled: false }, purpose: { kind: "shared" }, isLoaded: true, loadedBytes } as Slot;
+  const slot = {
+    process: { pid, isKilled: false },
+    purpose: { kind: "shared" },
+    isLoaded: true,
+    loadedBytes,
+    loadedDescriptors: 0,
+  } as Slot;
   const onOverLimit = vi.fn();
   const parts = { slots: new Set([slot]), memoryBytes: ownMemoryBytes(pid) / 2, silentLimitMs: 0, count: 1 };
   const watch = new SlotWatch({ ...parts, onOverLimit, onFrozen: () => undefined });

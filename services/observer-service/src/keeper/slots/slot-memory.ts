@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Capacity } from "../../machine/capacity.ts";
 
-/** A slot that takes more than it may. */
-export interface OverLimit {
-  readonly bytes: number;
-  readonly limitBytes: number;
-  /** By so much that nobody in it can be waited for. */
-  readonly isFar: boolean;
-}
+/** A slot that takes more than it may: memory, or descriptors. `isFar`: by so much that nobody in it can be waited for. */
+export type OverLimit = { readonly isFar: boolean } & (
+  | { readonly bytes: number; readonly limitBytes: number }
+  | { readonly descriptors: number; readonly limitDescriptors: number }
+);
 
 const MIB = 2 ** 20;
 const FAR = 1.3;
@@ -42,8 +40,10 @@ export function autoSlotMemoryBytes({ memoryBytes }: Capacity, slots: number): n
 /** For `--max-old-space-size`, in MiB. */
 export const heapLimitMib = (limitBytes: number): number => Math.ceil((HEAP_LIMIT * limitBytes) / MIB);
 
-export const overText = ({ bytes, limitBytes }: OverLimit): string =>
-  `its slot took ${Math.round(bytes / MIB)} MiB, of ${Math.round(limitBytes / MIB)} that it may`;
+export const overText = (over: OverLimit): string =>
+  "bytes" in over
+    ? `its slot took ${Math.round(over.bytes / MIB)} MiB, of ${Math.round(over.limitBytes / MIB)} that it may`
+    : `its slot had ${over.descriptors} descriptors open (files, sockets, pipes), of ${over.limitDescriptors} that it may`;
 
 /**
  * What would be free if a process ended: its private pages, clean ones aside, and what is swapped out (proc(5), smaps_rollup). 0

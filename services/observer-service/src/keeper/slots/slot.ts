@@ -52,6 +52,8 @@ export interface Slot {
   readonly startedAtMs: number;
   /** What it took when it had loaded its files, before anything ran in it. */
   loadedBytes: number;
+  /** What it had open then: files, sockets, pipes. */
+  loadedDescriptors: number;
   /** As it says itself; only where there is no /proc. */
   toldMemoryBytes: number;
   /** When it was last looked at: to ask the system takes milliseconds. 0: not yet. */
@@ -83,6 +85,7 @@ export const newSlot = (
   startedAtMs: Date.now(),
   sinceMs: performance.now(),
   loadedBytes: 0,
+  loadedDescriptors: 0,
   toldMemoryBytes: 0,
   seenMemoryBytes: 0,
   collectedAtMs: Number.NEGATIVE_INFINITY,

@@ -5,6 +5,7 @@ import { within } from "../../../within.ts";
 import { ownFrames } from "../blame/told-stack.ts";
 import { type SlotEnd, SlotNotStartedError } from "../process/slot-process.ts";
 import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "../slot.ts";
+import { openDescriptors } from "../slot-descriptors.ts";
 import type { SlotsMemory } from "../slot-history.ts";
 import { FolderLook, type Look } from "./folder-look.ts";
 import { SlotFolder } from "./slot-folder.ts";
@@ -259,6 +260,7 @@ export class SlotSupply {
     slot.isLoaded = true;
     slot.loading = undefined;
     slot.loadedBytes = memoryOf(slot);
+    slot.loadedDescriptors = openDescriptors(slot.process.pid);
     this.folder.loadedBy(slot, folder);
     if (this.#look.isBy(slot)) return this.#look.answer({ slot, folder });
     this.#pauses.reset();

@@ -1,4 +1,5 @@
 import { memoryOf, memoryWishOf, type Slot } from "../slot.ts";
+import { descriptorsOver } from "../slot-descriptors.ts";
 import type { SlotsMemory } from "../slot-history.ts";
 import { limitBeside, memoryBoundBytes, type OverLimit, overLimit } from "../slot-memory.ts";
 import { Silence } from "./slot-silence.ts";
@@ -21,7 +22,7 @@ const FULL_LOOK_EVERY = 5;
 /** What one takes that runs nothing, until there is one to look at. */
 const EMPTY_BYTES = 70 * 2 ** 20;
 
-/** Looks every second at what the slots take, and whether their watchdogs have been heard. */
+/** Looks every second at what the slots take, memory and descriptors, and whether their watchdogs have been heard. */
 export class SlotWatch {
   readonly #parts: SlotWatchParts;
   readonly #silence: Silence<Slot>;
@@ -86,7 +87,10 @@ export class SlotWatch {
     const { slots, onFrozen } = this.#parts;
     const living = [...slots].filter(({ process }) => !process.isKilled);
     for (const slot of this.#silence.look(living)) onFrozen(slot);
-    for (const slot of living.filter(({ isLoaded }) => isLoaded)) this.#weigh(slot, this.#looks % FULL_LOOK_EVERY === 0);
+    for (const slot of living.filter(({ isLoaded }) => isLoaded)) {
+      this.#weigh(slot, this.#looks % FULL_LOOK_EVERY === 0);
+      this.#tell(slot, descriptorsOver(slot.process.pid, slot.loadedDescriptors));
+    }
   }
 
   #weigh(slot: Slot, isFullLook: boolean): void {
@@ -94,8 +98,11 @@ export class SlotWatch {
     const limitBytes = limitBeside(memoryWishOf(purpose) ?? this.#parts.memoryBytes, slot.loadedBytes);
     if (!isFullLook && memoryBoundBytes(process.pid) <= limitBytes) return;
     slot.seenMemoryBytes = memoryOf(slot);
-    const over = overLimit(slot.seenMemoryBytes, limitBytes);
-    if (over !== undefined && !process.isKilled) this.#parts.onOverLimit(slot, over);
+    this.#tell(slot, overLimit(slot.seenMemoryBytes, limitBytes));
+  }
+
+  #tell(slot: Slot, over: OverLimit | undefined): void {
+    if (over !== undefined && !slot.process.isKilled) this.#parts.onOverLimit(slot, over);
   }
 }
 
