@@ -16,6 +16,7 @@ import { LagMeter } from "./lag-meter.ts";
 import { boundedBroken } from "./load-failure.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { otherVersion } from "./other-version.ts";
+import { PoolWatch } from "./pool-watch.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
 import { catalogueOf } from "./type-catalogue.ts";
@@ -42,16 +43,13 @@ let isLoading = false;
 let isUsed = false;
 /** From when it has loaded: what comes before blocks nobody. */
 let lag: LagMeter | undefined;
+let pool: PoolWatch | undefined;
 
 // The keeper ends its slots in its own order; a signal to the terminal's group is not for them.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 giveWay();
 guardProcess(() => isLoading);
-installIsolation((error) => {
-  send({ kind: "unattributed", error: thrownText(error) });
-  writer.flush();
-  setImmediate(() => exitSlot(1));
-});
+installIsolation((error) => endBy(error, () => exitSlot(1)));
 installWhereabouts(() => isUsed);
 
 const reader = new FrameReader(
@@ -61,6 +59,13 @@ const reader = new FrameReader(
 socket.on("data", (chunk: Buffer) => reader.take(chunk));
 socket.on("error", () => exitSlot(1));
 socket.on("close", () => exitSlot(1));
+
+/** Of an error that is nobody's. */
+function endBy(error: unknown, end: () => void): void {
+  send({ kind: "unattributed", error: thrownText(error) });
+  writer.flush();
+  setImmediate(end);
+}
 
 function take(message: ToSlot): void {
   if (message.kind === "load") return void load(message);
@@ -94,6 +99,8 @@ async function load(order: Load): Promise<void> {
       },
     });
     lag = new LagMeter(TICK_MS, send);
+    // By a signal: Node's own exit waits for the threads of the pool.
+    pool = new PoolWatch(stuckMs, TICK_MS, (error) => endBy(error, () => process.kill(process.pid, "SIGKILL")));
     host = new SlotHost({ types, tasks, wire: writer, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const folder = { notOffered: [...notOffered], broken: boundedBroken(broken), code };
     send({ kind: "loaded", ...catalogueOf(described), ...folder });
@@ -138,6 +145,7 @@ function startWatchdog(stuckMs: number): void {
   setInterval(() => {
     Atomics.add(ticks, 0, 1);
     lag?.tick();
+    pool?.tick();
     if (Atomics.exchange(fenced, 0, 0) === 1) host?.abortAll();
   }, TICK_MS);
   const workerData: WatchdogData = { ticks, fenced, stuckMs, tickMs: TICK_MS };
