@@ -104,8 +104,8 @@ const ENDS_WORK: ReadonlySet<StopCause["kind"]> = new Set([
 /** What slots say of the run that ended one: it was alone in it, or blocked it. */
 const ENDS_SLOTS: ReadonlySet<string> = new Set(["SlotEndedError", "HandlerBlockedError"]);
 
-/** The same of a call, and that it took more memory than its slot may: of a single task that is a failed attempt. */
-const ENDS_CALLS: ReadonlySet<string> = new Set([...ENDS_SLOTS, "MemoryLimitError"]);
+/** The same of a call, and that it took more memory, or descriptors, than its slot may: of a single task that is a failed attempt. */
+const ENDS_CALLS: ReadonlySet<string> = new Set([...ENDS_SLOTS, "MemoryLimitError", "DescriptorLimitError"]);
 
 const NOT_JSON: ErrorText = { name: "InvalidOutput", message: "what the handler returned did not arrive as JSON" };
 

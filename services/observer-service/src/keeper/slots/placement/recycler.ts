@@ -57,7 +57,10 @@ export class Recycler {
         return endSlot(slot, {
           kind: "culprit",
           runId: only.run.runId,
-          error: asError({ name: "MemoryLimitError", message: `the handler is alone in its slot: ${why}` }),
+          error: asError({
+            name: "bytes" in over ? "MemoryLimitError" : "DescriptorLimitError",
+            message: `the handler is alone in its slot: ${why}`,
+          }),
         });
     }
     if (!over.isFar && !mayEmptyOne()) return;
@@ -93,7 +96,7 @@ export class Recycler {
     for (const { run } of placed) types[run.start.type] = (types[run.start.type] ?? 0) + 1;
     this.#parts.history.noteRecycled(types);
     const fields = { event: "slot-recycled", slot: slot.process.pid, ...over, handlers: placed.length, types };
-    this.#parts.log.warn(fields, "a slot uses more memory than allowed: its handlers begin again in another one");
+    this.#parts.log.warn(fields, "a slot takes more than it may: its handlers begin again in another one");
   }
 }
 
