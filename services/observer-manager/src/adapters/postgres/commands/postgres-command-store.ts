@@ -144,7 +144,7 @@ const BY_THE_NEW_CLOCK = `
   UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${OWN_CLAIM_HOLDS_MS} END * interval '1 millisecond'
   WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE due_at > ${TOO_LATE} ORDER BY due_at LIMIT ${MOVED_AT_ONCE} FOR UPDATE SKIP LOCKED))`;
 
-/** Of a `report-inventory`: see migrations/0011-absence-proofs.ts. */
+/** Of a `report-inventory`: see migrations/0003-absence-proofs.ts. */
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
   messageId === null ? null : { markerId: messageId, round: revision };
 

@@ -129,7 +129,7 @@ export const TaskProofsTable = new EntitySchema({
   },
 });
 
-/** What `unacked_create_task` is to do to the task that has the key, as its caller's transaction commits; deleted by that (migration 0051). */
+/** What `unacked_create_task` is to do to the task that has the key, as its caller's transaction commits; deleted by that. */
 export const TaskWishesTable = new EntitySchema({
   name: "TaskWish",
   tableName: "task_wishes",
