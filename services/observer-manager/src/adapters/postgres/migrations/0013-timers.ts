@@ -4,7 +4,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
  * docs/decisions/0014-timers.md. `timers` holds what waits, and what may have been heard (`unsure`), so that no cancel may say that it never fires.
  * A claim moves its timers to `ended_timers`, where they are Firing for as long as `timer_claims` has the claim, and Fired without: no timer is
  * written a second time because it was confirmed. `default_expiry` and `unsure` of the ended are for those that have to go back. `timer_owners`: the
- * managers that fire, each known to live by its lease. `timers.owner` and `claim_id`: of managers from before `timer_claims`, which claim there.
+ * managers that fire, each known to live by its lease.
  *
  * The indexes of lists are without the id: what is set together has one time, and an index keeps equal keys as one (deduplication), where random ids
  * among them cost a third of all that PostgreSQL does for a timer. A page of a list sorts those of one time, 10,000 at most. Those by name also find
@@ -20,16 +20,13 @@ const TABLES = [
      expires_at timestamptz NOT NULL,
      default_expiry boolean NOT NULL,
      status text NOT NULL DEFAULT 'Waiting',
-     owner uuid,
-     claim_id uuid,
      unsure boolean NOT NULL DEFAULT false,
      returns integer NOT NULL DEFAULT 0,
      last_problem text,
      created_at timestamptz NOT NULL DEFAULT now(),
      CONSTRAINT timers_status_known CHECK (status IN ('Waiting', 'Firing')),
-     CONSTRAINT timers_waiting_surely_unheard CHECK (status = 'Firing' OR (owner IS NULL AND NOT unsure)),
-     CONSTRAINT timers_owned_by_a_claim CHECK ((owner IS NULL) = (claim_id IS NULL))
-   ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
+     CONSTRAINT timers_waiting_surely_unheard CHECK (status = 'Firing' OR NOT unsure)
+   ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   "CREATE INDEX timers_returned ON timers (name) WHERE returns > 0",
   "CREATE INDEX timers_due ON timers (next_at)",
   "CREATE INDEX timers_newest ON timers (created_at DESC)",
@@ -74,7 +71,7 @@ const FUNCTIONS = [
      LANGUAGE plpgsql VOLATILE SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
    BEGIN
      RETURN QUERY
-       SELECT t.ctid FROM timers t WHERE t.owner IS NULL AND t.next_at >= since AND t.next_at <= unacked_now()
+       SELECT t.ctid FROM timers t WHERE t.next_at >= since AND t.next_at <= unacked_now()
        ORDER BY t.next_at LIMIT at_most FOR UPDATE SKIP LOCKED;
    END $$`,
   `CREATE FUNCTION unacked_take_over_claims() RETURNS trigger LANGUAGE plpgsql AS $$

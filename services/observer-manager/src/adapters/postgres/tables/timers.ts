@@ -26,9 +26,6 @@ export const TimersTable = new EntitySchema({
     nextAt: column("timestamptz", "next_at"),
     /** Nobody said when it expires. */
     defaultExpiry: column("boolean", "default_expiry"),
-    /** A manager from before `timer_claims` that is firing it just now, and by which claim; null: none. */
-    owner: nullable("uuid"),
-    claimId: nullable("uuid", "claim_id"),
     /** Somebody may have heard it. */
     unsure: column("boolean"),
   },

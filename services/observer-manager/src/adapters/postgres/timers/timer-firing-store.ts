@@ -100,7 +100,7 @@ const FINISH = prepared(`
 
 /** Index: timers_due. */
 const NEXT_DUE = `
-  SELECT ${msOf("unacked_now()")} AS "nowMs", ${msOf("min(next_at)")} AS "nextMs" FROM timers WHERE owner IS NULL AND next_at >= $1::timestamptz`;
+  SELECT ${msOf("unacked_now()")} AS "nowMs", ${msOf("min(next_at)")} AS "nextMs" FROM timers WHERE next_at >= $1::timestamptz`;
 
 /** Index: timers_returned. */
 const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
@@ -111,17 +111,10 @@ const IS_LAPSED = "(lease_until < now() OR lease_until > now() + interval '1 min
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
 const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE ${IS_LAPSED}`;
 
-/**
- * Who has renewed it meanwhile keeps them. A trigger of timer_owners gives back what its claims name; counted is what they named before. `claimed_before`: by
- * a manager from before `timer_claims`, which claims in `timers`; reads all of them, once for a manager that is gone.
- */
+/** Who has renewed it meanwhile keeps them. A trigger of timer_owners gives back what its claims name; counted is what they named before. */
 const TAKE_OVER = `
-  WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND ${IS_LAPSED} RETURNING id),
-  claimed_before AS (
-    UPDATE timers t SET owner = NULL, claim_id = NULL, unsure = true, last_problem = 'unknown', next_at = due_at
-    WHERE owner = ANY(ARRAY(SELECT id FROM dead)) RETURNING 1)
-  SELECT (SELECT count(*) FROM claimed_before)::int
-       + (SELECT count(*) FROM (${FIRING}) f WHERE f.owner = ANY(ARRAY(SELECT id FROM dead)))::int AS count`;
+  WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND ${IS_LAPSED} RETURNING id)
+  SELECT count(*)::int AS count FROM (${FIRING}) f WHERE f.owner = ANY(ARRAY(SELECT id FROM dead))`;
 
 /** Others look for what it has left behind. */
 const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1";
@@ -217,7 +210,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     return Looks.of(this.#dataSource).askRows(LAPSED);
   }
 
-  /** One after the other: each has either claims, or, from before there were claims, timers, and locks the ones or the others. */
+  /** One after the other: what the claims of one name is locked in one order. */
   async takeOver(owners: readonly string[]): Promise<number> {
     let taken = 0;
     for (const owner of owners) {
