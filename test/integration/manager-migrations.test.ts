@@ -6,8 +6,9 @@ import {
   describeDatabaseError,
   isLocked,
 } from "../../services/observer-manager/src/adapters/postgres/connection/database-error.ts";
-import { migrate } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
+import { migrate, UnreleasedBooksError } from "../../services/observer-manager/src/adapters/postgres/connection/migrate.ts";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
+import { MIGRATIONS } from "../../services/observer-manager/src/adapters/postgres/migrations/migrations.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { insert, keptLog } from "../support/servers/books.ts";
@@ -93,7 +94,7 @@ test("one that waits for a table which somebody reads for long lets others write
   await reading.startTransaction();
   await reading.query("LOCK TABLE audit IN ACCESS SHARE MODE"); // as pg_dump does
   const newer = createDataSource({ databaseUrl, log: keptLog() });
-  newer.setOptions({ migrations: [NoteOfAudit1] });
+  newer.setOptions({ migrations: [...MIGRATIONS, NoteOfAudit1] });
   await newer.initialize();
   onTestFinished(() => newer.destroy());
   const failing = () => migrate(newer).catch((error: unknown) => error);
@@ -170,6 +171,21 @@ test("each can be undone, from the last to the first, and done again, with nothi
   expect(await madeBy()).toEqual([]);
   expect(await migrate(dataSource)).toEqual(applied);
   expect(await madeBy()).toEqual(made);
+});
+
+test("tables of a commit that was never released are refused and left as they are; those of a later version are not", async () => {
+  const { databaseUrl } = await freshBooks();
+  const dataSource = await connect(databaseUrl);
+  const note = (timestamp: number) =>
+    dataSource.query("INSERT INTO migrations (timestamp, name) VALUES ($1, $2)", [timestamp, `Tasks${timestamp}`]);
+  await note(2_800_000_000_001);
+  expect(await migrate(dataSource)).toEqual([]);
+  await dataSource.query("DELETE FROM migrations WHERE name <> 'Books1700000000001'");
+  await note(1_795_200_000_014);
+  const before = await dataSource.query<object[]>(MADE);
+  await expect(migrate(dataSource)).rejects.toThrow(UnreleasedBooksError);
+  await expect(migrate(dataSource)).rejects.toThrow(/Tasks1795200000014.*--fresh/);
+  expect(await dataSource.query(MADE)).toEqual(before);
 });
 
 test("a query before the database was ever reached is one that may succeed later", async () => {

@@ -18,11 +18,23 @@ const LOCKED_FOR_MS = 2_000;
 const GIVE_UP_LOCKED = "SELECT set_config('lock_timeout', $1, false)";
 const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
+/** There is no way on from the tables of a commit that was never released: migrations are changed until their release. */
+export class UnreleasedBooksError extends Error {
+  override readonly name = "UnreleasedBooksError";
+
+  constructor(migration: string) {
+    super(
+      `the database was made by a commit that was never released (${migration} is no migration of any release): ` +
+        "take a new one (npm start -- --fresh, or unacked dev --fresh, empties that of earlier starts)",
+    );
+  }
+}
+
 /**
  * Brings the schema up to date. Comes in: an initialised DataSource. Guarantees: all migrations applied, also when several
  * managers start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle
  * leaves the old schema (one transaction) and no lock (it belongs to the session, which PostgreSQL ends where its manager is frozen, or on a machine
- * that is gone without a word). So does a table that another holds for long: it rejects, to be tried again, rather than have all wait behind it. Answers the names of those it applied. It works on a connection of its own, since neither waiting for the lock nor a
+ * that is gone without a word). So does a table that another holds for long: it rejects, to be tried again, rather than have all wait behind it. Tables of an unreleased commit are left as they are. Answers the names of those it applied. It works on a connection of its own, since neither waiting for the lock nor a
  * migration should meet a limit of time, ours or one of the database's; a database that goes without a word meanwhile is found out by TCP.
  * @param idleMs for so long its session may ask nothing
  */
@@ -37,10 +49,21 @@ export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTI
     await session.query(UNLIMITED);
     await session.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK_KEY]);
     await session.query(GIVE_UP_LOCKED, [String(LOCKED_FOR_MS)]);
-    const applied = await new MigrationExecutor(own, session).executePendingMigrations();
+    const executor = new MigrationExecutor(own, session);
+    await refuseUnreleased(executor, own);
+    const applied = await executor.executePendingMigrations();
     await session.release();
     return applied.map((migration) => migration.name);
   } finally {
     await own.destroy(); // ends the session, and with it the lock
   }
+}
+
+/** What is unknown here, and yet from before the last that is known (names end with a time). Those of a later version are later. */
+async function refuseUnreleased(executor: MigrationExecutor, { migrations }: DataSource): Promise<void> {
+  const known = new Set(migrations.map(({ name }) => name));
+  const last = Math.max(...migrations.map(({ name }) => Number(name?.slice(-13))));
+  const applied = await executor.getExecutedMigrations();
+  const unreleased = applied.find(({ name, timestamp }) => !known.has(name) && timestamp < last);
+  if (unreleased !== undefined) throw new UnreleasedBooksError(unreleased.name);
 }
