@@ -86,7 +86,7 @@ const NO_LOOP = 2 * WAITING + 20 * TOLD;
 test.each([
   ["starts", BOUNDED, () => passedBy(STARTS, started())],
   ["releases", BOUNDED, () => passedBy(RELEASES, [...sends(), sends()[1]])],
-  ["returns", BOUNDED, () => passedBy(RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(0)])],
+  ["returns", BOUNDED, () => passedBy(RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(0), all(true)])],
   ["completions", NO_LOOP, () => passedBy(COMPLETIONS, [...started(), all("{}"), all(1)])],
   [
     "ends",

@@ -185,6 +185,21 @@ test("What comes back three times from services that have gone goes alone from t
   expect(unhurt).toEqual([true, true, false, false]);
 });
 
+test("What comes back as no slot of its own was free lets others go first: they would wait for as long as it finds none", async () => {
+  const [one, other] = (await running(3)) as [Sent, Sent, Sent];
+  await query("UPDATE tasks SET status = 'Sent', run_id = NULL, due_at = now() - interval '1 hour'");
+  const toReady = "UPDATE tasks SET status = 'Ready', send_id = NULL, due_at = now() - interval '1 minute'";
+  await query(`${toReady} WHERE id <> ALL($1::uuid[])`, [[one.id, other.id]]);
+  const back = ({ id, send }: Sent) => ({ kind: "TaskReturned", taskId: id, sendId: send, at: Date.now() });
+  const told = batchWith({ ...back(one), noSlot: true }, back(other)); // the other only waited for a worker
+  await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([told]));
+  const { tasks } = await new PostgresTaskQueueStore(books.dataSource).claim("default", {
+    ...{ window: 2, workers: 2, types: ["work"] },
+  });
+  expect(tasks).toHaveLength(2);
+  expect(tasks.map(({ task }) => task.taskId)).not.toContain(one.id);
+});
+
 test("What comes back together with the word that it began is interrupted, and not counted as handed on", async () => {
   const [one] = (await running(1)) as [Sent];
   await query("UPDATE tasks SET status = 'Sent', run_id = NULL");

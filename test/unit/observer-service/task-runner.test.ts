@@ -187,7 +187,7 @@ describe("tasks that need a slot of their own where there is none", () => {
     expect(told).toEqual([]);
     await vi.advanceTimersByTimeAsync(200);
     expect(summaryOf(told)).toEqual(["a TaskReturned", "b TaskReturned", "c TaskReturned"]);
-    for (const event of told) expect(event).toMatchObject({ isRedelivered: false });
+    for (const event of told) expect(event).toMatchObject({ isRedelivered: false, noSlot: true });
     expect(warnings).toMatchObject([
       { event: "task-no-slot", type: "one", why: WHY },
       { event: "task-no-slot", type: "many", why: WHY },

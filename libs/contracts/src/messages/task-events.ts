@@ -94,6 +94,8 @@ export const TaskReturned = z.object({
   at: wallClockMs,
   /** The service that had it before has gone: if it had begun, that was an interruption. */
   isRedelivered: z.boolean().default(false),
+  /** It needs a slot of its own, and none was free: others go first. */
+  noSlot: z.boolean().optional(),
 });
 export type TaskReturned = z.infer<typeof TaskReturned>;
 

@@ -31,7 +31,7 @@ export interface TaskWord {
   interruptions: number;
   crashes: number;
   /** Nobody has its message any more, and it has not ended. */
-  returned: { isRedelivered: boolean } | undefined;
+  returned: { isRedelivered: boolean; noSlot: boolean } | undefined;
   /** The first end that was told. */
   end: TaskEnded | undefined;
   /** Of the service, and so of the task. */
@@ -130,7 +130,7 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
     case "TaskReturned":
       // Who has begun it in this batch is told of as well: it may have gone with its service.
       if (event.isRedelivered && word.runId !== undefined) noteLost(word, by);
-      word.returned = { isRedelivered: event.isRedelivered };
+      word.returned = { isRedelivered: event.isRedelivered, noSlot: event.noSlot === true };
       word.runId = undefined;
       return;
     case "TaskEnded":

@@ -15,7 +15,7 @@ export type TaskFate =
   | { kind: "release"; isOurs: boolean }
   | { kind: "again" }
   /** It goes back to the books, which send it again. */
-  | { kind: "return"; isRedelivered: boolean }
+  | { kind: "return"; isRedelivered: boolean; noSlot?: true }
   /** A newer send of it is here: nobody waits for this one. */
   | { kind: "drop" };
 

@@ -27,7 +27,7 @@ export class TaskFates {
 
   /** There was no slot for it, and it has not begun. */
   withoutSlot(run: TaskRun): TaskFate {
-    return run.cause === undefined ? { kind: "return", isRedelivered: false } : this.interrupted(run);
+    return run.cause === undefined ? { kind: "return", isRedelivered: false, noSlot: true } : this.interrupted(run);
   }
 
   #limitsOf({ task }: TaskRun): TaskLimits {

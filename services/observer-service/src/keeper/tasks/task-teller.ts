@@ -97,11 +97,11 @@ export class TaskTeller {
         return events.tell({ kind: "TaskReleased", taskId, sendId, runId, at }, () =>
           this.#settle(run, fate.isOurs ? "requeue" : "leave"),
         );
-      case "return":
+      case "return": {
         onEnded?.("returned");
-        return events.tell({ kind: "TaskReturned", taskId, sendId, at, isRedelivered: fate.isRedelivered }, () =>
-          this.#settle(run, "ack"),
-        );
+        const { kind: _kind, ...why } = fate;
+        return events.tell({ kind: "TaskReturned", taskId, sendId, at, ...why }, () => this.#settle(run, "ack"));
+      }
       case "again": // its lease is lost
         return events.tell({ kind: "TaskReleased", taskId, sendId, runId, at }, () => this.#settle(run, "leave"));
       case "drop":

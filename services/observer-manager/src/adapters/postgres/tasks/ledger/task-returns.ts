@@ -26,16 +26,20 @@ export async function noteReleases(tx: EntityManager, words: TaskWord[]): Promis
   return await tx.query(RELEASES, [...identityOf(words), words.map((w) => w.released ?? null)]);
 }
 
-/** Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted. */
+/**
+ * Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted.
+ * What found no slot of its own is due from now on: as old as it was it would keep a worker from others again and again.
+ */
 export const RETURNS = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
+      due_at = CASE WHEN e.no_slot THEN unacked_now() ELSE t.due_at END,
       story = CASE WHEN e.redelivered AND t.status = 'Sent' AND e.interruptions = 0
         THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1) ELSE t.story END,
       interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
       crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
-    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[])
-      AS e (id, send_id, redelivered, service_id, interruptions, crashes)
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[], $7::boolean[])
+      AS e (id, send_id, redelivered, service_id, interruptions, crashes, no_slot)
     WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
@@ -48,6 +52,7 @@ export async function noteReturns(tx: EntityManager, words: TaskWord[]): Promise
     words.map((w) => w.by.serviceId),
     words.map((w) => w.interruptions),
     words.map((w) => w.crashes),
+    words.map((w) => w.returned?.noSlot === true),
   ]);
 }
 
