@@ -45,7 +45,10 @@ describe("what services say of one send of a task", () => {
   });
 
   it("is a return where nobody has it any more, and an end all the same where one was told", () => {
-    expect(wordOf(batch("a", returned(false)))).toMatchObject({ returned: { isRedelivered: false, noSlot: false }, interruptions: 0 });
+    expect(wordOf(batch("a", returned(false)))).toMatchObject({
+      returned: { isRedelivered: false, noSlot: false },
+      interruptions: 0,
+    });
     expect(wordOf(batch("b", returned(true)), batch("a", ended("1")))).toMatchObject({ end: { runId: "1" } });
   });
 

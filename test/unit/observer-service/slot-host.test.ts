@@ -1,4 +1,4 @@
-import { defineObserver, defineTask } from "@unacked/sdk";
+import { defineObserver, defineTask, NonRetryableError } from "@unacked/sdk";
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { currentOwner } from "../../../services/observer-service/src/isolation.ts";
@@ -165,6 +165,32 @@ it("what a handler throws again and again, also when it is over, is told once a 
   vi.advanceTimersByTime(5_000);
   await eventually(() => expect(written).toContain("(1999 in a second)"));
   expect([toldOf("thrown"), toldOf("log"), toldOf("uncaught")]).toEqual([2, 2, 1]);
+});
+
+it("of what nobody caught it is told whether to try again would help, before its handler has ended", async () => {
+  const owners: NonNullable<ReturnType<typeof currentOwner>>[] = [];
+  const type = defineTask({
+    type: "deaf",
+    params: z.object({}),
+    run: () => {
+      owners.push(currentOwner() as (typeof owners)[0]);
+      return new Promise<void>(() => undefined);
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map(), tasks: new Map([["deaf", type]]), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: "deaf", labels: {}, params: {}, taskAttempt: 1 };
+  for (const attempt of [1, 2]) host.take({ kind: "begin", attempt, runId: `run-${attempt}`, ...who } as never);
+  await eventually(() => expect(owners).toHaveLength(2));
+  owners[0]?.uncaught(new Error("maybe next time"));
+  owners[1]?.uncaught(new NonRetryableError("no such customer"));
+  await eventually(() => expect(written.match(/"uncaught"/g)).toHaveLength(2));
+  expect(written).toMatch(/"uncaught","attempt":2,[^\n]*"isFinal":true/);
+  expect(written.match(/"isFinal"/g)).toHaveLength(1);
 });
 
 it("what was dropped of one that logs too much is told before its end, after which its keeper would not listen", async () => {

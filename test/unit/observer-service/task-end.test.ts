@@ -59,6 +59,16 @@ describe("the end of a task's attempt", () => {
     expect(fateOf({ ...late, cause: { kind: "stopped" } }, limits, 0.5)).toMatchObject({ fact: { outcome: "cancelled" } });
   });
 
+  it("fails for good where what nobody caught says so, also where its slot has to be ended, as its handler does not", () => {
+    const cause: StopCause = {
+      kind: "uncaught",
+      error: thrownText(new NonRetryableError("no such customer")),
+      isFinal: true,
+    };
+    expect(fateOfInterrupted(cause, limits, 0.5)).toMatchObject({ fact: { outcome: "failed", retryInMs: null } });
+    expect(fateOf(stopped(cause), limits, 0.5)).toMatchObject({ fact: { outcome: "failed", retryInMs: null } });
+  });
+
   it.each([
     [{ kind: "draining" }, { kind: "release", isOurs: true }],
     [{ kind: "lease-lost" }, { kind: "release", isOurs: false }],

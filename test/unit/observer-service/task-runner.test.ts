@@ -154,6 +154,25 @@ test("what has run for long is said to run each 30 s, once the broker has taken 
   expect(pass(1)).toEqual([["b"]]);
 });
 
+test("What nobody caught, and says that to try again would not help, fails the task also where its slot has to be ended", () => {
+  const fail: (() => void)[] = [];
+  const start: Handlers["start"] = (host, run) => {
+    fail.push(() => host.onUncaught(run, new Error("no such customer"), true));
+    const abort = () => host.onInterrupted(run, { detail: "its slot was ended, as it does not end" });
+    return { abort, abortMember: abort };
+  };
+  const retry = { maxAttempts: 10, initialMs: 1, factor: 1, maxMs: 1, jitter: 0 };
+  const types = new Map(
+    [{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, { ...entry, retry } as TaskTypeEntry]),
+  );
+  const { tasks, told } = runnerOf(types, start, { workers: 2 });
+  tasks.accept(task("a", "one"), messageOf());
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+  for (const each of fail) each();
+  const ends = told.flatMap((event) => (event.kind === "TaskEnded" ? [[event.taskId, event.outcome, event.retryInMs]] : []));
+  expect(ends).toEqual(["a", "b", "c"].map((id) => [id, "failed", null]));
+});
+
 describe("tasks that need a slot of their own where there is none", () => {
   const WHY = "no slot is free";
   const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));

@@ -13,7 +13,7 @@ import { checkpointFlaw, type StartedAttempt, startAttempt, stopReason } from ".
 import { BatchHandler } from "./batch-handler.ts";
 import { Lines } from "./lines.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
-import { asHandler, wordOf } from "./task-handler.ts";
+import { asHandler, isFinal, wordOf } from "./task-handler.ts";
 import { WireLog } from "./wire-log.ts";
 import { WireOutput } from "./wire-output.ts";
 import { WireSaves } from "./wire-saves.ts";
@@ -203,7 +203,8 @@ export class SlotHost {
         thrown: (what, error) => this.#send({ kind: "thrown", attempt, what, error }),
       }),
       onSettled: (run, outcome) => this.#settled(run, outcome),
-      onUncaught: ({ attempt }, error) => this.#send({ kind: "uncaught", attempt, error: thrownText(error) }),
+      onUncaught: ({ attempt }, error) =>
+        this.#send({ kind: "uncaught", attempt, error: thrownText(error), ...(isFinal(error) && { isFinal: true }) }),
       onSilence: ({ attempt }, quietForMs) => this.#send({ kind: "silence", attempt, quietForMs }),
       onUpdated: ({ attempt }, word) => this.#send({ kind: "updated", attempt, ...sendable(word) }),
       onStuck: () => undefined, // the keeper counts for itself: this process may not be able to

@@ -69,7 +69,7 @@ const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postpo
   "at" in when ? { at: when.at.getTime(), reason } : { inMs: when.inMs, reason };
 
 /** To try again would not help. Never throws: it is the author's own, and may be a proxy. */
-export function isFinal(error: Error): boolean {
+export function isFinal(error: unknown): boolean {
   try {
     return isNonRetryable(error) || (error instanceof SdkError && FINAL.has(error.code));
   } catch {

@@ -99,8 +99,8 @@ export interface AttemptHost<Run extends AttemptedRun> {
   tailOf(run: Run): AttemptTail;
   /** The handler is over; called exactly once. */
   onSettled(run: Run, outcome: RunOutcome, ofTask?: TaskWord): void;
-  /** An error that nobody caught came out of the running handler. */
-  onUncaught(run: Run, error: unknown): void;
+  /** An error that nobody caught came out of the running handler. @param isFinal as a slot has found it: to try again would not help */
+  onUncaught(run: Run, error: unknown, isFinal?: boolean): void;
   /** It has had no beat for so long, longer than its `warnAfterMs`; undefined: it is heard again. */
   onSilence?(run: Run, quietForMs: number | undefined): void;
   /** How it takes the params that it was told. */

@@ -139,8 +139,8 @@ export type FromSlot =
   | { kind: "results"; attempt: number; results: readonly MemberResult[] }
   /** For the last lines of its run: what was thrown, and what became of it. */
   | { kind: "thrown"; attempt: number; what: string; error: ErrorText }
-  /** An error that nobody caught came out of the running handler. */
-  | { kind: "uncaught"; attempt: number; error: ErrorText }
+  /** An error that nobody caught came out of the running handler, which may not end; `isFinal`: to try again would not help. */
+  | { kind: "uncaught"; attempt: number; error: ErrorText; isFinal?: boolean | undefined }
   /** It has had no beat for so long; without: it is heard again. */
   | { kind: "silence"; attempt: number; quietForMs?: number | undefined }
   /** How it takes the params that it was told. */

@@ -6,7 +6,8 @@ import type { StopCode } from "@unacked/sdk";
  * message answers RunHeld, and one that does not has lost its lease. Nor is `taken-back`: that is the lease, of all.
  */
 export type StopCause =
-  | { kind: "uncaught"; error: ErrorText }
+  /** `isFinal`: of a task, to try again would not help. */
+  | { kind: "uncaught"; error: ErrorText; isFinal?: boolean | undefined }
   /** Somebody asked for it, or its code is newer (`why`). */
   | { kind: "restarted"; why?: string }
   /** It begins again elsewhere in this service, through no fault of its own. */

@@ -50,7 +50,7 @@ export class TaskBatches {
           const own = memberEnd(outcome, word, run.task.taskId);
           return fates.settled(run, own.outcome, own.word);
         }),
-      onUncaught: (batch, error) => this.#stop(batch, { kind: "uncaught", error: thrownText(error) }),
+      onUncaught: (batch, error, isFinal) => this.#stop(batch, { kind: "uncaught", error: thrownText(error), isFinal }),
       onStuck: (batch) => batch.log.warn({ event: "task-ignores-abort" }, "the handler of a batch ignores its abort"),
       onBadParams: (batch, error) => endEach(batch, () => badParams(error)),
       onInterrupted: (batch, { detail }) => {

@@ -64,7 +64,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
 /** It has gone with its slot, through no fault of its own; what it had been told comes first. */
 export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimits, random: number): TaskFate => {
   if (cause === undefined) return { kind: "again" };
-  return cause.kind === "uncaught" ? failed(cause.error, limits, random, false) : fateOfStopped(cause);
+  return cause.kind === "uncaught" ? failed(cause.error, limits, random, cause.isFinal === true) : fateOfStopped(cause);
 };
 
 /**

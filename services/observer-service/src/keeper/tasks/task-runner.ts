@@ -99,7 +99,7 @@ export class TaskRunner {
         if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
         this.#end(run, this.#fates.settled(run, outcome, word));
       },
-      onUncaught: (run, error) => this.#stop(run, { kind: "uncaught", error: thrownText(error) }),
+      onUncaught: (run, error, isFinal) => this.#stop(run, { kind: "uncaught", error: thrownText(error), isFinal }),
       onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),
       onBadParams: (run, error) => this.#end(run, badParams(error)),
       onInterrupted: (run, { detail }) => {

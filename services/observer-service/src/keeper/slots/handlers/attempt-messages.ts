@@ -66,7 +66,7 @@ export class AttemptMessages {
         for (const result of message.results) if (run.isMember?.(result.taskId)) placed.results.set(result.taskId, result);
         return;
       case "uncaught":
-        return host.onUncaught(run, asError(message.error));
+        return host.onUncaught(run, asError(message.error), message.isFinal);
       case "silence":
         return host.onSilence?.(run, message.quietForMs);
       case "updated": {

@@ -81,7 +81,7 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
       .max(MAX_BUNDLE),
   }),
   z.object({ kind: z.literal("thrown"), attempt, what: z.string().max(1_000), error: ErrorText }),
-  z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText }),
+  z.object({ kind: z.literal("uncaught"), attempt, error: ErrorText, isFinal: z.boolean().optional() }),
   z.object({ kind: z.literal("silence"), attempt, quietForMs: amount.optional() }),
   z.object({
     kind: z.literal("updated"),
