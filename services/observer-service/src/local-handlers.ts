@@ -52,6 +52,10 @@ export class LocalHandlers implements Handlers, SlotsView {
     return undefined;
   }
 
+  noSlotFor(): undefined {
+    return undefined;
+  }
+
   start(host: HandlerHost, run: HandledRun): Attempt {
     host.onPlaced?.(run);
     // Parsed once more for each later attempt: a handler may have changed what it was given.

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const task = (id: string, type: string) => ({ taskId: id, sendId: id, type, params: {}, failures: 0 }) as StartTask;
 const messageOf = (generation = 1) => ({ generation, deliveryCount: 0, isShared: true, settle: () => true });
-const nothing = { noRoomFor: () => undefined, checkParams: () => undefined, forget: () => undefined };
+const nothing = { noSlotFor: () => undefined, checkParams: () => undefined, forget: () => undefined };
 
 /** @param start as that of handlers @param more what is otherwise */
 function runnerOf(types: ReadonlyMap<string, TaskTypeEntry>, start: Handlers["start"], more: object = {}) {
@@ -187,7 +187,7 @@ describe("tasks that need a slot of their own where there is none", () => {
     else place.push(begin);
     return { abort: () => void setImmediate(() => host.onSettled(run, { outcome: "stopped" })) };
   };
-  const handlers = { ...nothing, start, noRoomFor: () => (room ? undefined : WHY) };
+  const handlers = { ...nothing, start, noSlotFor: () => (room ? undefined : WHY) };
   const summaryOf = (told: TaskEvent[]) =>
     told.map((event) =>
       "taskId" in event ? `${event.taskId} ${"outcome" in event ? event.outcome : event.kind}` : event.kind,

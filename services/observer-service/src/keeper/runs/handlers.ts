@@ -64,6 +64,8 @@ export interface Handlers {
   checkParams(run: HandledRun): ErrorText | undefined;
   /** Why it has to wait: it needs a slot of its own, and there may be no more of them now. */
   noRoomFor(run: HandledRun): string | undefined;
+  /** The same of a task, which does not wait for long: also that no slot has its type, and none is about to. */
+  noSlotFor(run: HandledRun): string | undefined;
   start(host: HandlerHost, run: HandledRun): Attempt;
   /**
    * Has one run that was started, or put there, run first; then this one begins at once, where that one ran, and without a word of its own: it runs from the moment at

@@ -9,15 +9,16 @@ const PATIENCE_MS = 3_000;
 const SAID_EVERY_MS = 60_000;
 
 /**
- * Tasks, or calls for many, that need a slot of their own (their type asks for it, or they have ended one). Guarantees: who has no slot and none to come
- * after that time is told to end as one that has not begun; and it is said why, at most once a minute of a type.
+ * Tasks, or calls for many, that need a slot of their own (their type asks for it, or they have ended one), or whose type no slot has: its file does not
+ * load any more, and the folder was not loaded again. Guarantees: who has no slot and none to come after that time is told to end as one that has not
+ * begun; and it is said why, at most once a minute of a type.
  */
 export class RoomWait {
-  readonly #handlers: Pick<Handlers, "noRoomFor">;
+  readonly #handlers: Pick<Handlers, "noSlotFor">;
   readonly #log: Log;
   readonly #saidMs = new Map<string, number>();
 
-  constructor({ handlers, log }: { handlers: Pick<Handlers, "noRoomFor">; log: Log }) {
+  constructor({ handlers, log }: { handlers: Pick<Handlers, "noSlotFor">; log: Log }) {
     this.#handlers = handlers;
     this.#log = log;
   }
@@ -25,12 +26,12 @@ export class RoomWait {
   /** It is about to be started; its timer is the time of that, until it has a slot. @returns whether there is room, which is made where it can be */
   begin(one: TaskRun | TaskBatch): boolean {
     this.#lookLater(one);
-    return this.#handlers.noRoomFor(one) === undefined;
+    return this.#handlers.noSlotFor(one) === undefined;
   }
 
   #lookLater(one: TaskRun | TaskBatch): void {
     one.timer = setTimeout(() => {
-      const why = this.#handlers.noRoomFor(one);
+      const why = this.#handlers.noSlotFor(one);
       if (why === undefined) return this.#lookLater(one); // its slot is being started
       this.#say(one.start.type, why);
       one.hasNoSlot = true;

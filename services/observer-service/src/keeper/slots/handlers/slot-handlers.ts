@@ -128,6 +128,10 @@ export class SlotHandlers implements Handlers, SlotsView {
     return this.#placement.noRoomFor(start);
   }
 
+  noSlotFor({ start }: HandledRun): string | undefined {
+    return this.#placement.noSlotFor(start);
+  }
+
   start(host: HandlerHost, run: HandledRun): Attempt {
     const placed = this.#newPlaced(host, run);
     this.#place(placed);

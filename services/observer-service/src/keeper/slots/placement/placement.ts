@@ -2,7 +2,7 @@ import type { Isolation } from "@unacked/sdk";
 import type { HandledRun } from "../../runs/handlers.ts";
 import type { Blame } from "../blame/blame.ts";
 import type { HarmfulTypes } from "../blame/harmful-types.ts";
-import { isOfUse, isShared, type OwnPurpose, type Slot } from "../slot.ts";
+import { isOfUse, isShared, type OwnPurpose, type Purpose, type Slot, suits } from "../slot.ts";
 import type { SlotSupply } from "../supply/slot-supply.ts";
 import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
@@ -10,6 +10,8 @@ import type { SlotFailures } from "./slot-failures.ts";
 
 /** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
 const CALM_MS = 8_000;
+/** Where several live, of types that ask for none of their own. */
+const IN_COMPANY: ReadonlySet<Purpose["kind"]> = new Set(["shared", "suspects"]);
 
 type StartedAs = Pick<HandledRun["start"], "observerId" | "type">;
 
@@ -176,13 +178,37 @@ export class Placement {
     const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
     if (purpose === undefined || !this.#mayWait(purpose) || supply.roster.hasRoomFor(purpose)) return undefined;
-    if (supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return undefined;
-    if (this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === start.observerId))
-      return undefined;
+    if (this.#isOneThere(start, purpose)) return undefined;
     this.#makeRoom();
     if (supply.roster.hasMoreSuspected) this.#dissolveCalm(); // most of them are innocent, and stay for as long as suspicion lasts
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
     return `no slot is free, ${what}: there may be ${supply.roster.max} (MAX_SLOTS), two of them kept for suspects`;
+  }
+
+  /** Why a task would have to wait, which may go elsewhere: it needs a slot of its own, or none has its type. */
+  noSlotFor(start: StartedAs): string | undefined {
+    const noRoom = this.noRoomFor(start);
+    if (noRoom !== undefined || this.#mayGetSlot(start)) return noRoom;
+    return "no slot has its type, nor would one that starts now: the log has said why (slot-lacks-types, slot-ended-unloaded)";
+  }
+
+  /** One that may take it has its type, or may when it has loaded. */
+  #mayGetSlot(start: StartedAs): boolean {
+    const { supply } = this.#parts;
+    const purpose = this.#purposeOf(start);
+    const { slots, spare } = supply.roster;
+    const isTaker = (slot: Slot) => isOfUse(slot) && (!slot.isLoaded || mayTake(slot, start));
+    const mayJoin = purpose === undefined || !this.#mayWait(purpose);
+    if (mayJoin && [...slots].some((slot) => IN_COMPANY.has(slot.purpose.kind) && isTaker(slot))) return true;
+    if (purpose === undefined || purpose.kind === "suspects") return false;
+    const isOneToCome = supply.isWorthOneMore(purpose) || (spare !== undefined && suits(spare, purpose));
+    return isOneToCome || this.#isOneThere(start, purpose);
+  }
+
+  /** Of those that need one of their own: one that it would get, or that is being started for it. */
+  #isOneThere({ observerId }: StartedAs, purpose: OwnPurpose): boolean {
+    if (this.#parts.supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return true;
+    return this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === observerId);
   }
 
   /** What is unchanged may stay in a slot of older code, and what is well in a spoilt one, but not where that takes the room of others: then the least loaded one is emptied. */

@@ -124,11 +124,16 @@ export class SlotSupply {
       this.#fill();
       return spare;
     }
-    if (this.#pauses.isResting || this.folder.lacks(purpose)) return undefined;
+    if (!this.isWorthOneMore(purpose)) return undefined;
     if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
     // Its place is needed. When it is gone this is asked again.
     if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
     return undefined;
+  }
+
+  /** One that is started now is likely to load, and to have its type. */
+  isWorthOneMore(purpose: OwnPurpose): boolean {
+    return !this.#pauses.isResting && !this.folder.lacks(purpose);
   }
 
   /** It was kept for some alone, and is not any more: it is shared, where a shared one is missing or something runs in it; else it is ended. */
