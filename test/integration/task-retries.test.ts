@@ -1,5 +1,6 @@
 import type { TakenTask, TaskId } from "@unacked/contracts";
-import { beforeEach, expect, test } from "vitest";
+import { EntityManager } from "typeorm";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { PostgresTaskBulkStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-bulk-store.ts";
 import { PostgresTaskFailureStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/task-failure-store.ts";
@@ -9,6 +10,7 @@ import { Takers } from "../support/rest/takers.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
 import { keptLog, SOMEBODY } from "../support/servers/books.ts";
 import { interrupted } from "../support/servers/interrupted.ts";
+import { untilWait } from "../support/servers/lock-waits.ts";
 
 /* What is over is retried while others are at it, or have its key. */
 
@@ -139,4 +141,51 @@ test("A retry of many goes on beside a key that somebody's open transaction keep
     await app.release();
   }
   expect((await post(`/tasks/${kept}/retry`)).status).toBeLessThan(300);
+});
+
+test("A retry of many of which somebody keeps one key looks at the others together", { timeout: 60_000 }, async () => {
+  await books.dataSource.query(`
+    INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, created_at, ended_at, key)
+    SELECT gen_random_uuid(), 'paint', '{}', 'default', 0, 'Failed', now(), 1, 0, 0, 1, now(), now(), 'wall-' || i FROM generate_series(1, 250) i`);
+  const ids = (await books.dataSource.query<{ id: TaskId }[]>("SELECT id FROM ended_tasks")).map(({ id }) => id);
+  const app = books.dataSource.createQueryRunner();
+  await app.startTransaction();
+  onTestFinished(() => app.release());
+  await app.query("SELECT unacked_create_task('paint', '{}', key => 'wall-7')");
+  const query = vi.spyOn(EntityManager.prototype, "query");
+  onTestFinished(() => query.mockRestore());
+  expect(await new PostgresTaskBulkStore(books.dataSource).retryMany(ids, { ids }, retrying())).toBe(249);
+  await app.rollbackTransaction();
+  const tries = query.mock.calls.filter(([sql]) => sql.includes("WITH found AS")).length;
+  expect(tries).toBeLessThan(110); // all at once, three portions, and one portion one by one
+});
+
+test("A retry waits for a table that is locked, which is nobody's key", { timeout: 60_000 }, async () => {
+  const id = await failed();
+  const index = books.dataSource.createQueryRunner();
+  await index.startTransaction();
+  onTestFinished(() => index.release());
+  await index.query("LOCK TABLE tasks IN SHARE MODE");
+  const outcome = post(`/tasks/${id}/retry`);
+  await untilWait(books.dataSource);
+  const limits =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%'";
+  const isUnlimited = async () => (await books.dataSource.query<unknown[]>(limits)).length > 0;
+  const over = outcome.then(() => true);
+  while (!(await Promise.race([isUnlimited(), over])));
+  await index.rollbackTransaction();
+  expect((await outcome).status).toBeLessThan(300);
+});
+
+test("Who retries a task without a key that somebody has is told so", { timeout: 60_000 }, async () => {
+  const id = await failed();
+  const somebody = books.dataSource.createQueryRunner();
+  await somebody.startTransaction();
+  onTestFinished(() => somebody.release());
+  await somebody.query("SELECT FROM ended_tasks WHERE id = $1 FOR UPDATE", [id]);
+  for (const { status, body } of [await post(`/tasks/${id}/retry`), await post(`/tasks/${id}/retry-with`, { params: {} })]) {
+    expect([status, body.code]).toEqual([503, "database-unavailable"]);
+    expect(body.detail).toContain(`Somebody's transaction that has not ended has the task ${id}.`);
+  }
+  await somebody.rollbackTransaction();
 });

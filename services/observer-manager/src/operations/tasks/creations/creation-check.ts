@@ -143,6 +143,15 @@ export const heldUp = (task: HeldUp, again = "try again when it has"): Refusal =
   detail: `A transaction that has not ended has ${heldOf(task)} (unacked_create_task). Nothing was changed; ${again}`,
 });
 
+/** Of one that is to run again: somebody may have its key, or just itself, as who runs many again has. */
+export const heldAgain = (id: TaskId, key: string | null): Refusal =>
+  key === null
+    ? {
+        ...{ kind: "problem", code: "database-unavailable" },
+        detail: `Somebody's transaction that has not ended has the task ${id}. Nothing was changed; try again when it has`,
+      }
+    : heldUp({ id, key });
+
 /** What of it another transaction has: where it has both, nobody knows which. */
 export function heldOf({ id, key }: HeldUp): string {
   const ofKey = key === undefined || key === null ? [] : [`the key "${key}"`];

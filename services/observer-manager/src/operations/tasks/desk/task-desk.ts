@@ -16,7 +16,7 @@ import type { Waits } from "../../waits.ts";
 import {
   type CreationTypes,
   checkCreations,
-  heldUp,
+  heldAgain,
   isChange,
   keyTaken,
   ofFlow,
@@ -149,7 +149,7 @@ export class TaskDesk implements TaskTools {
       return { kind: "accepted", task: outcome.task };
     }
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
-    if (outcome.kind === "held-up") return heldUp({ key: outcome.key });
+    if (outcome.kind === "held-up") return heldAgain(id, outcome.key);
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
   }

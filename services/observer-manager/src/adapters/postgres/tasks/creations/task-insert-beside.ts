@@ -3,7 +3,7 @@ import { allInOrder } from "../../../../operations/all-in-order.ts";
 import { isNew } from "../../../../operations/tasks/creations/new-ids.ts";
 import type { AtOnce, InsertOutcome } from "../../../../operations/tasks/task-store.ts";
 import type { Unawaited } from "../../connection/transaction.ts";
-import { looksInTurn, WAIT_MS, within } from "../../statements/lock-waits.ts";
+import { besideHeld, WAIT_MS, within } from "../../statements/lock-waits.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
 
 /** What an insert takes of its tables, waited for as by any statement: a table that is locked (CREATE INDEX, VACUUM FULL) is nobody's key. */
@@ -13,9 +13,6 @@ const TABLES = [
 ];
 /** Of what somebody has asked for. */
 const AUDIT = "LOCK TABLE audit IN ROW EXCLUSIVE MODE";
-
-/** Looked at together, and by themselves where one of them is kept: one after the other, ten thousand would take a minute. */
-const PORTION = 100;
 
 /**
  * As insertTasks, and nobody waits for long for a key, or an id: an application's transaction (`unacked_create_task`) keeps its own for as long as it is
@@ -38,20 +35,9 @@ export async function insertBeside(
   const free = tasks.filter(isFree);
   const found = new Map<Asked, InsertOutcome>();
   for (const [i, outcome] of (await insertTasks(tx, free)).entries()) found.set(free[i] as Asked, outcome);
-  const lookMs = looksInTurn(waitMs);
   const others = tasks.filter((each) => !isFree(each));
-  for (let from = 0; from < others.length; from += PORTION) {
-    const portion = others.slice(from, from + PORTION);
-    for (const [i, outcome] of (await lookAt(tx, portion, lookMs)).entries()) found.set(portion[i] as Asked, outcome);
-  }
+  const work = (some: Asked[]) => insertTasks(tx, some);
+  const looked = await besideHeld(tx, others, { waitMs, work, held: [{ kind: "held-up" } as const] });
+  for (const [i, outcome] of looked.entries()) found.set(others[i] as Asked, outcome);
   return tasks.map((one) => found.get(one) as InsertOutcome);
-}
-
-async function lookAt(tx: EntityManager, tasks: Asked[], lookMs: () => number): Promise<InsertOutcome[]> {
-  const together = await within(tx, lookMs(), () => insertTasks(tx, tasks));
-  if (together !== undefined) return together;
-  if (tasks.length === 1) return [{ kind: "held-up" }];
-  const outcomes: InsertOutcome[] = [];
-  for (const one of tasks) outcomes.push(...(await lookAt(tx, [one], lookMs)));
-  return outcomes;
 }

@@ -1,6 +1,6 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { looksInTurn, WAIT_MS, within } from "../../statements/lock-waits.ts";
+import { besideHeld, LOOK_MS, WAIT_MS, within } from "../../statements/lock-waits.ts";
 import { literals } from "../../statements/sql-conditions.ts";
 import { counted } from "../ended-task-rows.ts";
 
@@ -40,14 +40,23 @@ export type Revival =
   /** Somebody else has revived it just now. */
   | { kind: "gone" }
   | { kind: "key-taken"; winner: TaskId }
-  /** Somebody's transaction has its key, and has not ended. */
+  /** Somebody's transaction has its key, or itself, and has not ended. */
   | { kind: "held-up"; key: string | null };
+
+/** What is not waited for long by itself: somebody who changes, or rewrites, a table has nobody's key, and ends. */
+const TABLES = "LOCK TABLE tasks, ended_tasks IN ROW EXCLUSIVE MODE";
 
 /** Runs one again that is over, and of no flow. Nobody waits for long for a key, as in insertBeside. */
 export async function reviveOne(tx: EntityManager, { id, type, key }: TaskView): Promise<Revival> {
+  let isWithTables = false;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const revived = await within(tx, WAIT_MS, () => revive(tx, [id as TaskId], REVIVABLE));
-    if (revived === undefined) break;
+    const revived = await within(tx, isWithTables ? LOOK_MS : WAIT_MS, () => revive(tx, [id as TaskId], REVIVABLE));
+    if (revived === undefined && isWithTables) break;
+    if (revived === undefined) {
+      await tx.query(TABLES);
+      isWithTables = true;
+      continue;
+    }
     if (revived.length > 0) return { kind: "revived" };
     const [winner] = key === null ? [] : await tx.query<{ id: TaskId }[]>(WHO_HAS_KEY, [type, key]);
     if (winner !== undefined && winner.id !== id) return { kind: "key-taken", winner: winner.id };
@@ -57,20 +66,20 @@ export async function reviveOne(tx: EntityManager, { id, type, key }: TaskView):
 }
 
 /**
- * Runs those of these again that are over in one of these statuses. Where an application's transaction keeps a key of theirs for longer, each is tried by
- * itself, and those whose keys are kept stay as they are. @returns which run
+ * Runs those of these again that are over in one of these statuses. Where an application's transaction keeps a key of theirs for longer, they are tried in
+ * portions, and those whose keys are kept stay as they are. @returns which run
  */
 export async function reviveMany(tx: EntityManager, ids: TaskId[], statuses: readonly string[]): Promise<TaskId[]> {
   if (statuses.length === 0) return [];
   const together = await within(tx, WAIT_MS, () => revive(tx, ids, statuses));
   if (together !== undefined) return together;
+  await tx.query(TABLES);
   const keyed = (await tx.query<{ id: TaskId }[]>(KEYED, [ids])).map(({ id }) => id);
   const withKeys = new Set(keyed);
   const free = ids.filter((id) => !withKeys.has(id));
   const revived = await revive(tx, free, statuses);
-  const lookMs = looksInTurn(WAIT_MS);
-  for (const id of keyed) revived.push(...((await within(tx, lookMs(), () => revive(tx, [id], statuses))) ?? []));
-  return revived;
+  const work = (some: TaskId[]) => revive(tx, some, statuses);
+  return [...revived, ...(await besideHeld(tx, keyed, { waitMs: WAIT_MS, work, held: [] }))];
 }
 
 async function revive(tx: EntityManager, ids: TaskId[], statuses: readonly string[]): Promise<TaskId[]> {
