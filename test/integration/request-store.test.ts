@@ -150,3 +150,13 @@ it("What was decided long ago is forgotten, in small batches, and no more", asyn
   expect(await store.forget(7 * 86_400_000, 20)).toBe(0);
   expect((await store.find([{ name: "billing", messageId: "new" }])).size).toBe(1);
 });
+
+it("Of kept answers that are long together only the first come with what was found, in the order in which they are asked for", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const messageIds = ["long-3", "long-1", "long-2", "long-0"];
+  for (const messageId of messageIds)
+    await store.createTasks([{ ...decisionOf(messageId, "x".repeat(4_000_000)), items: [] }]);
+  const found = await store.find(messageIds.map((messageId) => ({ name: "billing", messageId })));
+  const lengths = messageIds.map((messageId) => found.get(`billing ${messageId}`)?.json?.length ?? null);
+  expect(lengths).toEqual([4_000_000, 4_000_000, null, null]);
+});

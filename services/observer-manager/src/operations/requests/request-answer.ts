@@ -3,7 +3,6 @@ import { RefusedByDatabase } from "../books/books-store.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
 import { type AdmittedRequest, ANSWER_TYPES, problemReply, type RequestAnswer } from "./request.ts";
-import type { KeptAnswer } from "./request-store.ts";
 
 /** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
 const MAX_ANSWER_LENGTH = 4_000_000;
@@ -40,7 +39,8 @@ export const answerOf = (
   ...(replyKey !== undefined && { reply: { key: replyKey, status: 200, type: ANSWER_TYPES[kind], json } }),
 });
 
-export function repeated(request: AdmittedRequest, { digest, json }: KeptAnswer): RequestAnswer {
+/** @param digest of what was decided @param json what was said of that */
+export function repeated(request: AdmittedRequest, digest: string, json: string): RequestAnswer {
   if (digest === request.digest) return answerOf(request, "repeated", json);
   const detail = `The message-id ${request.messageId} was that of a request with another body`;
   return refusedWith(request, { kind: "problem", code: "id-taken", detail });

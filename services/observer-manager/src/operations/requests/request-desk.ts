@@ -1,13 +1,11 @@
 import type { Log } from "../log.ts";
 import type { AdmittedRequest, RequestAnswer } from "./request.ts";
 import { answerOf, repeated, undecidable } from "./request-answer.ts";
-import { type RequestStore, requestKey } from "./request-store.ts";
+import { MAX_ANSWERS_LENGTH, type RequestStore, requestKey } from "./request-store.ts";
 import { RequestWork, type RequestWorkParts } from "./request-work.ts";
 
 /** Requests of so many together share a transaction, and one request at least. */
 const MAX_TOGETHER = 1_000;
-/** Answers may be a hundred times as long as what was asked: two MiB of cancels, of which each is shown its timer, took a manager 500 MiB. */
-const MAX_ANSWERS_LENGTH = 8_000_000;
 const MAX_RACES = 20;
 
 export interface RequestDeskParts extends RequestWorkParts {
@@ -65,7 +63,7 @@ export class RequestDesk {
       for (const request of requests) {
         const answer = kept.get(requestKey(request));
         if (answer === undefined) fresh.push(request);
-        else answers.set(request, repeated(request, answer));
+        else if (answer.json !== null) answers.set(request, repeated(request, answer.digest, answer.json)); // else next time
       }
       if (fresh.length === 0 || (await this.#decideFresh(fresh, answers))) return;
     }

@@ -10,10 +10,14 @@ export interface RequestKey {
 
 export const requestKey = ({ name, messageId }: RequestKey): string => `${name} ${messageId}`; // neither has a blank
 
+/** Answers may be a hundred times as long as what was asked: two MiB of cancels, of which each is shown its timer, took a manager 500 MiB. */
+export const MAX_ANSWERS_LENGTH = 8_000_000;
+
 /** What was decided of a request, and is said again whenever it comes again. */
 export interface KeptAnswer {
   digest: string;
-  json: string;
+  /** Null: those before it are MAX_ANSWERS_LENGTH already, in bytes. */
+  json: string | null;
 }
 
 export interface Decision<Item, Outcome> extends RequestKey {
@@ -35,7 +39,7 @@ export type Answers = string[] | undefined;
  * request, or of one timer.
  */
 export interface RequestStore {
-  /** By `requestKey`; of those that were decided. */
+  /** By `requestKey`; of those that were decided. In this order, as long as their answers may be together: at least the first one's is there. */
   find(keys: readonly RequestKey[]): Promise<Map<string, KeptAnswer>>;
   createTasks(decisions: readonly TaskDecision[]): Promise<Answers>;
   putTimers(decisions: readonly TimerDecision[]): Promise<Answers>;

@@ -3,6 +3,7 @@ import {
   type Answers,
   type Decision,
   type KeptAnswer,
+  MAX_ANSWERS_LENGTH,
   type RequestKey,
   type RequestStore,
   requestKey,
@@ -17,10 +18,13 @@ import { cancelTimers } from "../timers/timer-cancel.ts";
 import { putTimers } from "../timers/timer-put.ts";
 import { timersAmong } from "../timers/timer-view.ts";
 
-/** Index: task_requests_pkey. */
+/** In the order in which they are asked for, without the answers behind so many bytes. Index: task_requests_pkey. */
 const FIND = `
-  SELECT requester AS name, message_id AS "messageId", digest, answer AS json FROM task_requests
-  WHERE (requester, message_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+  SELECT name, "messageId", digest, CASE WHEN bytes_before < ${MAX_ANSWERS_LENGTH} THEN answer END AS json FROM (
+    SELECT requester AS name, message_id AS "messageId", digest, answer,
+      sum(octet_length(answer)) OVER (ORDER BY place ROWS UNBOUNDED PRECEDING) - octet_length(answer) AS bytes_before
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (requester, message_id, place)
+    JOIN task_requests USING (requester, message_id)) found`;
 
 /** Those of another manager that has not committed yet are waited for. */
 const KEEP = `
