@@ -71,6 +71,27 @@ test("Where nothing was confirmed in time nothing is sent for a minute, as every
   }
 });
 
+test("A user whose queue confirms nothing costs the others its time once, also with a new key for each answer; his queues that work go on", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const { sendMany, taken } = replying();
+  const confirmed = async (all: Promise<boolean[]>): Promise<boolean[]> => {
+    let isOver = false;
+    void all.then(() => (isOver = true));
+    while (!isOver) for (const { confirm } of await taken()) confirm();
+    return await all;
+  };
+  const first = sendMany(1, () => "shop.new");
+  const [stuck] = await taken();
+  vi.advanceTimersByTime(1);
+  expect(await confirmed(sendMany(2, (i) => ["shop.works", "other.queue"][i] ?? ""))).toEqual([true, true]);
+  stuck?.reject("too-late");
+  expect(await first).toEqual([false]);
+  expect(await confirmed(sendMany(3, (i) => `shop.new-${i}`))).toEqual([false, false, false]);
+  expect(await confirmed(sendMany(2, (i) => ["shop.works", "other.new"][i] ?? ""))).toEqual([true, true]);
+  vi.advanceTimersByTime(60_001);
+  expect(await confirmed(sendMany(1, () => "shop.new-1"))).toEqual([true]);
+});
+
 test("Where a broker stands still and confirms nothing of anybody, what comes again is answered", async () => {
   const { sendMany, taken } = replying();
   const keyOf = (i: number) => ["shop.queue", "other.queue"][i] ?? "";

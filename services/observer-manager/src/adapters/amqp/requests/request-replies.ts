@@ -12,6 +12,8 @@ const MAX_PROPERTY_BYTES = 255;
  * others were confirmed meanwhile: a broker that stands still says nothing of a queue.
  */
 const REST_MS = 60_000;
+/** Keys, of all users. */
+const MAX_TAKEN = 10_000;
 
 /**
  * Goes out: answers. Guarantee: `send` resolves when the broker has it, or nobody could get it. Few of one user are open at a time: behind a quorum queue
@@ -24,6 +26,10 @@ export class RequestReplies {
   readonly #windows = new PoolWindows();
   /** Keys behind which nothing was confirmed in time, and until when nothing is sent there. */
   readonly #resting = new Map<string, number>();
+  /** Users of such keys, and until when nothing is sent to keys of theirs behind which nothing ever was: a new one for each request would cost as long each time. */
+  readonly #doubted = new Map<string, number>();
+  /** Keys behind which something was confirmed, the last one last. */
+  readonly #taken = new Set<string>();
   /** The last of all. */
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -57,6 +63,7 @@ export class RequestReplies {
           );
         });
         this.#confirmedAtMs = performance.now();
+        this.#noteTaken(key);
         return true;
       } catch (error) {
         lost.throwIfAborted();
@@ -70,12 +77,23 @@ export class RequestReplies {
 
   #rest(key: string): void {
     const nowMs = performance.now();
-    for (const [other, untilMs] of this.#resting) if (untilMs <= nowMs) this.#resting.delete(other);
+    for (const resting of [this.#resting, this.#doubted])
+      for (const [other, untilMs] of resting) if (untilMs <= nowMs) resting.delete(other);
     this.#resting.set(key, nowMs + REST_MS);
+    this.#doubted.set(userOf(key), nowMs + REST_MS);
   }
 
   #isResting(key: string): boolean {
-    return (this.#resting.get(key) ?? 0) > performance.now();
+    const nowMs = performance.now();
+    if ((this.#resting.get(key) ?? 0) > nowMs) return true;
+    return (this.#doubted.get(userOf(key)) ?? 0) > nowMs && !this.#taken.has(key);
+  }
+
+  #noteTaken(key: string): void {
+    this.#taken.delete(key);
+    this.#taken.add(key);
+    const [oldest] = this.#taken;
+    if (this.#taken.size > MAX_TAKEN && oldest !== undefined) this.#taken.delete(oldest);
   }
 }
 
