@@ -11,7 +11,7 @@ import type { Actor } from "../../../domain/access/identity.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { checksOfCall } from "../../../domain/types/params-check.ts";
 import { newAction } from "../../access/audit.ts";
-import { heldUp, keyTaken, ofFlow, poolTypes, refusalOf } from "../creations/creation-check.ts";
+import { heldAgain, keyTaken, ofFlow, poolTypes, refusalOf } from "../creations/creation-check.ts";
 import type { TaskTypeStore } from "../task-store.ts";
 import type { TaskFailureTools, TaskOutcome, TaskTools } from "../task-tools.ts";
 import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
@@ -51,7 +51,8 @@ export class TaskFailureDesk implements TaskFailureTools {
     const errors = await store.errorsOf(type, MAX_FAILURES);
     const ids = errors.filter((error) => groupOf(error) === group).map(({ id }) => id);
     if (ids.length === 0) return { matched: 0, accepted: 0, more: false };
-    return await tasks.changeTasks({ kind: "retry", ids, failures: { type, group }, all: false, dryRun }, by);
+    const count = await tasks.changeTasks({ kind: "retry", ids, failures: { type, group }, all: false, dryRun }, by);
+    return { ...count, more: errors.length === MAX_FAILURES }; // older ones were not looked at
   }
 
   async retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome> {
@@ -64,7 +65,7 @@ export class TaskFailureDesk implements TaskFailureTools {
     if (refusal !== undefined) return refusal;
     const outcome = await store.retryWith(id, params, newAction("task.retry", by, { editedParams: true }));
     if (outcome.kind === "key-taken") return keyTaken(outcome.winner);
-    if (outcome.kind === "held-up") return heldUp({ key: outcome.key });
+    if (outcome.kind === "held-up") return heldAgain(id, outcome.key);
     if (outcome.kind === "of-flow") return ofFlow(outcome.flowId);
     if (outcome.kind !== "retried")
       return { kind: "problem", code: outcome.kind === "not-found" ? "task-not-found" : "task-not-retryable" };
