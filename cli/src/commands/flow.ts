@@ -18,6 +18,7 @@ interface CreateOptions {
   filename?: string;
   name?: string;
   id?: string;
+  pool?: string;
   wait?: boolean;
   timeout: string;
 }
@@ -37,6 +38,7 @@ export function addFlow(program: Command, io: Io): void {
     .option("-f, --filename <file>", "a document with name and tasks, or - for standard input")
     .option("--name <name>", "a name for people to read")
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
+    .option("--pool <pool>", "run all stages in this pool (default: the default pool)")
     .option("-w, --wait", "wait until it is over")
     .option("--timeout <duration>", "how long to wait at most", "5m")
     .action((stages: string[], options: CreateOptions, self: Command) => create(openSession(io, self), stages, options));
@@ -92,11 +94,14 @@ async function create(session: Session, stages: string[], options: CreateOptions
 }
 
 /** Under an id in any case: where nobody answers, it can be repeated. */
-function toFlow(io: Io, stages: string[], { filename, name, id }: CreateOptions): NewFlow & { id: string } {
+function toFlow(io: Io, stages: string[], { filename, name, id, pool }: CreateOptions): NewFlow & { id: string } {
   if ((filename === undefined) === (stages.length === 0))
     throw usageFailure("Give either stages or -f", "unacked flow create fetch parse store");
+  if (filename !== undefined && pool !== undefined)
+    throw usageFailure("--pool is for stages", "In a document each task has its own pool.");
   const own = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
-  if (filename === undefined) return { stages, id: newUuid(), ...own };
+  const inPool = pool === undefined ? stages : stages.map((type) => ({ type, pool }));
+  if (filename === undefined) return { stages: inPool, id: newUuid(), ...own };
   const [document, ...others] = readDocuments(io, filename);
   if (document === undefined || others.length > 0)
     throw usageFailure(`${filename} must have exactly one document, which is a flow`);

@@ -173,7 +173,7 @@ it.each([
 it.each([
   ["relod --all", "unacked"],
   ["reload --al", "unacked reload"],
-  ["flow create a --pool b", "unacked flow create"],
+  ["flow create a --pol b", "unacked flow create"],
 ])("%s: the help that tells more is that of %s", async (line, command) => {
   expect((await runLine(line)).err).toContain(`\n(${command} --help tells more)\n`);
 });

@@ -133,7 +133,9 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     const byService = new Map<string, UnwantedAttempt[]>();
     for (const attempt of attempts) {
       const key = keyOf(attempt);
-      byService.set(key, [...(byService.get(key) ?? []), attempt]);
+      const some = byService.get(key);
+      if (some === undefined) byService.set(key, [attempt]);
+      else some.push(attempt);
     }
     const sending = [...byService].map(([key, some]) => {
       const targets = some.map(({ taskId, sendId }) => ({ taskId, sendId }));

@@ -52,9 +52,9 @@ export class TaskDispatcher implements SenderAtOnce {
   #isAmple = false;
   /** When the next one is due, by `performance.now()`, as far as was seen. */
   #dueAtMs = Number.NEGATIVE_INFINITY;
-  /** Pools in which the last look has left some. */
   /** When a pool's queue last did not take something, by `performance.now()`; none once it has taken one. */
   readonly #refusedMs = new Map<string, number>();
+  /** Pools in which the last look has left some. */
   #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
   /** By pool, of what is being sent: the queue of one may confirm nothing, and the others go on. */
