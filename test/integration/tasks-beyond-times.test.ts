@@ -42,3 +42,17 @@ test("What is due at such a time is claimed in its turn, and the others with it"
   const { tasks } = await queue.claim("default", { window: 10, workers: 10, types });
   expect(tasks.map(({ task }) => task.type).toSorted()).toEqual(types.toSorted());
 });
+
+test("Nobody creates one that is due at such a time, also not by a clock of his own", async () => {
+  const pick = (shift: string) => `SET LOCAL unacked.clock_shift = '${shift}'`;
+  for (const shift of ["200000 years", "-3000 years"]) {
+    const dueAt = await books.dataSource.transaction(async (tx) => {
+      await tx.query(pick(shift));
+      await tx.query("SELECT unacked_create_task('work')");
+      const [{ year }] = await tx.query("SELECT extract(year FROM max(due_at))::int AS year FROM tasks WHERE type = 'work'");
+      return year as number;
+    });
+    expect(dueAt, shift).toBeGreaterThanOrEqual(1);
+    expect(dueAt, shift).toBeLessThanOrEqual(9999);
+  }
+});

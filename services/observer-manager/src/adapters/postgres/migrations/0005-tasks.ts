@@ -16,11 +16,12 @@ const WAITS = "WHERE status IN ('Blocked', 'Scheduled', 'Ready')";
  * - `lane`, tasks of a limited type that one worker does one after the other, named after the first of them
  * - `flow_id` and `flow_ref` (docs/decisions/0017-flows.md)
  *
- * `unacked_now()`: by which what is due is due; tests shift it (`ALTER DATABASE … SET unacked.clock_shift = '1 hour'`).
+ * `unacked_now()`: by which what is due is due; tests shift it (`ALTER DATABASE … SET unacked.clock_shift = '1 hour'`). Any role may for its own session, also one
+ * that may only create tasks: so it stays within the years that all else can show.
  */
 const UP = [
   `CREATE FUNCTION unacked_now() RETURNS timestamptz LANGUAGE sql STABLE AS
-     $$ SELECT now() + coalesce(nullif(current_setting('unacked.clock_shift', true), ''), '0')::interval $$`,
+     $$ SELECT greatest('0001-01-01Z', least('9999-12-31Z', now() + coalesce(nullif(current_setting('unacked.clock_shift', true), ''), '0')::interval)) $$`,
   `CREATE TABLE tasks (
      id uuid PRIMARY KEY,
      type text NOT NULL,
