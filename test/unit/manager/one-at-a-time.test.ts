@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { oneAtATime } from "../../../services/observer-manager/src/adapters/http/server/one-at-a-time.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -38,4 +40,19 @@ test("Who sends very many ahead is cut off, and none of them is begun any more",
   await once(client, "close");
   expect(begun).toHaveLength(1);
   expect(begun[0]?.req.socket.destroyed).toBe(true);
+});
+
+test("A connection at rest keeps nothing of the request that was answered", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const { begun, client } = await serve();
+  client.write(get(0));
+  client.resume();
+  await eventually(() => expect(begun).toHaveLength(1));
+  const kept = new WeakRef((begun.pop() as ServerResponse).end());
+  await eventually(() => {
+    collect();
+    expect(kept.deref() === undefined, "it is collected").toBe(true); // of the response itself, the error would keep it
+  });
+  expect(client.destroyed).toBe(false);
 });

@@ -19,8 +19,11 @@ export function oneAtATime(listener: RequestListener): RequestListener {
   const turns = new WeakMap<Socket, Turn>();
   return (request, response) => {
     const { socket } = request;
+    response.once("close", () => {
+      if (turns.get(socket)?.last === response) turns.delete(socket); // else a connection at rest keeps all that its last request brought
+    });
     const turn = turns.get(socket);
-    if (turn === undefined || turn.last.closed) {
+    if (turn === undefined) {
       turns.set(socket, { last: response, waiting: 0 });
       return listener(request, response);
     }
