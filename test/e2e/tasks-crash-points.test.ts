@@ -107,9 +107,8 @@ describe("a process that dies between two steps of a task", () => {
       await system.startManager({ env: { DATABASE_URL: wire.through(system.env.DATABASE_URL as string) } });
       await system.startService("worker-1", { env: ENV });
       await untilSentAtOnce();
-      // Written with the commit, in one packet; behind a savepoint, whose number is above that of its transaction.
-      const when = `EXISTS (SELECT FROM tasks WHERE status = 'Sent'
-        AND xmin::text::bigint >= pg_current_xact_id()::xid::text::bigint)`;
+      // Written with the commit, in one packet; of this transaction, and not what a manager claims meanwhile.
+      const when = "EXISTS (SELECT FROM tasks WHERE status = 'Sent' AND created_at = now())";
       const step = await HeldStep.at(system.env.DATABASE_URL as string, { table: "audit", before: "INSERT", when });
       const reached = step.untilReached().then(() => "reached" as const);
       let [request, asked] = ask();
