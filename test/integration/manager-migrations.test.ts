@@ -173,12 +173,13 @@ test("each can be undone, from the last to the first, and done again, with nothi
   expect(await madeBy()).toEqual(made);
 });
 
-test("tables of a commit that was never released are refused and left as they are; those of a later version are not", async () => {
+test("tables of a commit that was never released are refused and left as they are; those of a later version, or of another program, are not", async () => {
   const { databaseUrl } = await freshBooks();
   const dataSource = await connect(databaseUrl);
   const note = (timestamp: number) =>
     dataSource.query("INSERT INTO migrations (timestamp, name) VALUES ($1, $2)", [timestamp, `Tasks${timestamp}`]);
   await note(2_800_000_000_001);
+  await note(1_790_000_012_345); // in ms, as TypeORM names them
   expect(await migrate(dataSource)).toEqual([]);
   await dataSource.query("DELETE FROM migrations WHERE name <> 'Books1700000000001'");
   await note(1_795_200_000_014);

@@ -13,7 +13,7 @@ import { createDataSource } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
 import { describeBeforeBooks, describeDatabaseError, isLocked } from "./connection/database-error.ts";
 import { databaseUrls } from "./connection/database-urls.ts";
-import { migrate } from "./connection/migrate.ts";
+import { migrate, UnreleasedBooksError } from "./connection/migrate.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
 import { warnOfSchemaCreators } from "./connection/schema-creators.ts";
@@ -117,7 +117,7 @@ export class DatabaseSide {
   /** @returns in how many ms to try again */
   #failed(error: unknown): number {
     const { unavailable: isPassing, fields } = describeDatabaseError(error);
-    const check = unavailable(fields);
+    const check = unavailable(error instanceof UnreleasedBooksError ? { message: error.message } : fields);
     const isHeld = isLocked(error);
     if (!this.#dataSource.isInitialized) this.#lastFailure = check;
     // What the database itself says would not tell that its tables are not there.

@@ -44,6 +44,7 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     /^55P03/,
     "A migration waits for a table that another session holds (a dump, a transaction left open): let it end, or end it (xact_start in pg_stat_activity shows which). The manager tries again every 5 s.",
   ],
+  [/was never released/, "Let DATABASE_URL name a database that a release has made, or a new one."],
   [
     /is an old primary/,
     "Start the latest primary, or promote its standby; do not go on with the old one. If the cluster is a new one (pg_upgrade, a restored backup), restart the managers.",

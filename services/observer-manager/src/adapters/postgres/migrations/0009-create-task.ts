@@ -45,7 +45,7 @@ const functionIn = (books: string): string => `
       WHEN unacked_create_task.on_conflict IS NULL OR unacked_create_task.on_conflict NOT IN ('reject', 'return', 'replace', 'queue-latest')
         THEN 'on_conflict: reject, return, replace or queue-latest'
       WHEN unacked_create_task.priority IS NULL OR unacked_create_task.priority NOT BETWEEN -1000 AND 1000 THEN 'priority: -1000 to 1000'
-      WHEN unacked_create_task.start_at NOT BETWEEN '0001-01-01' AND '9999-12-31' THEN 'start_at: in the years 1 to 9999'
+      WHEN unacked_create_task.start_at NOT BETWEEN '0001-01-01Z' AND '9999-12-31Z' THEN 'start_at: in the years 1 to 9999'
       WHEN unacked_create_task.max_attempts NOT BETWEEN 1 AND 1000 THEN 'max_attempts: 1 to 1000'
       WHEN unacked_create_task.id::text !~ '^(.{14}[1-8].{4}[89ab].*|[0-]*|[f-]*)$'
         THEN 'id: a UUID of RFC 9562, such as gen_random_uuid() makes, or uuid_generate_v5() of a name, and not any 128 bits'

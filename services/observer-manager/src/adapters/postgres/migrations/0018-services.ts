@@ -16,6 +16,8 @@ const drainIsOne = (states: string): string =>
  * - `services_gone`: who went without a word lately is looked for whenever the warnings are read; rows of services are kept for weeks
  */
 const UP = [
+  // All that changes of 0.1.0's tables, in the order in which managers lock them: who holds one is met before any of the work is done.
+  "LOCK TABLE services, observers, runs, commands, errors, audit IN ACCESS EXCLUSIVE MODE",
   `ALTER TABLE services
      ADD COLUMN features jsonb NOT NULL DEFAULT '[]',
      ADD COLUMN answered_marker uuid,
