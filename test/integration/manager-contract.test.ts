@@ -419,9 +419,10 @@ describe("a call that succeeds is answered as described", () => {
     const skipped = await make(named("runSchedule"), { places, json: asked });
     expect((await make(named("runSchedule"), { places, json: asked })).body).toEqual(skipped.body);
     expect((await make(named("runSchedule"), { places, json: { id: asked.id } })).body.code).toBe("id-taken");
+    // What runs by hand is not in its way: the first of them starts.
     const years = { from: "2020-01-01T00:00:00Z", to: "2025-01-01T00:00:00Z" };
     const told = (await make(named("backfillSchedule"), { places, json: years })).body;
-    expect(told).toMatchObject({ cron: "0 0 1 1 *", timeZone: "Europe/Berlin", version: 2, times: 5, queued: 5 });
+    expect(told).toMatchObject({ cron: "0 0 1 1 *", timeZone: "Europe/Berlin", version: 2, times: 5, queued: 4 });
     expect((await make(named("listOccurrences"), { places })).body.items.length).toBe(7);
     expect((await make(named("previewSchedule"), { json, query: "?n=2" })).body.times.length).toBe(2);
     // Another Node took it, which knew more zones.

@@ -1,6 +1,6 @@
 import { focusedAndAround, giveFocus } from "../parts/focus.ts";
 
-/** After a dialog has given the focus back, which it does in a turn of its own. */
+/** From one look to the next. A dialog that is closed gives the focus back by itself, in the turn after that. */
 const LOOK_AFTER_MS = 50;
 
 /**
@@ -8,21 +8,25 @@ const LOOK_AFTER_MS = 50;
  * can have it, `#main` at last: browsers leave it nowhere, and who goes by the keyboard would begin at the top of the page again, and hear nothing.
  */
 export function keepFocus(): void {
-  let last: ReturnType<typeof focusedAndAround> = [];
+  let last = focusedAndAround();
   let isToLook = false;
+  let wasLost = false;
+  const lookLater = () => {
+    if (!isToLook) setTimeout(look, LOOK_AFTER_MS);
+    isToLook = true;
+  };
   const look = () => {
     isToLook = false;
     const [focused] = last;
+    const isNowhere = (document.activeElement ?? document.body) === document.body;
+    const isLost = isNowhere && focused !== undefined && (!focused.isConnected || focused.matches(":disabled"));
     const main = document.getElementById("main");
-    const isLost = focused !== undefined && (!focused.isConnected || focused.matches(":disabled"));
-    if (isLost && main) giveFocus([...last, main]);
+    if (isLost && !wasLost) lookLater();
+    else if (isLost && main) giveFocus([...last, main]);
+    wasLost = isLost && !wasLost;
   };
   document.addEventListener("focusin", () => {
     last = focusedAndAround();
   });
-  const changes = new MutationObserver(() => {
-    if (!isToLook) setTimeout(look, LOOK_AFTER_MS);
-    isToLook = true;
-  });
-  changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });
+  new MutationObserver(lookLater).observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });
 }
