@@ -407,6 +407,62 @@ it("What is queued by time, and what a backfill has queued, start by turns of th
   expect(tell(await rowsOf("a"))).toMatchObject({ "started time": 3, "started backfill": 2, "queued backfill": 999 });
 });
 
+const KEYED = { ...MINUTE, task: { type: "t", key: "one" } };
+/** Until nothing is queued: one task after the other. @returns the causes, in the order in which they have started */
+const runAll = async (id: string): Promise<string[]> => {
+  const ran: string[] = [];
+  for (let [task, ...others] = await tasks(); task !== undefined; [task, ...others] = await tasks()) {
+    expect(others).toEqual([]);
+    expect((await startQueued()).claimed).toBe(0);
+    ran.push((await rowsOf(id)).find((row) => row.task_id === task?.id)?.cause ?? "somebody else's");
+    await end(task.id);
+    await startQueued();
+  }
+  return ran;
+};
+
+it("With a key a backfill waits for what runs by time, and loses nothing", async () => {
+  await put("k", { ...KEYED, overlap: "queue" });
+  await shift(60);
+  await fire();
+  expect(await backfillOf("k", 100)).toMatchObject({ started: 0, queued: 100, skipped: 0 });
+  for (let i = 0; i < 3; i += 1) expect(await startQueued()).toMatchObject({ claimed: 0, created: 0 });
+  expect(tell(await rowsOf("k"))).toEqual({ "started time": 1, "queued backfill": 100 });
+  expect(await runAll("k")).toEqual(["time", ...Array(100).fill("backfill")]);
+  expect(tell(await rowsOf("k"))).toEqual({ "started time": 1, "started backfill": 100 });
+});
+
+it.each([
+  ["queue", { "queued time": 5 }, ["backfill", ...Array(5).fill("time"), ...Array(9).fill("backfill")]],
+  ["skip", { "skipped time key-taken": 5 }, Array(10).fill("backfill")],
+] as const)(
+  "With a key what comes by time beside a backfill, with %s, waits or says why not",
+  async (overlap, told, ran) => {
+    await put("r", { ...KEYED, overlap });
+    expect(await backfillOf("r", 10)).toMatchObject({ started: 1, queued: 9 });
+    for (const minutes of [1, 2, 3, 4, 5]) {
+      await shift(minutes * 60);
+      await fire();
+    }
+    expect(tell(await rowsOf("r"))).toEqual({ "started backfill": 1, "queued backfill": 9, ...told });
+    // What goes on by time goes before the backfill.
+    expect(await runAll("r")).toEqual(ran);
+  },
+);
+
+it("What is queued waits for a key that somebody else's task has, and so does what comes then", async () => {
+  await put("q", { ...KEYED, overlap: "queue" });
+  await put("other", { ...KEYED, overlap: "queue" });
+  expect(await desk().runSchedule("other", {}, SOMEBODY)).toMatchObject({ status: "started" });
+  for (const minutes of [1, 2]) {
+    await shift(minutes * 60);
+    await fire();
+  }
+  expect(tell(await rowsOf("q"))).toEqual({ "queued time": 2 });
+  await desk().pauseSchedule("other", SOMEBODY);
+  expect(await runAll("q")).toEqual(["somebody else's", "time", "time"]);
+});
+
 it("A key that is taken skips, with the other; what the database refuses harms only itself", async () => {
   await put("key", { ...MINUTE, overlap: "allow", task: { type: "t", key: "one" } });
   await put("bad", { ...MINUTE, task: { type: "t", timeParam: "at" } });

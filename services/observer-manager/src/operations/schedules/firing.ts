@@ -52,7 +52,13 @@ export function started(
     switch (decision?.kind) {
       case "start":
       case "start-instead":
-        return { ...time, status: "started", task: taskOf(definition, time.atMs), isOpen: overlap !== "allow" };
+        return {
+          ...time,
+          status: "started",
+          task: taskOf(definition, time.atMs),
+          isOpen: overlap !== "allow",
+          mayWait: overlap === "queue",
+        };
       case "queue":
         return { ...time, status: "queued" };
       case "skip":

@@ -44,7 +44,7 @@ export interface Lane {
   queued: number;
 }
 
-/** What comes by time, or is run by hand, and beside it what a backfill does: neither sees the other. */
+/** What comes by time, or is run by hand, and beside it what a backfill does: neither sees the other, but for the key that they may have. */
 export type LaneName = "regular" | "backfill";
 export type UnderWay = Record<LaneName, Lane>;
 
@@ -57,6 +57,8 @@ export interface NewOccurrence {
   task?: NewTask;
   /** Whether others wait for its end, or are skipped until then. */
   isOpen?: boolean;
+  /** Where another task has its key it is queued, else skipped. */
+  mayWait?: boolean;
   wanted?: Wanted;
   lateMs: number;
   earlierMissed?: number;
@@ -191,7 +193,7 @@ export type Fired = Decided & {
 export interface ScheduleFiringStore {
   /** Locks what is due, and writes what is decided about it; what nothing is decided about is due as before. */
   fire(limit: number, decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[]): Promise<Fired>;
-  /** Starts the first that is queued of schedules whose tasks are all over; of a backfill likewise, beside the others. */
+  /** Starts the first that is queued of schedules whose tasks are all over, and whose key nobody has; of a backfill likewise, beside the others. */
   startQueued(limit: number, taskOf: (definition: TaskDefinition, atMs: number) => NewTask): Promise<Fired>;
   /** What there is to do. `dueInMs`: until the next one is due, 0 or less: one is; null: none will be. */
   ahead(): Promise<{ dueInMs: number | null; isAnyQueued: boolean }>;

@@ -48,7 +48,7 @@ const WRITE = `
 
 /** What became of a task that was not created. */
 interface Mended {
-  status: "started" | "skipped";
+  status: "started" | "skipped" | "queued";
   reason: string | null;
   taskId: TaskId | null;
   isOpen: boolean;
@@ -140,7 +140,7 @@ async function createTasks(tx: EntityManager, written: Written[]): Promise<numbe
     wanted.map(({ task }) => task),
   );
   const others = wanted.flatMap(({ decision, occurrence }, place) => {
-    const mended = mend(outcomes[place] ?? { kind: "refused" }, occurrence.isOpen === true);
+    const mended = mend(outcomes[place] ?? { kind: "refused" }, occurrence);
     if (mended === undefined) return [];
     occurrence.status = mended.status;
     return [{ id: decision.id, atMs: occurrence.atMs, ...mended }];
@@ -150,7 +150,7 @@ async function createTasks(tx: EntityManager, written: Written[]): Promise<numbe
 }
 
 /** @returns undefined: it was created */
-function mend(outcome: InsertOutcome | { kind: "refused" }, isOpen: boolean): Mended | undefined {
+function mend(outcome: InsertOutcome | { kind: "refused" }, { isOpen = false, mayWait }: NewOccurrence): Mended | undefined {
   switch (outcome.kind) {
     case "created":
       return undefined;
@@ -160,10 +160,10 @@ function mend(outcome: InsertOutcome | { kind: "refused" }, isOpen: boolean): Me
     case "queued":
       return { status: "started", reason: null, taskId: outcome.id, isOpen };
     case "key-taken":
-      return { status: "skipped", reason: "key-taken", taskId: outcome.winner, isOpen: false };
     case "held-up":
     case "key-elsewhere":
-      return { status: "skipped", reason: "key-taken", taskId: null, isOpen: false };
+      if (mayWait) return { status: "queued", reason: null, taskId: null, isOpen: false };
+      return { status: "skipped", reason: "key-taken", taskId: winnerOf(outcome), isOpen: false };
     case "taken":
     case "refused":
       return { status: "skipped", reason: "refused", taskId: null, isOpen: false };
@@ -171,6 +171,8 @@ function mend(outcome: InsertOutcome | { kind: "refused" }, isOpen: boolean): Me
       return outcome satisfies never;
   }
 }
+
+const winnerOf = (outcome: InsertOutcome): TaskId | null => ("winner" in outcome ? outcome.winner : null);
 
 async function cancelReplaced(
   tx: EntityManager,

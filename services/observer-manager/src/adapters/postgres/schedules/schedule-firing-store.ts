@@ -37,7 +37,7 @@ const AHEAD = `
           WHERE kind = 'task' AND due_at IS NOT NULL) AS "dueInMs",
          EXISTS (SELECT FROM occurrences WHERE status = 'queued') AS "isAnyQueued"`;
 
-/** Indexes: occurrences_queued, occurrences_open; tasks_pkey. */
+/** Those of which something may start: no task of its lane, and none with its key, is there. Indexes: occurrences_queued, occurrences_open; tasks_pkey, tasks_key. */
 const WITH_QUEUED = withinBytes(`
   SELECT s.*, ${BYTES} FROM schedules s
   WHERE s.kind = 'task' AND s.paused_at IS NULL AND ($2::text IS NULL OR s.id = $2) AND NOT s.id = ANY($3::text[])
@@ -45,6 +45,7 @@ const WITH_QUEUED = withinBytes(`
       SELECT schedule_id FROM (SELECT DISTINCT schedule_id, ${LANE} AS lane FROM occurrences WHERE status = 'queued') q
       WHERE NOT EXISTS (SELECT FROM occurrences o WHERE o.schedule_id = q.schedule_id AND o.open AND ${LANE} = q.lane
                         AND (SELECT true FROM tasks t WHERE t.id = o.task_id)))
+    AND (SELECT true FROM tasks t WHERE t.type = s.type AND t.key = s.definition #>> '{task,key}') IS NULL
   LIMIT $1 FOR UPDATE OF s SKIP LOCKED`);
 
 /** Index: occurrences_queued. The schedule may have been changed since it was queued: its newest version holds. */
@@ -61,6 +62,7 @@ interface QueuedRow {
   by: string | null;
 }
 
+/** In the order in which they start where one alone may. */
 const LANES = ["regular", "backfill"] as const satisfies LaneName[];
 
 type Decide = Parameters<ScheduleFiringStore["fire"]>[1];
@@ -123,9 +125,11 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       locked.splice(0, locked.length, ...rows.map(({ id }) => id));
       const states = await tasksOf(tx, rows);
       const byId = new Map(states.map((state) => [state.id, state]));
-      const idle = states.flatMap(({ id, underWay }) =>
-        LANES.filter((lane) => underWay[lane].running.length === 0).map((lane) => ({ id, lane })),
-      );
+      const idle = states.flatMap(({ id, underWay, definition }) => {
+        const lanes = LANES.filter((lane) => underWay[lane].running.length === 0 && underWay[lane].queued > 0);
+        // One of them has the key then.
+        return lanes.slice(0, definition.task.key === undefined ? lanes.length : 1).map((lane) => ({ id, lane }));
+      });
       const first = await tx.query<QueuedRow[]>(FIRST_QUEUED, [idle.map(({ id }) => id), idle.map(({ lane }) => lane)]);
       const decisions = first.map(({ scheduleId, at, cause, lateMs, by }): ScheduleDecision => {
         const { definition, version } = byId.get(scheduleId) as TaskScheduleState;
@@ -137,6 +141,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
           cause,
           task,
           isOpen: true,
+          mayWait: true,
           lateMs,
           ...(by !== null && { by }),
         } as const;
