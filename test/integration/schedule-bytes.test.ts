@@ -11,6 +11,7 @@ import { LevelSetter } from "../../services/observer-manager/src/operations/sche
 import { ScheduleDesk } from "../../services/observer-manager/src/operations/schedules/schedule-desk.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver, SOMEBODY, shiftClock, useBooks } from "../support/servers/books.ts";
+import { rowsReadBy, type Statement, statementsOf } from "../support/servers/rows-read.ts";
 
 /* A schedule that caught up a thousand times with long params took a manager all of its memory, and then the next one. */
 
@@ -54,6 +55,41 @@ test("Of schedules with long params that are due at once 16 MiB are read, and th
   }
   expect(started).toEqual(read);
   expect(await books.dataSource.query("SELECT id FROM tasks")).toHaveLength(TIMES);
+});
+
+test("A look for what is queued reads a few rows of each schedule that waits, and none of the others", async () => {
+  const query = (sql: string, parameters: unknown[] = []) => books.dataSource.query(sql, parameters);
+  // Of the first hundred a thousand are queued each. The key of fifty is somebody else's, and of the others a task of each lane runs.
+  await query(
+    `INSERT INTO schedules (id, kind, type, definition)
+     SELECT 's' || n, 'task', 't', jsonb_set($1::jsonb, '{task,key}', to_jsonb('k' || n)) FROM generate_series(1, 5000) n`,
+    [JSON.stringify(definitionOf(eachMinute({ overlap: "queue", task: { type: "t" } })))],
+  );
+  await query(
+    `INSERT INTO occurrences (schedule_id, at, status, cause, late_ms, version)
+     SELECT 's' || n, now() + i * interval '1 s', 'queued', CASE WHEN i <= 500 THEN 'backfill' ELSE 'time' END, 0, 1
+     FROM generate_series(1, 100) n, generate_series(1, 1000) i`,
+  );
+  await query(
+    `INSERT INTO tasks (id, type, key, params, pool, priority, status, due_at)
+     SELECT md5(n::text)::uuid, 't', CASE WHEN n <= 50 THEN 'k' || n END, '{}', 'default', 0, 'Ready', now()
+     FROM generate_series(1, 20000) n`,
+  );
+  await query(
+    `INSERT INTO occurrences (schedule_id, at, status, cause, late_ms, version, open, task_id)
+     SELECT 's' || n, now() - i * interval '1 s', 'started', CASE i WHEN 1 THEN 'backfill' ELSE 'time' END, 0, 1, true,
+            md5((n + i * 100)::text)::uuid
+     FROM generate_series(51, 100) n, generate_series(1, 2) i`,
+  );
+  await query("ANALYZE occurrences, schedules, tasks");
+  const store = new PostgresScheduleFiringStore(books.dataSource);
+  let claimed = 0;
+  const asked = await statementsOf(books, async () => {
+    ({ claimed } = await store.startQueued(500, taskOf));
+  });
+  const look = asked.find(({ sql }) => sql.includes("FROM schedules s"));
+  expect(await rowsReadBy(books, look as Statement)).toBeLessThan(2_000);
+  expect(claimed).toBe(0);
 });
 
 const nothing = (): void => undefined;

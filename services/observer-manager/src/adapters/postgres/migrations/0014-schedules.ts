@@ -1,5 +1,8 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
+/** As statements say it: what the index has is found by the same words. */
+const LANE = "CASE cause WHEN 'backfill' THEN 'backfill' ELSE 'regular' END";
+
 /**
  * docs/decisions/0016-schedules.md. `schedules.next_at` is its first time that nothing was decided about, `due_at` when somebody has
  * to look (null: paused, or over). The key of `occurrences` is what lets each time happen once. `open`: its task was not over when that was
@@ -54,7 +57,7 @@ const UP = [
      CONSTRAINT occurrences_open_have_a_task CHECK (NOT open OR (status = 'started' AND task_id IS NOT NULL))
    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
   "CREATE INDEX occurrences_open ON occurrences (schedule_id) WHERE open",
-  "CREATE INDEX occurrences_queued ON occurrences (schedule_id, at) WHERE status = 'queued'",
+  `CREATE INDEX occurrences_queued ON occurrences (schedule_id, (${LANE}), at) WHERE status = 'queued'`,
   "CREATE UNIQUE INDEX occurrences_asked ON occurrences (schedule_id, request_id) WHERE request_id IS NOT NULL",
   `CREATE TABLE schedule_observers (
      schedule_id text NOT NULL REFERENCES schedules ON DELETE CASCADE,
