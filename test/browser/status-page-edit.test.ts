@@ -40,6 +40,7 @@ const save = () => dialog().getByRole("button", { name: "Save" }).click();
 describe.runIf(isTurnOf(2))("an observer that is edited on its page", () => {
   test("shows what it is in the fields of its type, and says what is wrong at its field", async () => {
     await edit({});
+    await dialog().getByRole("group", { name: "Params" }).locator(":focus").waitFor();
     await expect.poll(() => field("mark").inputValue(), POLL).toBe("a");
     expect([await field("Labels").inputValue(), await field("Pool").inputValue()]).toEqual(["team=web", "default"]);
     // Of what nobody set, its default.

@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { FieldErrors } from "../form/params-of.ts";
 import { placeErrors } from "../form/place-errors.ts";
 import { CallError } from "../wire/call.ts";
@@ -11,10 +11,14 @@ export interface FormFlaws {
 
 const NO_FLAWS: FormFlaws = { errors: {}, rest: [] };
 
-/** Flaws as the form shows them; to be shown some moves the focus to the first that is at a field. */
+/**
+ * Flaws as the form shows them; to be shown some moves the focus to the first that is at a field. It begins at the first with `data-autofocus`: a dialog
+ * looks for that only as it opens, and the form may come later.
+ */
 export function useFormFlaws() {
   const form = useRef<HTMLFormElement>(null);
   const [flaws, setFlaws] = useState(NO_FLAWS);
+  useEffect(() => form.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus(), []);
   const show = (found: FormFlaws) => {
     setFlaws(found);
     setTimeout(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());

@@ -17,10 +17,11 @@ export function ParamsFields({ fields, values, errors, onChange }: ParamsProps) 
     <fieldset className={css.params}>
       <legend>Params</legend>
       {fields.length === 0 && <p className={css.none}>This type takes none.</p>}
-      {fields.map((field) => (
+      {fields.map((field, place) => (
         <ParamField
           key={field.key}
           field={field}
+          isFirst={place === 0}
           value={values[field.key] ?? field.initial}
           error={errors[field.pointer]}
           onChange={(value) => onChange({ ...values, [field.key]: value })}
@@ -40,6 +41,7 @@ export function PoolAndLabels({ texts, errors, onChange, aboutLabels = "" }: Spe
   return (
     <div className={css.two}>
       <TextInput
+        data-autofocus
         label="Pool"
         description="Whose workers it takes"
         value={texts.pool}

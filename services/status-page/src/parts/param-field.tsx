@@ -3,6 +3,7 @@ import type { FormField } from "../form/schema-fields.ts";
 
 interface Props {
   field: FormField;
+  isFirst: boolean;
   value: string | boolean;
   error: string | undefined;
   onChange: (value: string | boolean) => void;
@@ -10,9 +11,10 @@ interface Props {
 
 const EXTRA_HELP: Partial<Record<FormField["kind"], string>> = { lines: "One a line.", json: "As JSON." };
 
-export function ParamField({ field, value, error, onChange }: Props) {
+export function ParamField({ field, isFirst, value, error, onChange }: Props) {
   const { kind, required } = field;
   const shared = {
+    "data-autofocus": isFirst || undefined,
     label: field.key === "" ? "JSON" : field.key,
     description: [field.help, EXTRA_HELP[kind]].filter(Boolean).join(" ") || undefined,
     error,

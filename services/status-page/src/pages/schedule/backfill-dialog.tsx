@@ -1,6 +1,6 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import type { BackfillAnswer, ScheduleView } from "@unacked/contracts";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { BusyButton } from "../../parts/busy-button.tsx";
 import { sayMany } from "../../parts/say.ts";
 import { useFocusBack } from "../../parts/use-focus-back.ts";
@@ -12,7 +12,7 @@ import css from "./schedule.module.css";
 /** What `datetime-local` gives is by the viewer's clock. */
 const isoOf = (local: string): string => (local === "" ? "" : new Date(local).toISOString());
 
-/** Starts what a window had, after it has said what that would be. */
+/** Starts what a window had, after it has said what that would be. Enter asks only that: it starts by its own button, once it is read. */
 export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; onClose: (hasChanged: boolean) => void }) {
   useFocusBack();
   const [from, setFrom] = useState("");
@@ -39,19 +39,31 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
       setBusy(null);
     }
   };
-  const given = (value: string, set: (value: string) => void, label: string) => (
-    <TextInput type="datetime-local" label={label} value={value} onChange={(event) => set(event.currentTarget.value)} />
-  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void ask(true);
+  };
   const isGiven = from !== "" && to !== "";
   const answer = seen?.from === from && seen.to === to ? seen.answer : null;
   // Not while a call is under way: nobody would be told what became of it.
   const leave = () => busy === null && onClose(false);
   return (
     <Modal opened onClose={leave} title={`Backfill ${schedule.id}`} withCloseButton={false} size="md">
-      <div className={css.form}>
+      <form noValidate className={css.form} onSubmit={submit}>
         <p>Starts what was due in a past window, by the schedule as it is now.</p>
-        {given(from, setFrom, "From, by your clock")}
-        {given(to, setTo, "To, by your clock")}
+        <TextInput
+          data-autofocus
+          type="datetime-local"
+          label="From, by your clock"
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label="To, by your clock"
+          value={to}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
         <div role="status">
           {answer !== null && (
             <p>
@@ -65,15 +77,10 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
           </p>
         )}
         <div className={css.buttons}>
-          <Button variant="default" data-autofocus disabled={busy !== null} onClick={leave}>
+          <Button variant="default" disabled={busy !== null} onClick={leave}>
             Back
           </Button>
-          <BusyButton
-            variant="default"
-            disabled={!isGiven || busy === "starting"}
-            isBusy={busy === "asking"}
-            onClick={() => void ask(true)}
-          >
+          <BusyButton type="submit" variant="default" disabled={!isGiven || busy === "starting"} isBusy={busy === "asking"}>
             What would it start?
           </BusyButton>
           <BusyButton
@@ -84,7 +91,7 @@ export function BackfillDialog({ schedule, onClose }: { schedule: ScheduleView; 
             Start it
           </BusyButton>
         </div>
-      </div>
+      </form>
     </Modal>
   );
 }
