@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALM_MS, Calm } from "../../../services/observer-manager/src/domain/balance/calm.ts";
-import {
-  asideOf,
-  type BalancedService,
-  nextStep,
-  type Plan,
-  planOf,
-} from "../../../services/observer-manager/src/domain/balance/plan.ts";
+import type { BalancedService } from "../../../services/observer-manager/src/domain/balance/lying.ts";
+import { asideOf, nextStep, type Plan, planOf } from "../../../services/observer-manager/src/domain/balance/plan.ts";
 import { unevenText } from "../../../services/observer-manager/src/domain/balance/uneven.ts";
 
 const TYPES = ["a", "b", "c"];
@@ -24,6 +19,13 @@ const total = (counts: Iterable<number>): number => [...counts].reduce((a, b) =>
 const runningOn = ({ runs }: BalancedService): number => total(runs.values());
 const leavingOf = (plan: Plan, id: string): Record<string, number> =>
   Object.fromEntries(plan.services.find((one) => one.id === id)?.leaving ?? []);
+
+const firstOf = ({ stages: [first] }: Plan): Plan["stages"][number] => {
+  if (first === undefined) throw new Error("nothing is to move");
+  return first;
+};
+const stepOf = (plan: Plan, atMost: number) => nextStep(firstOf(plan), atMost);
+const asideIn = (plan: Plan, moving: number, givers: ReadonlySet<string>) => asideOf(plan, firstOf(plan), moving, givers);
 
 /** Where the broker may put them: anywhere below its share. */
 function carryOut(
@@ -100,7 +102,7 @@ describe("a plan", () => {
         let now = services;
         let moved = 0;
         for (let plan = planOf(now); plan.moves > 0; plan = planOf(now)) {
-          const steps = new Map(nextStep(plan, atMost).map(({ id, leaving }) => [id, leaving]));
+          const steps = new Map(stepOf(plan, atMost).map(({ id, leaving }) => [id, leaving]));
           const part = plan.services.map((one) => ({ ...one, leaving: steps.get(one.id) ?? new Map<string, number>() }));
           const count = total(part.map(({ leaving }) => total(leaving.values())));
           expect(count).toBe(Math.min(plan.moves, atMost));
@@ -133,11 +135,11 @@ describe("a plan", () => {
     const plan = planOf([service("a", 40, { x: 60 }, xy), service("b", 40, {}, xy), service("c", 40, {}, y)]);
     expect(plan).toMatchObject({ moves: 20, isUneven: true });
     expect(leavingOf(plan, "a")).toEqual({ x: 20 });
-    expect(asideOf(plan, 5, new Set(["a"]))).toEqual(["c"]);
+    expect(asideIn(plan, 5, new Set(["a"]))).toEqual(["c"]);
     const apart = planOf([service("a", 40, { x: 30, y: 30 }, xy), service("b", 40, {}, x), service("c", 40, {}, y)]);
     expect(apart.moves).toBe(40);
-    expect(nextStep(apart, 40)).toEqual([{ id: "a", leaving: new Map([["x", 20]]) }]);
-    expect(asideOf(apart, 5, new Set(["a"]))).toEqual(["c"]);
+    expect(stepOf(apart, 40)).toEqual([{ id: "a", leaving: new Map([["x", 20]]) }]);
+    expect(asideIn(apart, 5, new Set(["a"]))).toEqual(["c"]);
     const none = planOf([service("a", 40, { x: 40 }, xy), service("c", 40, {}, y)]);
     expect(none).toMatchObject({ moves: 0, isUneven: true });
   });
@@ -161,15 +163,15 @@ describe("a plan", () => {
         let left = all;
         for (let plan = planOf(now); plan.moves > 0; plan = planOf(now), left -= 1) {
           expect(left).toBeGreaterThanOrEqual(0);
-          const steps = new Map(nextStep(plan, atMost).map(({ id, leaving }) => [id, leaving]));
+          const steps = new Map(stepOf(plan, atMost).map(({ id, leaving }) => [id, leaving]));
           expect(steps.size).toBeGreaterThan(0);
           const moving = new Set([...steps.values()].flatMap((one) => [...one.keys()]));
-          const aside = new Set(asideOf(plan, atMost, new Set(steps.keys())));
+          const aside = new Set(asideIn(plan, atMost, new Set(steps.keys())));
           for (const { id, knows } of now)
             expect(aside.has(id) || steps.has(id) || [...moving].every((type) => knows.has(type))).toBe(true);
           const before = new Map(now.map((one) => [one.id, runningOn(one)]));
           const part = plan.services.map((one) => ({ ...one, leaving: steps.get(one.id) ?? new Map<string, number>() }));
-          now = carryOut(now, { ...plan, services: part }, ({ id }) => plan.first?.takers.has(id) === true);
+          now = carryOut(now, { ...plan, services: part }, ({ id }) => plan.stages[0]?.takers.has(id) === true);
           for (const one of now) for (const [type, count] of one.runs) if (count > 0) expect(one.knows.has(type)).toBe(true);
           for (const { id, share } of plan.services) {
             const after = runningOn(now.find((one) => one.id === id) as BalancedService);
@@ -191,10 +193,10 @@ describe("a plan", () => {
       service("empty", 10, {}),
     ]);
     const givers = new Set(["gives"]);
-    expect(asideOf(plan, 2, givers)).toEqual(["even"]);
-    expect(asideOf(plan, 9, givers)).toEqual(["even", "nearly"]);
-    expect(asideOf(plan, 20, givers)).toEqual(["even", "nearly", "lacks"]);
-    expect(asideOf(plan, 100, givers)).toEqual(["even", "nearly", "lacks"]);
+    expect(asideIn(plan, 2, givers)).toEqual(["even"]);
+    expect(asideIn(plan, 9, givers)).toEqual(["even", "nearly"]);
+    expect(asideIn(plan, 20, givers)).toEqual(["even", "nearly", "lacks"]);
+    expect(asideIn(plan, 100, givers)).toEqual(["even", "nearly", "lacks"]);
   });
 
   test("calls uneven what is both five and a quarter away, above or below", () => {
@@ -214,8 +216,53 @@ describe("a plan", () => {
   });
 
   test("of a pool without services, workers or observers is empty", () => {
-    expect(planOf([])).toEqual({ services: [], moves: 0, isUneven: false });
+    expect(planOf([])).toEqual({ services: [], stages: [], moves: 0, isUneven: false });
     expect(planOf([service("x", 10, {})])).toMatchObject({ moves: 0, isUneven: false });
+  });
+});
+
+/** Throws where it is asked more than that: a plan must not hold up the manager. */
+class Asked {
+  #left: number;
+
+  constructor(atMost: number) {
+    this.#left = atMost;
+  }
+
+  set(of: Iterable<string>): ReadonlySet<string> {
+    return this.#watch(new Set(of), "has");
+  }
+
+  map(of: Iterable<[string, number]>): ReadonlyMap<string, number> {
+    return this.#watch(new Map(of), "get");
+  }
+
+  #watch<Kept extends object, Name extends keyof Kept>(kept: Kept, name: Name): Kept {
+    const ask = (kept[name] as (key: string) => unknown).bind(kept);
+    const counted = (key: string): unknown => {
+      this.#left -= 1;
+      if (this.#left < 0) throw new Error("a plan asks too much of its services");
+      return ask(key);
+    };
+    return Object.assign(kept, { [name]: counted });
+  }
+}
+
+describe("a plan of services that know many different sets of types", () => {
+  const TYPES_OF_MANY = Array.from({ length: 300 }, (_, i) => `type-${i}`);
+
+  test("asks each service once of each type, and is made of so few stages that it takes no time", () => {
+    const asked = new Asked(2 * 200 * 300);
+    // Of 100 sets, each lacks every tenth type or so, each others.
+    const many = Array.from({ length: 200 }, (_, s): BalancedService => {
+      const knows = TYPES_OF_MANY.filter((_type, t) => ((s % 100) * 7 + t * 13 + (((s % 100) * t) % 11)) % 10 > 0);
+      const runs = s < 100 ? knows.filter((_type, t) => (s + t) % 3 === 0).map((type): [string, number] => [type, 2]) : [];
+      return { id: `s${s}`, workers: 200, runs: asked.map(runs), knows: asked.set(knows) };
+    });
+    const plan = planOf(many);
+    expect(plan.isUneven).toBe(true);
+    expect(plan.moves).toBeGreaterThan(500);
+    expect(plan.stages.length).toBe(10);
   });
 });
 

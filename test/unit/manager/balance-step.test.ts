@@ -38,15 +38,13 @@ describe("a step of a rebalance", () => {
     const services = [service("full", 60), service("even", 20), service("empty", 0)];
     expect(decideStep(row, { services, awaiting: NOBODY })).toEqual({
       kind: "move",
-      moves: [{ serviceId: "full", type: "ticker", count: 5 }],
-      aside: [],
+      choices: [{ moves: [{ serviceId: "full", type: "ticker", count: 5 }], aside: [] }],
       left: 33,
       isNearlyEven: false,
     });
     const many = [service("full", 2_000), service("even", 1_000), service("empty", 0)];
     expect(decideStep(row, { services: many, awaiting: NOBODY })).toMatchObject({
-      moves: [{ serviceId: "full", count: 30 }],
-      aside: ["even"],
+      choices: [{ moves: [{ serviceId: "full", count: 30 }], aside: ["even"] }],
       left: 1_000,
     });
   });
@@ -82,9 +80,20 @@ describe("a step of a rebalance", () => {
     ];
     expect(decideStep(row, { services, awaiting: NOBODY })).toMatchObject({
       kind: "move",
-      moves: [{ serviceId: "full", type: "ticker", count: 5 }],
-      aside: ["other"],
+      choices: [{ moves: [{ serviceId: "full", type: "ticker", count: 5 }], aside: ["other"] }],
       left: 20,
+    });
+  });
+
+  test("has a choice where those with room know different types, as all that it would move first may have moved lately", () => {
+    const both = { runs: new Map(Object.entries({ ticker: 40, process: 20 })), knows: new Set(["ticker", "process"]) };
+    const services = [service("full", 60, both), service("empty", 0), service("other", 0, { knows: new Set(["process"]) })];
+    expect(decideStep(row, { services, awaiting: NOBODY })).toMatchObject({
+      choices: [
+        { moves: [{ serviceId: "full", type: "ticker", count: 5 }], aside: ["other"] },
+        { moves: [{ serviceId: "full", type: "process", count: 5 }], aside: ["empty"] },
+      ],
+      left: 40,
     });
   });
 

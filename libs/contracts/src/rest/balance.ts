@@ -35,7 +35,11 @@ export const BalanceView = z
   .object({
     pool: z.string(),
     services: z.array(BalancedService),
-    moves: z.int().describe("how many moves make it even, or as even as the types that its services know let it be"),
+    moves: z
+      .int()
+      .describe(
+        "how many moves make it even, or as even as the types that its services know let it be; at least so many where they know many different sets of types",
+      ),
     uneven: z.string().nullable().describe("which service is too far from its share; null: none is"),
     mode: z.enum(["auto", "manual"]).describe("REBALANCE of the manager that answers"),
     waits: z.string().nullable().describe("why nothing would be moved now, although it is not even"),

@@ -1,19 +1,5 @@
-import { type Lying, type Stage, stageOf, withStage } from "./stage.ts";
-
-/**
- * How the observers of a pool should lie on its services, and the fewest moves that get them there. Pure.
- *
- * Each service's share is in proportion to its workers, in whole observers; what is left over by rounding stays where it is. Only
- * what lies above a share moves, and of that first what its type has too much of there: a type is spread as well. Where services know different
- * types it is made in stages, as whoever takes anything has to know all that moves meanwhile.
- */
-export interface BalancedService {
-  readonly id: string;
-  readonly workers: number;
-  /** What it runs, by type. */
-  readonly runs: ReadonlyMap<string, number>;
-  readonly knows: ReadonlySet<string>;
-}
+import { type BalancedService, lyingOf } from "./lying.ts";
+import { type Stage, stageOf, withStage } from "./stage.ts";
 
 export interface ServiceShare {
   readonly id: string;
@@ -25,8 +11,9 @@ export interface ServiceShare {
 
 export interface Plan {
   readonly services: readonly ServiceShare[];
-  /** What moves first; undefined: nothing. */
-  readonly first: Stage | undefined;
+  /** What can move at once, what moves most first; none: nothing can. */
+  readonly stages: readonly Stage[];
+  /** At least, where services know so many different sets of types that not all stages are made. */
   readonly moves: number;
   /** One service is so far from its share that it is worth moving: more than MIN_OFF and more than OFF of it. */
   readonly isUneven: boolean;
@@ -34,21 +21,23 @@ export interface Plan {
 
 const OFF = 0.25;
 const MIN_OFF = 5;
+/** Of 200 services and 300 types it takes some 5 ms to make one. A step is made of the first that something can move of. */
+const MAX_STAGES = 10;
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((a, b) => a + b, 0);
 
+/**
+ * How the observers of a pool should lie on its services, and the fewest moves that get them there. Pure.
+ *
+ * Each service's share is in proportion to its workers, in whole observers; what is left over by rounding stays where it is. Only
+ * what lies above a share moves, and of that first what its type has too much of there: a type is spread as well. Where services know different
+ * types it is made in stages, as whoever takes anything has to know all that moves meanwhile.
+ */
 export function planOf(services: readonly BalancedService[]): Plan {
-  const workers = sum(services.map((service) => service.workers));
   const totals = new Map<string, number>();
   for (const { runs } of services) for (const [type, count] of runs) totals.set(type, (totals.get(type) ?? 0) + count);
-  const shares = sharesOf(services, sum(totals.values()), workers);
-  const fair = (type: string, of: number): number => ((totals.get(type) ?? 0) * of) / workers;
-  const stages: Stage[] = [];
-  let lying = services.map((service, i): Lying => ({ ...service, share: shares[i] ?? 0 }));
-  for (let next = stageOf(lying, fair); next !== undefined; next = stageOf(lying, fair)) {
-    stages.push(next);
-    lying = withStage(lying, next);
-  }
+  const shares = sharesOf(services, sum(totals.values()));
+  const stages = stagesOf(services, shares, totals);
   const planned = services.map(({ id, runs }, i): ServiceShare => {
     const leaving = new Map<string, number>();
     for (const stage of stages)
@@ -57,10 +46,33 @@ export function planOf(services: readonly BalancedService[]): Plan {
   });
   return {
     services: planned,
-    first: stages[0],
+    stages,
     moves: sum(planned.map(({ leaving }) => sum(leaving.values()))),
     isUneven: planned.some(isFarFromShare),
   };
+}
+
+const workersOf = (services: readonly BalancedService[]): number => sum(services.map(({ workers }) => workers));
+
+function stagesOf(
+  services: readonly BalancedService[],
+  shares: readonly number[],
+  totals: ReadonlyMap<string, number>,
+): Stage[] {
+  const all = workersOf(services);
+  const types = [...totals.keys()];
+  const counts = [...totals.values()];
+  const fair = (type: number, workers: number): number => ((counts[type] ?? 0) * workers) / all;
+  const nameOf = ([type, count]: [number, number]): [string, number] => [types[type] ?? "", count];
+  const stages: Stage[] = [];
+  let lying = lyingOf(services, types, shares);
+  for (let next = stageOf(lying, fair); next !== undefined; next = stageOf(lying, fair)) {
+    const leaving = [...next.leaving].map(([id, left]) => [id, new Map([...left].map(nameOf))] as const);
+    stages.push({ takers: next.takers, leaving: new Map(leaving) });
+    if (stages.length === MAX_STAGES) break;
+    lying = withStage(lying, next);
+  }
+  return stages;
 }
 
 /** Above or below: a service that came to the others is to be filled as well. */
@@ -68,7 +80,8 @@ export const isFarFromShare = ({ running, share }: Pick<ServiceShare, "running" 
   Math.abs(running - share) > MIN_OFF && Math.abs(running - share) > OFF * share;
 
 /** Whole numbers that add up to `total`. What rounding leaves over goes to those that have most above their part of it, so that it need not move. */
-function sharesOf(services: readonly BalancedService[], total: number, workers: number): number[] {
+function sharesOf(services: readonly BalancedService[], total: number): number[] {
+  const workers = workersOf(services);
   if (workers === 0) return services.map(() => 0);
   const parts = services.map((service) => Math.floor((total * service.workers) / workers));
   const byAbove = services
@@ -78,34 +91,32 @@ function sharesOf(services: readonly BalancedService[], total: number, workers: 
   return parts;
 }
 
-/** The next few moves of a plan, taken in turn from all that are to give. */
-export function nextStep({ first }: Plan, atMost: number): { id: string; leaving: Map<string, number> }[] {
-  const givers = [...(first?.leaving ?? [])];
-  const wanted = givers.flatMap(([id, leaving]) => [...leaving].map(([type, count]) => ({ id, type, count })));
+/** The next few moves of a stage, taken in turn from all that are to give. */
+export function nextStep({ leaving }: Stage, atMost: number): { id: string; leaving: Map<string, number> }[] {
+  const wanted = [...leaving].flatMap(([id, left]) => [...left].map(([type, count]) => ({ id, type, count })));
   const all = sum(wanted.map(({ count }) => count));
   const steps = new Map<string, Map<string, number>>();
   let taken = 0;
-  for (const [i, { id, type, count }] of wanted.entries()) {
-    const until = Math.round(
-      (Math.min(all, atMost) * sum(wanted.slice(0, i + 1).map((one) => one.count))) / Math.max(1, all),
-    );
-    const part = Math.min(count, until - taken);
+  let passed = 0;
+  for (const { id, type, count } of wanted) {
+    passed += count;
+    const part = Math.min(count, Math.round((Math.min(all, atMost) * passed) / Math.max(1, all)) - taken);
     taken += part;
     if (part > 0) steps.set(id, (steps.get(id) ?? new Map<string, number>()).set(type, part));
   }
-  return [...steps].map(([id, leaving]) => ({ id, leaving }));
+  return [...steps].map(([id, left]) => ({ id, leaving: left }));
 }
 
 /**
  * Who is to take nothing of so many that move now: those that have their share, or do not know all that moves, and those that lack less of it than
  * would come to each, as the broker gives them out in turn.
  */
-export function asideOf(plan: Plan, moving: number, givers: ReadonlySet<string>): string[] {
-  const lacking = plan.services.filter(({ id }) => plan.first?.takers.has(id)).toSorted((a, b) => lackOf(b) - lackOf(a));
+export function asideOf({ services }: Plan, stage: Stage, moving: number, givers: ReadonlySet<string>): string[] {
+  const lacking = services.filter(({ id }) => stage.takers.has(id)).toSorted((a, b) => lackOf(b) - lackOf(a));
   let takers = lacking.length;
   while (takers > 1 && lackOf(lacking[takers - 1] as ServiceShare) < moving / takers) takers -= 1;
   const taking = new Set(lacking.slice(0, takers).map(({ id }) => id));
-  return plan.services.flatMap(({ id }) => (taking.has(id) || givers.has(id) ? [] : [id]));
+  return services.flatMap(({ id }) => (taking.has(id) || givers.has(id) ? [] : [id]));
 }
 
 const lackOf = ({ running, share }: ServiceShare): number => share - running;

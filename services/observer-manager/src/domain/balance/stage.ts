@@ -1,84 +1,104 @@
-/** A service as it is to lie in the end: with its share. */
-export interface Lying {
-  readonly id: string;
-  readonly workers: number;
-  readonly runs: ReadonlyMap<string, number>;
-  readonly knows: ReadonlySet<string>;
-  readonly share: number;
-}
+import type { Lying } from "./lying.ts";
 
 /** What can move at once: each of the takers knows all of it, and together they have room for it. */
-export interface Stage {
+export interface Stage<Type = string> {
   /** By service, and by type. */
-  readonly leaving: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly leaving: ReadonlyMap<string, ReadonlyMap<Type, number>>;
   readonly takers: ReadonlySet<string>;
 }
 
-type Fair = (type: string, workers: number) => number;
-
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((a, b) => a + b, 0);
-const overOf = ({ runs, share }: Lying): number => sum(runs.values()) - share;
+type Fair = (type: number, workers: number) => number;
 
 /**
  * The stage that moves most: of all types that one of those with room knows, to whoever of them knows these, too.
  * @param fair a type's part of so many workers
  * @returns undefined: nobody with room knows anything of what is too much elsewhere
  */
-export function stageOf(services: readonly Lying[], fair: Fair): Stage | undefined {
-  const givers = services.filter((one) => overOf(one) > 0);
-  const lacking = services.filter((one) => overOf(one) < 0);
-  const types = new Set(givers.flatMap(({ runs }) => [...runs].flatMap(([type, count]) => (count > 0 ? [type] : []))));
-  const known = new Map(
-    lacking.map(({ knows }) => [...types].filter((type) => knows.has(type))).map((of) => [of.join(), of]),
-  );
-  let most: { count: number; moving: readonly string[]; takers: Lying[] } | undefined;
-  for (const moving of known.values()) {
-    const takers = lacking.filter(({ knows }) => moving.every((type) => knows.has(type)));
-    const given = sum(givers.map((one) => Math.min(overOf(one), countOf(one, moving))));
-    const count = Math.min(given, -sum(takers.map(overOf)));
-    if (count > (most?.count ?? 0)) most = { count, moving, takers };
+export function stageOf(services: readonly Lying[], fair: Fair): Stage<number> | undefined {
+  const givers = services.filter(({ over }) => over > 0);
+  const lacking = services.filter(({ over }) => over < 0);
+  const rooms = new Map<Lying["knows"], number>();
+  for (const { knows, over } of lacking) rooms.set(knows, (rooms.get(knows) ?? 0) - over);
+  let most: { count: number; moving: readonly number[] } = { count: 0, moving: [] };
+  const types = typesOf(givers);
+  for (const known of rooms.keys()) {
+    const moving = types.filter((type) => known[type]);
+    let room = 0;
+    for (const [knows, of] of rooms) if (moving.every((type) => knows[type])) room += of;
+    if (room <= most.count) continue;
+    const count = Math.min(room, givenBy(givers, moving));
+    if (count > most.count) most = { count, moving };
   }
-  if (most === undefined) return undefined;
-  const { moving, takers } = most;
-  const leaving = new Map<string, Map<string, number>>();
+  const { moving } = most;
+  if (most.count === 0) return undefined;
+  const takers = lacking.filter(({ knows }) => moving.every((type) => knows[type]));
+  const leaving = new Map<string, Map<number, number>>();
   let room = most.count;
   for (const giver of givers) {
-    const count = Math.min(room, overOf(giver), countOf(giver, moving));
+    const count = Math.min(room, giver.over, countOf(giver, moving));
     if (count > 0) leaving.set(giver.id, leavingOf(giver, moving, count, fair));
     room -= count;
   }
   return { leaving, takers: new Set(takers.map(({ id }) => id)) };
 }
 
-const countOf = ({ runs }: Lying, types: readonly string[]): number => sum(types.map((type) => runs.get(type) ?? 0));
+/** What they run. */
+function typesOf(givers: readonly Lying[]): number[] {
+  const types = new Set<number>();
+  for (const { runs } of givers) runs.forEach((count, type) => count > 0 && types.add(type));
+  return [...types];
+}
 
-/** So many of each type that what stays is as close to the type's fair part as can be. */
-function leavingOf({ runs, workers }: Lying, types: readonly string[], count: number, fair: Fair): Map<string, number> {
-  const leaving = new Map<string, number>();
-  const over = types.map((type) => ({ type, left: runs.get(type) ?? 0, over: (runs.get(type) ?? 0) - fair(type, workers) }));
-  for (let i = 0; i < count; i += 1) {
-    const most = over.reduce((a, b) => (b.left > 0 && (a.left === 0 || b.over > a.over) ? b : a));
-    most.left -= 1;
-    most.over -= 1;
-    leaving.set(most.type, (leaving.get(most.type) ?? 0) + 1);
+const givenBy = (givers: readonly Lying[], types: readonly number[]): number =>
+  givers.reduce((sum, giver) => sum + Math.min(giver.over, countOf(giver, types)), 0);
+
+const countOf = ({ runs }: Lying, types: readonly number[]): number =>
+  types.reduce((sum, type) => sum + (runs[type] ?? 0), 0);
+
+/**
+ * So many of each type that what stays is as close to the type's fair part as can be: those go that are farthest above it. Each further one of a
+ * type is one less above: so there is a whole level above which all go, and of the next below it at most one of each type.
+ */
+function leavingOf({ runs, workers }: Lying, types: readonly number[], count: number, fair: Fair): Map<number, number> {
+  const each = types.map((type) => ({ type, running: runs[type] ?? 0, over: (runs[type] ?? 0) - fair(type, workers) }));
+  const above = ({ running, over }: { running: number; over: number }, level: number): number =>
+    Math.min(running, Math.max(0, Math.ceil(over - level)));
+  const allAbove = (level: number): number => each.reduce((sum, one) => sum + above(one, level), 0);
+  let level = Math.ceil(Math.max(...each.map(({ over }) => over))); // nothing is above
+  let below = Math.floor(Math.min(...each.map(({ over, running }) => over - running))) - 1; // all is
+  while (level - below > 1) {
+    const middle = Math.floor((level + below) / 2);
+    if (allAbove(middle) <= count) level = middle;
+    else below = middle;
   }
-  return leaving;
+  const left = (one: (typeof each)[number]): number => one.over - above(one, level);
+  const next = each.filter((one) => above(one, level - 1) > above(one, level)).toSorted((a, b) => left(b) - left(a));
+  const also = new Set(next.slice(0, count - allAbove(level)));
+  return new Map(
+    each.map((one) => [one.type, above(one, level) + Number(also.has(one))] as const).filter(([, leaving]) => leaving > 0),
+  );
 }
 
 /** As they lie behind it, whoever of the takers gets what. */
-export function withStage(services: readonly Lying[], { leaving, takers }: Stage): Lying[] {
-  const moving = new Map<string, number>();
+export function withStage(services: readonly Lying[], { leaving, takers }: Stage<number>): Lying[] {
+  const moving = new Map<number, number>();
   for (const left of leaving.values()) for (const [type, count] of left) moving.set(type, (moving.get(type) ?? 0) + count);
   return services.map((service): Lying => {
-    const runs = new Map(service.runs);
-    for (const [type, count] of leaving.get(service.id) ?? []) runs.set(type, (runs.get(type) ?? 0) - count);
-    let room = takers.has(service.id) ? -overOf(service) : 0;
-    for (const [type, count] of moving) {
-      const taken = Math.min(room, count);
-      room -= taken;
-      moving.set(type, count - taken);
-      runs.set(type, (runs.get(type) ?? 0) + taken);
-    }
-    return { ...service, runs };
+    const left = leaving.get(service.id);
+    if (left === undefined && !takers.has(service.id)) return service;
+    const runs = [...service.runs];
+    let { over } = service;
+    const add = (type: number, count: number): void => {
+      runs[type] = (runs[type] ?? 0) + count;
+      over += count;
+    };
+    for (const [type, count] of left ?? []) add(type, -count);
+    if (takers.has(service.id))
+      for (const [type, count] of moving) {
+        const taken = Math.min(-over, count);
+        moving.set(type, count - taken);
+        add(type, taken);
+      }
+    return { ...service, runs, over };
   });
 }

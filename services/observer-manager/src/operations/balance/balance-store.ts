@@ -1,5 +1,5 @@
 import type { ObserverView, RebalanceView } from "@unacked/contracts";
-import type { BalancedService } from "../../domain/balance/plan.ts";
+import type { BalancedService } from "../../domain/balance/lying.ts";
 import type { Action } from "../access/audit.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";
@@ -32,13 +32,19 @@ export interface RebalanceRow extends RebalanceView {
   readonly endedAgoMs: number;
 }
 
+/** What moves at once, and who takes none of it. */
+export interface StepChoice {
+  readonly moves: readonly { serviceId: string; type: string; count: number }[];
+  /** Services that take nothing while others give. */
+  readonly aside: readonly string[];
+}
+
 /** What a step of a rebalance comes to. */
 export type Step =
   | {
       readonly kind: "move";
-      readonly moves: readonly { serviceId: string; type: string; count: number }[];
-      /** Services that take nothing while others give. */
-      readonly aside: readonly string[];
+      /** The first of which anything may move is what moves. */
+      readonly choices: readonly StepChoice[];
       /** How many are to move from now on, these included. */
       readonly left: number;
       /** So few that nobody would have begun for them: where none of them may move, it is even enough. */

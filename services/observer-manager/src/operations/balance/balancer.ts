@@ -84,8 +84,9 @@ export class Balancer {
     const { services } = standing;
     const calmForMs = this.#calm.look(pool, services, performance.now());
     const isMixed = services.some(({ isOpen, canMove }) => isOpen && !canMove);
+    if (calmForMs < CALM_MS || awaitingIn(standing) > 0 || isMixed) return null;
     const plan = planFor(standing);
-    if (calmForMs < CALM_MS || awaitingIn(standing) > 0 || isMixed || plan.moves === 0) return null;
+    if (plan.moves === 0) return null;
     return unevenText(plan, (id) => services.find((service) => service.id === id)?.name ?? id);
   }
 

@@ -1,5 +1,6 @@
 import { asideOf, nextStep, type Plan, planOf } from "../../domain/balance/plan.ts";
-import type { PoolStanding, RebalanceRow, Step } from "./balance-store.ts";
+import type { Stage } from "../../domain/balance/stage.ts";
+import type { PoolStanding, RebalanceRow, Step, StepChoice } from "./balance-store.ts";
 
 /** Of all that run in the pool, at once. A step is every 5 s, so that is 12 % a minute. */
 const A_STEP = 0.01;
@@ -46,11 +47,17 @@ export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding 
   if (plan.moves === 0 && plan.isUneven) return { kind: "end", outcome: "stalled", why: TYPES_UNKNOWN };
   if (plan.moves === 0) return { kind: "end", outcome: "even", why: null };
   const running = plan.services.reduce((sum, service) => sum + service.running, 0);
-  const steps = nextStep(plan, Math.max(A_SMALL_STEP, Math.ceil(running * A_STEP)));
+  const atMost = Math.max(A_SMALL_STEP, Math.ceil(running * A_STEP));
+  const choices = plan.stages.map((stage) => choiceOf(plan, stage, atMost));
+  return { kind: "move", choices, left: plan.moves, isNearlyEven: !plan.isUneven };
+}
+
+function choiceOf(plan: Plan, stage: Stage, atMost: number): StepChoice {
+  const steps = nextStep(stage, atMost);
   const givers = new Set(steps.map(({ id }) => id));
   const moves = steps.flatMap(({ id, leaving }) => [...leaving].map(([type, count]) => ({ serviceId: id, type, count })));
   const moving = moves.reduce((sum, { count }) => sum + count, 0);
-  return { kind: "move", moves, aside: asideOf(plan, moving, givers), left: plan.moves, isNearlyEven: !plan.isUneven };
+  return { moves, aside: asideOf(plan, stage, moving, givers) };
 }
 
 const waitFor = (why: string, waitsForMs: number): Step =>

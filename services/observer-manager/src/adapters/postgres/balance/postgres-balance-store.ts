@@ -156,17 +156,18 @@ async function carryOut(tx: EntityManager, row: RebalanceRow, step: Step): Promi
   if (step.kind === "wait") return tx.query(WAIT, [row.id, step.why, LOOK_AGAIN_MS]).then(() => 0);
   if (step.kind === "end") return tx.query(END, [row.id, step.outcome, step.why]).then(() => 0);
   const why = `rebalance of pool ${row.pool} by ${row.by}: ${row.why}`;
-  let moved = 0;
-  for (const some of step.moves) moved += await moveSome(tx, some, why);
-  if (moved === 0) {
-    const rest = "what could still move was moved less than ten minutes ago, or is being changed";
-    return tx.query(END, [row.id, step.isNearlyEven ? "even" : "stalled", rest]).then(() => 0);
+  for (const { moves, aside } of step.choices) {
+    let moved = 0;
+    for (const some of moves) moved += await moveSome(tx, some, why);
+    if (moved === 0) continue;
+    await letStepAside(tx, aside);
+    await tx.query(MOVED, [row.id, moved, step.left, STEP_EVERY_MS]);
+    await tx.query(FORGET_MOVES);
+    await tx.query("NOTIFY unacked_commands");
+    return moved;
   }
-  await letStepAside(tx, step.aside);
-  await tx.query(MOVED, [row.id, moved, step.left, STEP_EVERY_MS]);
-  await tx.query(FORGET_MOVES);
-  await tx.query("NOTIFY unacked_commands");
-  return moved;
+  const rest = "what could still move was moved less than ten minutes ago, or is being changed";
+  return tx.query(END, [row.id, step.isNearlyEven ? "even" : "stalled", rest]).then(() => 0);
 }
 
 const doneToPool = (action: Action, pool: string) => ({
