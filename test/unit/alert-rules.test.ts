@@ -40,6 +40,7 @@ const WELL: Series = {
   [`unacked_warnings{${manager},code="observers-silent"}`]: steady(0),
   [`unacked_timers_oldest_due_seconds{${manager}}`]: steady(0.4),
   [`unacked_manager_timers_expired_total{${manager}}`]: steady(7),
+  [`process_start_time_seconds{${manager}}`]: steady(-9_999),
   [`unacked_flow_ends_oldest_seconds{${manager}}`]: steady(0.1),
   [`unacked_schedules_oldest_due_seconds{${manager}}`]: steady(0.4),
   [`unacked_services${ofPool}`]: steady(2),
@@ -207,6 +208,13 @@ describe("the alert rules", { timeout: 240_000 }, () => {
     const outcome = tryRules([
       testOf("all is well", WELL, []),
       testOf("nothing is scraped", {}, ["UnackedManagerDown"]),
+      testOf(
+        "all managers were away, and the new one's first sample has what expired meanwhile",
+        { ...WELL, ...WERE_AWAY },
+        ["UnackedTimersExpire"],
+      ),
+      testOf("services run in another namespace than their managers", APART, []),
+      testOf("services are scraped, and no manager is", { [`up{${service}}`]: steady(1) }, ["UnackedManagerDown"]),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
       testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
       testOf("the queue of tasks' states is lost, which its consumers are told late", { ...WELL, ...HAS_NO_CONSUMER }, [
@@ -253,7 +261,7 @@ describe("the alert rules", { timeout: 240_000 }, () => {
         );
       const outcome = tryRules([
         ofBoth("all is well in both", WELL, []),
-        ofBoth("managers are no targets any more", { ...WELL, [`up{${manager}}`]: NEVER }, ["UnackedManagerDown"]),
+        ofBoth("managers are no targets any more", { ...WELL, [`up{${manager}}`]: "1x60 _x50" }, ["UnackedManagerDown"]),
         ofBoth(
           "of who reads the state queues nothing can be read",
           { ...WELL, ...HIDES_CONSUMERS, ...isUnreadable("stats") },
@@ -275,6 +283,18 @@ const inNamespace = (namespace: string, series: Series): Series =>
   Object.fromEntries(
     Object.entries(series).map(([each, values]) => [each.replace("{", `{namespace="${namespace}",`), values]),
   );
+
+const APART: Series = {
+  [`up{namespace="unacked",${manager}}`]: steady(1),
+  [`up{namespace="workers",${service}}`]: steady(1),
+};
+
+/** For 20 minutes; what runs then is another process. */
+const WERE_AWAY: Series = {
+  [`process_start_time_seconds{job="observer-manager",instance="m2"}`]: "_x80 1190x30",
+  [`unacked_manager_timers_expired_total{${manager}}`]: NEVER,
+  [`unacked_manager_timers_expired_total{job="observer-manager",instance="m2"}`]: "_x80 3x30",
+};
 
 const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
 
