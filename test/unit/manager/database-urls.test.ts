@@ -17,10 +17,19 @@ test("a list is separated by commas, and one alone is taken as it is", () => {
     "postgres://u:p@a/books",
     "postgres:///books?host=/run/postgresql",
     "postgres://u@/books?host=/run/postgresql",
+    "POSTGRES://u:p@a/books",
+    "socket:/run/postgresql?db=books",
+    "/run/postgresql books",
   ]) {
     expect(databaseUrls(one)).toEqual([one]);
     expect(flawOf(one)).toBeUndefined();
   }
+});
+
+test("a list may be written in capitals; a socket is alone", () => {
+  expect(databaseUrls("postgres://a/books,POSTGRES://b/books").map(placeOf)).toEqual(["a", "b"]);
+  expect(flawOf("postgres://a/books,POSTGRES://b/books")).toBeUndefined();
+  expect(flawOf("socket:/run/postgresql?db=books,postgres://b/books")).toMatch(/each whole$/);
 });
 
 test("what is no address of a PostgreSQL is refused", () => {

@@ -2,12 +2,14 @@ import type { TlsFiles } from "@unacked/settings";
 import { SSL_MODES, sslModeOf } from "./ssl-mode.ts";
 
 /** Servers of one database, in the order given, of a text that separates them by commas. A comma in a password is written `%2C`. */
-export const databaseUrls = (text: string): string[] => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/).map((url) => url.trim());
+export const databaseUrls = (text: string): string[] => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/i).map((url) => url.trim());
 
-/** What is wrong with such a text; undefined: nothing. Of one alone the host is not looked at, as it may also be a socket's. */
+/** What is wrong with such a text; undefined: nothing. Of one alone the host is not looked at, and it may also be a socket's folder, as pg takes it. */
 export function flawOfDatabaseUrls(text: string): string | undefined {
   const urls = databaseUrls(text);
-  if (!urls.every((url) => IS_POSTGRES.test(url) && (urls.length === 1 || namesOneHost(url)))) return MUST_LOOK_LIKE;
+  const [first = ""] = urls;
+  const isWell = urls.length > 1 ? urls.every(namesOneHost) : IS_POSTGRES.test(first) || IS_SOCKET.test(first);
+  if (!isWell) return MUST_LOOK_LIKE;
   return urls.some((url) => sslModeOf(url, {}) === undefined)
     ? `its sslmode must be one of ${SSL_MODES.join(", ")}`
     : undefined;
@@ -21,12 +23,14 @@ export function flawOfServers(text: string, files: TlsFiles): string | undefined
   return kinds.size > 1 ? "names primary and standbys of one database: all need the same database and sslmode" : undefined;
 }
 
-const IS_POSTGRES = /^postgres(?:ql)?:\/\//;
+const IS_POSTGRES = /^postgres(?:ql)?:\/\//i;
+/** `socket:/run/postgresql?db=books`, or `/run/postgresql books`. */
+const IS_SOCKET = /^(?:socket:|\/)/i;
 const MUST_LOOK_LIKE =
   "must look like postgres://user:password@host:5432/database, or several of these with commas between, each whole";
 
 function namesOneHost(url: string): boolean {
-  if (!URL.canParse(url)) return false;
+  if (!IS_POSTGRES.test(url) || !URL.canParse(url)) return false;
   const { host } = new URL(url);
   return host !== "" && !host.includes(",");
 }
