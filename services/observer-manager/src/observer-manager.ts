@@ -78,6 +78,7 @@ export class ObserverManager {
       taskFigures: () => this.#tasks.figureDesk.taskFiguresUndrawn(),
       repairs: () => this.#observers.repairs,
       failingForMs: () => ({ ...this.#observers.failingForMs, tasks: this.#tasks.failingForMs }),
+      requestUsers: Object.keys(settings.REQUEST_USERS ?? {}),
       requestsWaiting: () => {
         const ready = this.#observers.requestsReady;
         return ready === undefined ? undefined : ready + this.#requests.held;

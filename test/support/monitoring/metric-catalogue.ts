@@ -25,6 +25,7 @@ export function metricCatalogue(): Map<string, Described> {
     failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: connection }),
     streams: () => 0,
+    requestUsers: [],
     requestsWaiting: () => undefined,
     log: keptLog(),
   });

@@ -62,6 +62,7 @@ const metricsOf = (parts: Partial<ManagerMetricsParts> = {}): ManagerMetrics =>
     failingForMs: () => ({ state: 0, tasks: 0, error: 0 }),
     connections: () => ({ consume: connection, publish: { ...connection, blocked: true } }),
     streams: () => 4,
+    requestUsers: [],
     requestsWaiting: () => undefined,
     log: keptLog(),
     ...parts,
@@ -254,6 +255,14 @@ describe("a manager's scrape", () => {
     expect(of("unacked_workers_occupied")).toHaveLength(101);
     expect(scrape.value("unacked_workers", { pool: "default" })).toBe(20);
     expect(scrape.value("unacked_workers_occupied", { pool: "(others)" })).toBe(51 * 5);
+  });
+
+  it("has each user whom REQUEST_USERS names before its first request, so that the first increase is seen", async () => {
+    const scrape = await scrapeOf(metricsOf({ requestUsers: ["billing"] }));
+    for (const user of ["billing", "(others)"]) {
+      expect(scrape.value("unacked_manager_request_replies_undelivered_total", { user })).toBe(0);
+      expect(scrape.value("unacked_manager_requests_total", { user, outcome: "done" })).toBe(0);
+    }
   });
 
   it("knows requests by route, method and class of status", async () => {

@@ -29,6 +29,8 @@ export interface ManagerMetricsParts extends FlowFigures {
   timers(): Promise<TimerCounts>;
   schedules(): Promise<ScheduleCounts>;
   connections(): BrokerConnections;
+  /** Users of the broker who may ask over AMQP, by name. */
+  requestUsers: readonly string[];
   /** Of requests over AMQP. */
   requestsWaiting(): number | undefined;
   /** Clients that follow the stream of events. */
@@ -68,7 +70,7 @@ export class ManagerMetrics {
     this.#books = new BooksMetrics(this.#metrics);
     this.#http = new HttpMetrics(this.#metrics, parts.streams);
     this.#tasks = new TaskMetrics(this.#metrics);
-    this.#requests = new RequestMetrics(this.#metrics);
+    this.#requests = new RequestMetrics(this.#metrics, parts.requestUsers);
     this.#taskFigures = new TaskFigureMetrics(this.#metrics);
     this.#flows = new FlowMetrics(this.#metrics);
     this.#timers = new TimerMetrics(this.#metrics);

@@ -10,21 +10,24 @@ export class RequestMetrics implements RequestTally {
   readonly #undelivered;
   readonly #waiting;
 
-  constructor(metrics: MetricSet) {
-    const user = `users of the broker that REQUEST_USERS names; the rest together as ${OTHERS}`;
+  /** @param users whom REQUEST_USERS names */
+  constructor(metrics: MetricSet, users: readonly string[]) {
+    const userLabel = `users of the broker that REQUEST_USERS names; the rest together as ${OTHERS}`;
     this.#requests = metrics.counter({
       name: "unacked_manager_requests_total",
       help: "Requests over AMQP, by what became of them. Repeated: answered again as before; unanswerable: among the errors; ignored: of too many such.",
-      labels: { user, outcome: REQUEST_OUTCOMES },
+      labels: { user: userLabel, outcome: REQUEST_OUTCOMES },
     });
     this.#undelivered = metrics.counter({
       name: "unacked_manager_request_replies_undelivered_total",
       help: "Answers to requests over AMQP that no queue of the requester took.",
-      labels: { user },
+      labels: { user: userLabel },
     });
     // There before the first request: alert and dashboard ask whether they rise.
-    for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user: OTHERS, outcome }, 0);
-    this.#undelivered.inc({ user: OTHERS }, 0);
+    for (const user of [...users, OTHERS]) {
+      for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user, outcome }, 0);
+      this.#undelivered.inc({ user }, 0);
+    }
     this.#waiting = metrics.gauge({
       name: "unacked_requests_waiting",
       help: "Requests over AMQP that are not answered yet: those that nobody has received, as of some seconds ago, and those that this manager holds. Missing while the broker cannot be asked.",
