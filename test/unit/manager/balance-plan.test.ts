@@ -237,7 +237,7 @@ class Asked {
     return this.#watch(new Map(of), "get");
   }
 
-  #watch<Kept extends object, Name extends keyof Kept>(kept: Kept, name: Name): Kept {
+  #watch<Kept extends object>(kept: Kept, name: keyof Kept): Kept {
     const ask = (kept[name] as (key: string) => unknown).bind(kept);
     const counted = (key: string): unknown => {
       this.#left -= 1;
