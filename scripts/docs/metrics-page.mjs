@@ -96,6 +96,7 @@ function managerMetrics() {
     failingForMs,
     connections,
     streams: () => 0,
+    requestUsers: [],
     requestsWaiting: () => undefined,
     log: { debug() {}, info() {}, warn() {}, error() {} },
   };
