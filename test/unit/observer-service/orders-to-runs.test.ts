@@ -12,7 +12,7 @@ import { localHandlers } from "../../support/slots/local-handlers.ts";
 import { newServices, runOf, Scene, started } from "../manager/books-fixture.ts";
 
 /** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, no error report ever is. */
-function parts({ fails = false } = {}) {
+function parts({ fails = false, asks = false } = {}) {
   let noRoom: string | undefined;
   const run = vi.fn(async ({ signal }: { signal: AbortSignal }) => {
     if (fails) throw new Error("no");
@@ -45,7 +45,7 @@ function parts({ fails = false } = {}) {
     closing: new AbortController().signal,
     takenBack: none,
   };
-  const intake = new Intake({ ...both, knowsType: () => true, asksFirst: () => false, saves: () => false });
+  const intake = new Intake({ ...both, knowsType: () => true, asksFirst: () => asks, saves: () => false });
   const control = new ControlIntake({
     ...both,
     introduce: none,
@@ -175,4 +175,58 @@ test("a run for which a second message is dropped says that it is the one: the b
   scene.say(a, events.slice(-1));
   expect(observer).toMatchObject({ status: "Created", revision: 2 });
   expect(scene.wanted).toContainEqual({ kind: "start", observerId, revision: 2, delayMs: 0 });
+});
+
+test.for([
+  { isKnown: true, hasBegun: false },
+  { isKnown: false, hasBegun: false },
+  { isKnown: false, hasBegun: true },
+])(
+  "one that asks first is sent again, too, where such an order ends it: the other's death is known before: $isKnown, it had begun: $hasBegun",
+  async ({ isKnown, hasBegun }) => {
+    const { accept, order, events, untilTold } = parts({ asks: true });
+    const scene = new Scene();
+    const [a, b] = newServices();
+    const observer = scene.observer();
+    const death = { kind: "DeathCertificate", serviceId: b, generation: 1 } as const;
+    const of = { ...start(), observerId: observer.id };
+    const first = accept(of);
+    await untilTold("RunRequested");
+    const [run] = events as Extract<ServiceEvent, { kind: "RunRequested" }>[];
+    if (run === undefined) throw new Error("it has not asked");
+    const elsewhere = runOf(observer);
+    scene.say(b, [{ ...run, ...elsewhere }]);
+    if (hasBegun) scene.say(b, [started(elsewhere)]);
+    scene.say(a, [...events]);
+    expect(scene.stopOf(run.runId)).toMatchObject({ reason: "duplicate" });
+    // The other service dies, and its message comes here before the order does.
+    const second = accept({ ...of, messageId: elsewhere.messageId });
+    await eventually(() => expect(second).toHaveBeenCalledExactlyOnceWith("ack"));
+    if (isKnown) scene.apply(death);
+    scene.say(a, events.slice(1));
+    expect(observer).toMatchObject({ currentRunId: null, requestedRunId: run.runId });
+    expect(scene.stopOf(run.runId)).toBeUndefined();
+    const { observerId, runId, messageId, revision } = run;
+    order({ kind: "StopRuns", targets: [{ observerId, runId, messageId, revision, reason: "duplicate" }] });
+    await eventually(() => expect(first).toHaveBeenCalledExactlyOnceWith("ack"));
+    scene.say(a, events.slice(-1));
+    if (!isKnown) scene.apply(death);
+    expect(observer).toMatchObject({ status: "Created", revision: 2, requestedRunId: null });
+    expect(scene.wanted).toContainEqual({ kind: "start", observerId, revision: 2, delayMs: 0 });
+  },
+);
+
+test("a run stays the one where its own message is dropped, and where that of one that has gone is told late", () => {
+  const scene = new Scene();
+  const [a, b] = newServices();
+  const observer = scene.observer();
+  const [gone, run] = [runOf(observer), runOf(observer)];
+  scene.say(a, [started(gone)]);
+  scene.say(b, [started(run)]);
+  scene.apply({ kind: "DeathCertificate", serviceId: a, generation: 1 });
+  const { observerId, messageId, revision, runId } = run;
+  const dropped = { kind: "DuplicateDropped", observerId, messageId, revision, at: 1 } as const;
+  scene.say(a, [{ ...dropped, keptRunId: gone.runId }]);
+  scene.say(b, [{ ...dropped, keptRunId: runId }]);
+  expect(observer).toMatchObject({ status: "Processing", currentRunId: runId });
 });

@@ -9,7 +9,7 @@ import {
 } from "@unacked/contracts";
 import type { Source } from "../observers/current-run.ts";
 import { loseRun } from "../observers/observer-input.ts";
-import { applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
+import { applyDuplicateDropped, applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
 import { type Books, intakeOf, ORDER_OF, type ServiceBook, slotsOf } from "./books.ts";
 import { applyInventory } from "./inventory.ts";
 import { type ReceivedMessage, unappliedOf } from "./received-message.ts";
@@ -59,7 +59,7 @@ function applyEvent(books: Books, service: ServiceBook, source: Source, event: S
     case "ReloadEnded":
       return noteReload(books, service, event);
     case "DuplicateDropped":
-      return void books.happened.push({ kind: "duplicate-dropped" });
+      return applyDuplicateDropped(books, event);
     default:
       return applyRunEvent(books, source, event);
   }

@@ -1,4 +1,4 @@
-import type { RunEndReason, ServiceEvent } from "@unacked/contracts";
+import type { DuplicateDropped, RunEndReason, ServiceEvent } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { answerRequest, noteEpoch } from "./admission.ts";
 import { noteCheckpoint, noteSaver } from "./checkpoints.ts";
@@ -178,9 +178,11 @@ function applyEnd(
 ): void {
   const isCurrent = observer.currentRunId === run.id;
   const speaksForObserver = isCurrent || (observer.currentRunId === null && run.revision === observer.revision);
+  // The order was taken back, but on its way already: it has ended the one run that there is.
+  const isItsOwn = isCurrent || observer.requestedRunId === run.id;
   const isAnswerToOther = ["duplicate", "obsolete", "not-wanted", "unknown"].includes(reason);
   endRun(books, run, reason, atMs, failure?.error ?? null);
-  if (!speaksForObserver || (isAnswerToOther && !isCurrent)) return;
+  if (!speaksForObserver || (isAnswerToOther && !isItsOwn)) return;
   if (failure) {
     countFailures(books, observer, run, failure.attempts);
     observer.attempts = failure.attempts;
@@ -216,12 +218,31 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
 function hasLostIts(books: Books, observer: ObserverBook, messageId: RunBook["messageId"]): boolean {
   const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
   if (run?.messageId !== messageId) return false;
-  if (books.isDead(run)) endRun(books, run, "service-gone", null);
-  else supersede(books, run, run.deliveryCount === null ? "superseded" : "taken-back");
+  loseMessage(books, run);
   observer.currentRunId = null;
   observer.lostRunBy = "lease-lost";
   books.changedObservers.add(observer);
   return true;
+}
+
+function loseMessage(books: Books, run: RunBook): void {
+  if (books.isDead(run)) endRun(books, run, "service-gone", null);
+  else supersede(books, run, run.deliveryCount === null ? "superseded" : "taken-back");
+}
+
+/**
+ * Likewise of a second message that a service drops for a run that it keeps: that one says behind this that it is held, or asks once
+ * more, and would be told to stop as a duplicate of a run that has no message any more. Not where this comes late: with the session of
+ * the one that was kept, the broker has given the other's message to somebody else, too.
+ */
+export function applyDuplicateDropped(books: Books, { observerId, messageId, keptRunId }: DuplicateDropped): void {
+  books.happened.push({ kind: "duplicate-dropped" });
+  const observer = books.observers.get(observerId);
+  const kept = books.runs.get(keptRunId);
+  if (!observer || kept === undefined || kept.state === "Ended" || books.isDead(kept)) return;
+  const asking = observer.requestedRunId === null ? undefined : books.runs.get(observer.requestedRunId);
+  if (asking?.messageId === messageId && asking.id !== keptRunId) loseMessage(books, asking);
+  if (observer.currentRunId !== keptRunId && hasLostIts(books, observer, messageId)) applyInput(books, observer, "run-lost");
 }
 
 /** What only a run says that goes on. */

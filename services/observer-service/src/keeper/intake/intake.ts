@@ -109,10 +109,10 @@ export class Intake {
         return events.tell(refused, () => this.#ack(delivery));
       }
       case "drop-duplicate": {
-        this.#tellHolder(start, decision.keptRunId);
         const dropped: DuplicateDropped = { kind: "DuplicateDropped", ...about, keptRunId: decision.keptRunId };
         log.warn({ event: "duplicate-dropped", ...about }, "a second message of a revision that runs here was dropped");
-        return events.tell(dropped, () => this.#ack(delivery));
+        events.tell(dropped, () => this.#ack(delivery));
+        return this.#tellHolder(start, decision.keptRunId);
       }
       // Neither acked nor given back before the old handler has settled: it goes back with the session.
       case "taken-back":
@@ -122,7 +122,7 @@ export class Intake {
     }
   }
 
-  /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. */
+  /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. Told behind the drop, by which they know better. */
   #tellHolder({ observerId }: StartObserver, runId: RunId): void {
     const { runner, events } = this.#parts;
     const run = runner.slots.find(observerId, runId);

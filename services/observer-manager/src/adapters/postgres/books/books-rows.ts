@@ -100,6 +100,7 @@ function idsNamedIn(messages: ReceivedMessage[]) {
     for (const event of message.events) {
       if ("observerId" in event) observers.add(event.observerId);
       if ("runId" in event) runs.add(event.runId);
+      if (event.kind === "DuplicateDropped") runs.add(event.keptRunId);
       if (event.kind === "ServiceBorn") bornNames.add(message.serviceName);
       if (event.kind === "ServiceDied" || event.kind === "Inventory") wholeServices.add(message.serviceId);
       if (event.kind !== "Inventory") continue;
