@@ -1,6 +1,6 @@
 import { DEFAULT_RETRY, newMessageId, newObserverId, type ServiceEvent, type StartObserver } from "@unacked/contracts";
 import { defineObserver } from "@unacked/sdk";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ControlIntake } from "../../../services/observer-service/src/keeper/control/control-intake.ts";
 import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
@@ -10,6 +10,8 @@ import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { localHandlers } from "../../support/slots/local-handlers.ts";
 import { newServices, runOf, Scene, started } from "../manager/books-fixture.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 /** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, no error report ever is. */
 function parts({ fails = false, asks = false } = {}) {
@@ -104,13 +106,31 @@ describe("a run that has failed for good, whose error report the broker does not
     expect(told()).toEqual(["RunStarted", "RunFailed"]);
   });
 
-  test("does not hold up a drain", async () => {
+  test("does not hold up a drain for more than 3 s", async () => {
     const { accept, runner, told, untilReporting } = parts({ fails: true });
     const settle = accept(start(once));
     await untilReporting();
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
     runner.stopAll({ kind: "draining" });
+    vi.advanceTimersByTime(2_999);
+    expect(told()).toEqual(["RunStarted"]);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
     await eventually(() => expect(settle).toHaveBeenCalledExactlyOnceWith("requeue"));
     expect(told()).toEqual(["RunStarted", "RunReleased draining"]);
+  });
+
+  test("is not moved, nor given back where its type is gone, and nobody steps aside for it", async () => {
+    const { accept, order, runner, told, untilReporting } = parts({ fails: true });
+    const observer = start(once);
+    accept(observer);
+    await untilReporting();
+    const [run] = runner.slots.all();
+    const { observerId, messageId, revision } = observer;
+    order({ kind: "ShedRuns", targets: [{ observerId, runId: run?.runId, messageId, revision }] });
+    runner.renew({ gone: ["guarded"] });
+    expect(told()).toEqual(["RunStarted"]);
+    expect(run?.state.phase).toBe("reporting");
   });
 });
 

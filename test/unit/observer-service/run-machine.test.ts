@@ -201,23 +201,30 @@ describe("a run that is told to end", () => {
     const reporting = [turn, failed, { kind: "retry-due" }, failed, stop("lease-lost")] as const;
     expect(endOf(live(...reporting).effects)).toMatchObject([{ kind: "RunReleased", settlement: "leave" }]);
   });
-  test("while the report of its failure is not confirmed ends at once: with that failure, or given back by a drain", () => {
-    const reporting = [turn, failed, { kind: "retry-due" }, failed] as const;
+  const reporting = [turn, failed, { kind: "retry-due" }, failed] as const;
+  const released = { kind: "RunReleased", reason: "draining", settlement: "requeue" };
+  test("while the report of its failure is not confirmed ends at once, with that failure", () => {
     for (const cause of ["stopped", "obsolete", "duplicate", "not-wanted"] as const)
       expect(endOf(live(...reporting, stop(cause)).effects)).toEqual([
         { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
       ]);
-    for (const cause of ["draining", "shed"] as const)
-      expect(endOf(live(...reporting, stop(cause)).effects)).toMatchObject([
-        { kind: "RunReleased", reason: "draining", settlement: "requeue" },
-      ]);
-    for (const cause of ["restarted", "unknown"] as const)
+    for (const cause of ["restarted", "unknown", "shed"] as const)
       expect(live(...reporting, stop(cause))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
   });
+  test("by a drain while the broker takes its report fails as it would have; else it is given back after a while", () => {
+    const drained = [...reporting, stop("draining")] as const;
+    expect(live(...drained).effects).toEqual([{ kind: "limit-report", limitMs: 3_000 }]);
+    expect(live(...drained, stop("draining")).effects).toEqual([]);
+    expect(endOf(live(...drained, stop("shed"), { kind: "reported" }).effects)).toEqual([
+      { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
+    ]);
+    expect(endOf(live(...drained, { kind: "not-reported" }).effects)).toEqual([released]);
+    expect(endOf(live(...drained, stop("stopped")).effects)).toMatchObject([{ kind: "RunFailed", settlement: "ack" }]);
+  });
   test("as unknown is not acked before it is reported, as nobody else has its message; a drain gives it back", () => {
-    const reporting = [turn, stop("unknown"), stopped] as const;
-    expect(live(...reporting, stop("stopped"))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
-    expect(endOf(live(...reporting, stop("draining")).effects)).toMatchObject([{ settlement: "requeue" }]);
+    const unknown = [turn, stop("unknown"), stopped] as const;
+    expect(live(...unknown, stop("stopped"))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
+    expect(endOf(live(...unknown, stop("draining"), { kind: "not-reported" }).effects)).toEqual([released]);
   });
   test("by a lost lease tells its handler of that, whatever it was told before: what it emits ends with the lease", () => {
     const abort = { kind: "abort-handler", cause: { kind: "lease-lost" } };

@@ -270,8 +270,9 @@ export class ControlIntake {
   }
 }
 
-/** It has been told to, and nobody need step aside for it once more. */
-const isEnding = ({ state }: LiveRun): boolean => state.phase === "stopping" && endsForGood(state.cause);
+/** It has failed for good, or has been told to end: nobody need step aside for it. */
+const isEnding = ({ state }: LiveRun): boolean =>
+  state.phase === "reporting" || (state.phase === "stopping" && endsForGood(state.cause));
 
 function startedAgain(run: LiveRun): RunStarted {
   const { observerId, messageId, revision, specVersion } = run.start;

@@ -40,7 +40,7 @@ export interface LiveRun {
   attempt?: Attempt;
   /** It was told that it waits for a slot. */
   waitsForRoom?: boolean;
-  /** Of the retry, or of the run's getting its attempts back. */
+  /** Of the retry, of the run's getting its attempts back, or of what its report may take. */
   timer?: NodeJS.Timeout;
   /** What it said last; made when it says something, as most say little and there are many. */
   tail?: RunTail;

@@ -24,8 +24,8 @@ export type RunState =
    * only have had it go on, here or elsewhere.
    */
   | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean; mayComplete: boolean }
-  /** Over for good; its error report is on its way and the fact follows it. */
-  | { phase: "reporting"; fact: ReportedFact }
+  /** Over for good; its error report is on its way and the fact follows it. `limited`: a drain does not wait for that for long. */
+  | { phase: "reporting"; fact: ReportedFact; limited?: true }
   | { phase: "over" };
 
 /** stopped: it was told to end, and has; by us, or by its slot alone. */
@@ -47,6 +47,8 @@ export type RunInput =
   /** The handler ran for `resetAfterMs` without failing. */
   | { kind: "well" }
   | { kind: "reported" }
+  /** The broker has not taken the report in the time of `limit-report`. */
+  | { kind: "not-reported" }
   /** The handler was told to end long ago and still has not settled. */
   | { kind: "stuck" }
   | { kind: "stop"; cause: StopCause };
@@ -81,6 +83,8 @@ export type RunEffect =
   | { kind: "watch-health"; afterMs: number }
   | { kind: "tell"; fact: RunFact }
   | { kind: "report"; reason: "retries-used-up" | "bad-params" | "unknown-observer"; fact: ReportedFact }
+  /** Tell me with `not-reported` when the report has had this long. */
+  | { kind: "limit-report"; limitMs: number }
   | { kind: "end"; fact: RunFact; settlement: Settlement }
   /** Tell RunStopped(restarted), and what interrupted it, if anything did; a new run takes over the message, and so many failures. */
   | { kind: "restart"; failures: number; interruption?: string };
@@ -176,6 +180,7 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
     case "retry-due":
     case "no-room":
     case "reported":
+    case "not-reported":
     case "stuck":
       return ignored(state);
     default:
@@ -252,16 +257,28 @@ function stuck(state: RunState & { phase: "stopping" }): RunStep {
   return { state, effects: [{ kind: "tell", fact }] };
 }
 
-/** Whoever stops it does not wait for the broker to take the report; a drain gives the message back, to fail elsewhere once more. */
+/** A broker that takes reports does so in milliseconds. */
+const REPORT_LIMIT_MS = 3_000;
+
+/**
+ * Whoever stops it does not wait for the broker to take the report. A drain does for a moment, then gives the message back, to fail elsewhere
+ * once more. Who only moves it waits: there is nothing to go on elsewhere.
+ */
 function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput): RunStep {
   if (input.kind === "reported") return ended(state.fact, "ack");
-  if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
-  if (input.cause.kind === "lease-lost" || input.cause.kind === "draining" || input.cause.kind === "shed")
-    return finished(input.cause, 0, undefined);
+  if (input.kind === "not-reported") return finished({ kind: "draining" }, 0, undefined);
+  if (input.kind !== "stop" || !endsForGood(input.cause) || input.cause.kind === "shed") return ignored(state);
+  if (input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
+  if (input.cause.kind === "draining") return state.limited ? ignored(state) : limited(state);
   // The books have lost this observer: what is reported is the only copy of its message that will be left.
   const isOnlyCopy = state.fact.kind === "RunStopped" || input.cause.kind === "unknown";
   return isOnlyCopy ? ignored(state) : ended(state.fact, "ack");
 }
+
+const limited = (state: RunState & { phase: "reporting" }): RunStep => ({
+  state: { ...state, limited: true },
+  effects: [{ kind: "limit-report", limitMs: REPORT_LIMIT_MS }],
+});
 
 function started(failures: number, more: RunEffect[]): RunStep {
   return {

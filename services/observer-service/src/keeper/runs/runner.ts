@@ -101,7 +101,7 @@ export class Runner {
 
   /**
    * The folder was loaded again. Who runs by older code begins again, a few at a time; who waits for its next attempt does now; who is
-   * of a type that is gone gives its message back.
+   * of a type that is gone gives its message back, unless it has failed for good.
    */
   renew({ changed = [], gone = [] }: { changed?: readonly string[]; gone?: readonly string[] }): void {
     for (const run of this.slots.all()) {
@@ -218,6 +218,9 @@ export class Runner {
       case "report":
         this.#checkpoints.flush(run);
         return this.#teller.report(run, effect, () => this.#apply(run, { kind: "reported" }));
+      case "limit-report":
+        run.timer = setTimeout(() => this.#apply(run, { kind: "not-reported" }), effect.limitMs);
+        return;
       case "end":
         return this.#end(run, effect.fact, effect.settlement);
       case "restart":
