@@ -6,14 +6,14 @@ import { ControlIntake } from "../../../services/observer-service/src/keeper/con
 import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import { Runner } from "../../../services/observer-service/src/keeper/runs/runner.ts";
-import { createLog } from "../../../services/observer-service/src/log.ts";
+import { createLog, type Log } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
 import { localHandlers } from "../../support/slots/local-handlers.ts";
 import { newServices, runOf, Scene, started } from "../manager/books-fixture.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, no error report ever is. */
+/** A service's runs and what orders them, with no broker: each event is confirmed a moment after it was told, an error report when the test says so. */
 function parts({ fails = false, asks = false } = {}) {
   let noRoom: string | undefined;
   const run = vi.fn(async ({ signal }: { signal: AbortSignal }) => {
@@ -23,14 +23,20 @@ function parts({ fails = false, asks = false } = {}) {
   const handlers = localHandlers(defineObserver({ type: "guarded", params: z.strictObject({}), run }));
   Object.assign(handlers, { noRoomFor: () => noRoom });
   const told: ServiceEvent[] = [];
-  const log = createLog("silent");
+  const warnings: { event: string }[] = [];
+  let reported = (): void => undefined;
+  const log = { ...createLog("silent"), isLevelEnabled: () => true, info: () => undefined } as unknown as Log;
+  Object.assign(log, { child: () => log, warn: (fields: { event: string }) => void warnings.push(fields) });
   const shared = {
     events: {
       tell: (event: ServiceEvent, confirmed = () => undefined as void) => void (told.push(event), setImmediate(confirmed)),
     },
     errors: {
       report: (_trouble: object, _message: object, signal: AbortSignal) =>
-        new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+        new Promise<void>((resolve, reject) => {
+          reported = resolve;
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+        }),
     },
     holds: () => true,
     log,
@@ -61,6 +67,8 @@ function parts({ fails = false, asks = false } = {}) {
   return {
     runner,
     run,
+    notReported: () => warnings.filter(({ event }) => event === "run-not-reported"),
+    reported: () => reported(),
     events: told,
     told: () => told.map((event) => ("reason" in event ? `${event.kind} ${event.reason}` : event.kind)),
     setRoom: (why: string | undefined) => (noRoom = why),
@@ -96,14 +104,30 @@ const start = (retry = DEFAULT_RETRY): StartObserver => ({
 describe("a run that has failed for good, whose error report the broker does not take", () => {
   const once = { ...DEFAULT_RETRY, maxAttempts: 1 };
 
-  test("ends by a stop, as failed", async () => {
-    const { accept, order, told, untilReporting } = parts({ fails: true });
+  test("ends by a stop, as failed, and its service says at once what was not reported", async () => {
+    const { accept, order, told, untilReporting, notReported } = parts({ fails: true });
     const observer = start(once);
     const settle = accept(observer);
     await untilReporting();
     order({ kind: "StopObservers", targets: [{ observerId: observer.observerId, revision: 1 }] });
+    const why = { reason: "retries-used-up", detail: "Error: no" };
+    expect(notReported()).toEqual([{ event: "run-not-reported", ...why }]);
     await eventually(() => expect(settle).toHaveBeenCalledExactlyOnceWith("ack"));
     expect(told()).toEqual(["RunStarted", "RunFailed"]);
+  });
+
+  test("says nothing of that where it was reported after all, or is reported elsewhere", async () => {
+    const { accept, runner, told, reported, untilReporting, untilTold, notReported } = parts({ fails: true });
+    accept(start(once));
+    await untilReporting();
+    reported();
+    await untilTold("RunFailed");
+    accept(start(once));
+    await untilReporting();
+    runner.fence();
+    expect(told().at(-1)).toBe("RunReleased lease-lost");
+    await new Promise(setImmediate);
+    expect(notReported()).toEqual([]);
   });
 
   test("does not hold up a drain for more than 3 s", async () => {

@@ -2,6 +2,7 @@ import type { Delivery } from "@unacked/broker";
 import {
   type AdmittedSpec,
   type Checkpoint,
+  type ErrorReport,
   newRunId,
   type ReportedStart,
   type RunId,
@@ -48,8 +49,13 @@ export interface LiveRun {
   trace?: RunTrace;
   /** Since when its handler has had no beat, as far as it was ever silent; and whether the books were told so. */
   silence?: { sinceMs: number | undefined; isTold: boolean } | undefined;
-  /** Ends the wait for the confirm of its error report. */
-  reporting?: AbortController;
+  /** Its error report, until that is confirmed. */
+  reporting?: Reporting | undefined;
+}
+
+export interface Reporting extends Pick<ErrorReport, "reason" | "detail"> {
+  /** Ends the wait for the confirm; what is on the wire may arrive all the same. */
+  readonly waiting: AbortController;
 }
 
 export type AcceptedStart = {

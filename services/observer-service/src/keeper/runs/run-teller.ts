@@ -11,7 +11,7 @@ import {
 import type { Log } from "../../log.ts";
 import { traceIdsOf } from "../../wire/attempt.ts";
 import type { ErrorReporter, ReportedTrouble } from "../outbox/error-reporter.ts";
-import { attemptOf, type LiveRun, placeOf, quietForMs, standingOf } from "./live-run.ts";
+import { attemptOf, type LiveRun, placeOf, quietForMs, type Reporting, standingOf } from "./live-run.ts";
 import { RunLog } from "./run-log.ts";
 import type { RunEffect, RunFact, Settlement } from "./run-machine.ts";
 
@@ -74,27 +74,35 @@ export class RunTeller {
 
   /** Puts its message among the errors; calls back when that is confirmed, which may never be. */
   report(run: LiveRun, { reason, fact }: RunEffect & { kind: "report" }, onReported: () => void): void {
-    const waiting = new AbortController();
-    run.reporting = waiting;
     const { observerId } = run.start;
     const detail =
       fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
+    const waiting = new AbortController();
+    run.reporting = { reason, detail, waiting };
     const trouble = { reason, detail, observerId, runId: run.runId };
-    // Rejects only when the run was told to end meanwhile.
-    this.#parts.errors
-      .report(trouble, messageOf(run, reason), waiting.signal)
-      .then(onReported, () =>
-        run.log.warn({ event: "run-not-reported", reason, detail }, "its run ended before the broker took its error report"),
-      );
+    const reported = () => {
+      run.reporting = undefined;
+      onReported();
+    };
+    // Rejects only when the run has ended meanwhile.
+    this.#parts.errors.report(trouble, messageOf(run, reason), waiting.signal).then(reported, () => undefined);
   }
 
   /** The one place where a run's end becomes an event and its message is settled. */
   end(run: LiveRun, fact: RunFact, settlement: Settlement): void {
-    run.reporting?.abort();
+    if (run.reporting !== undefined) this.#doWithoutReport(run, run.reporting, settlement);
     const nobodyKnowsIt = fact.kind === "RunReleased" && !run.announced;
     if (nobodyKnowsIt) this.#settle(run, settlement);
     else this.tell(run, fact, () => this.#settle(run, settlement));
     this.#runLog.ended(run, fact);
+  }
+
+  /** Whoever has its message next reports it; where nobody has, the log alone says so. */
+  #doWithoutReport(run: LiveRun, { reason, detail, waiting }: Reporting, settlement: Settlement): void {
+    waiting.abort();
+    if (settlement !== "ack") return;
+    const line = "its run was ended before the broker had taken its error report";
+    run.log.warn({ event: "run-not-reported", reason, detail }, line);
   }
 
   #settle(run: LiveRun, settlement: Settlement): void {
