@@ -24,6 +24,7 @@ function parts({ fails = false, asks = false } = {}) {
   Object.assign(handlers, { noRoomFor: () => noRoom });
   const told: ServiceEvent[] = [];
   const warnings: { event: string }[] = [];
+  const reports: string[] = [];
   let reported = (): void => undefined;
   const log = { ...createLog("silent"), isLevelEnabled: () => true, info: () => undefined } as unknown as Log;
   Object.assign(log, { child: () => log, warn: (fields: { event: string }) => void warnings.push(fields) });
@@ -32,8 +33,9 @@ function parts({ fails = false, asks = false } = {}) {
       tell: (event: ServiceEvent, confirmed = () => undefined as void) => void (told.push(event), setImmediate(confirmed)),
     },
     errors: {
-      report: (_trouble: object, _message: object, signal: AbortSignal) =>
+      report: ({ reason }: { reason: string }, _message: object, signal: AbortSignal) =>
         new Promise<void>((resolve, reject) => {
+          reports.push(reason);
           reported = resolve;
           signal.addEventListener("abort", () => reject(signal.reason as Error));
         }),
@@ -68,7 +70,9 @@ function parts({ fails = false, asks = false } = {}) {
     runner,
     run,
     notReported: () => warnings.filter(({ event }) => event === "run-not-reported"),
-    reported: () => reported(),
+    reports,
+    /** The broker takes the newest report. */
+    reported: () => reported,
     events: told,
     told: () => told.map((event) => ("reason" in event ? `${event.kind} ${event.reason}` : event.kind)),
     setRoom: (why: string | undefined) => (noRoom = why),
@@ -120,7 +124,7 @@ describe("a run that has failed for good, whose error report the broker does not
     const { accept, runner, told, reported, untilReporting, untilTold, notReported } = parts({ fails: true });
     accept(start(once));
     await untilReporting();
-    reported();
+    reported()();
     await untilTold("RunFailed");
     accept(start(once));
     await untilReporting();
@@ -128,6 +132,24 @@ describe("a run that has failed for good, whose error report the broker does not
     expect(told().at(-1)).toBe("RunReleased lease-lost");
     await new Promise(setImmediate);
     expect(notReported()).toEqual([]);
+  });
+
+  test("is reported as unknown where the books have lost it, and ends when that is taken, not what was under way", async () => {
+    const { accept, order, runner, told, reported, reports, untilReporting } = parts({ fails: true });
+    const observer = start(once);
+    const settle = accept(observer);
+    await untilReporting();
+    const first = reported();
+    const { observerId, messageId, revision } = observer;
+    const runId = runner.slots.all()[0]?.runId;
+    order({ kind: "StopRuns", targets: [{ observerId, runId, messageId, revision, reason: "unknown" }] });
+    expect(reports).toEqual(["retries-used-up", "unknown-observer"]);
+    first();
+    await new Promise(setImmediate);
+    expect(told()).toEqual(["RunStarted"]);
+    reported()();
+    await eventually(() => expect(settle).toHaveBeenCalledExactlyOnceWith("ack"));
+    expect(told()).toEqual(["RunStarted", "RunStopped unknown"]);
   });
 
   test("does not hold up a drain for more than 3 s", async () => {

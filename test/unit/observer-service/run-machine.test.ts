@@ -208,7 +208,7 @@ describe("a run that is told to end", () => {
       expect(endOf(live(...reporting, stop(cause)).effects)).toEqual([
         { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
       ]);
-    for (const cause of ["restarted", "unknown", "shed"] as const)
+    for (const cause of ["restarted", "shed"] as const)
       expect(live(...reporting, stop(cause))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
   });
   test("by a drain while the broker takes its report fails as it would have; else it is given back after a while", () => {
@@ -220,6 +220,17 @@ describe("a run that is told to end", () => {
     ]);
     expect(endOf(live(...drained, { kind: "not-reported" }).effects)).toEqual([released]);
     expect(endOf(live(...drained, stop("stopped")).effects)).toMatchObject([{ kind: "RunFailed", settlement: "ack" }]);
+  });
+  test("as unknown, once it has failed for good, is reported as that: the books record such a one again", () => {
+    const unknown = { kind: "RunStopped", reason: "unknown" } as const;
+    const anew = live(...reporting, stop("unknown"));
+    expect(anew.effects).toEqual([{ kind: "report", reason: "unknown-observer", fact: unknown }]);
+    expect(live(...reporting, stop("unknown"), stop("unknown")).effects).toEqual([]);
+    expect(endOf(live(...reporting, stop("unknown"), { kind: "reported" }).effects)).toEqual([
+      { ...unknown, settlement: "ack" },
+    ]);
+    // Given back in a moment, it is told so again elsewhere.
+    expect(live(...reporting, stop("draining"), stop("unknown")).effects).toEqual([]);
   });
   test("as unknown is not acked before it is reported, as nobody else has its message; a drain gives it back", () => {
     const unknown = [turn, stop("unknown"), stopped] as const;

@@ -270,9 +270,10 @@ function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput
   if (input.kind !== "stop" || !endsForGood(input.cause) || input.cause.kind === "shed") return ignored(state);
   if (input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
   if (input.cause.kind === "draining") return state.limited ? ignored(state) : limited(state);
-  // The books have lost this observer: what is reported is the only copy of its message that will be left.
-  const isOnlyCopy = state.fact.kind === "RunStopped" || input.cause.kind === "unknown";
-  return isOnlyCopy ? ignored(state) : ended(state.fact, "ack");
+  // The books have lost this observer: what is reported is the only copy of its message that will be left, and has to say so.
+  if (state.fact.kind === "RunStopped") return ignored(state);
+  if (input.cause.kind !== "unknown") return ended(state.fact, "ack");
+  return state.limited ? ignored(state) : finished(input.cause, 0, undefined);
 }
 
 const limited = (state: RunState & { phase: "reporting" }): RunStep => ({

@@ -77,15 +77,17 @@ export class RunTeller {
     const { observerId } = run.start;
     const detail =
       fact.kind === "RunFailed" ? `${fact.error.name}: ${fact.error.message}` : "the books do not have this observer";
-    const waiting = new AbortController();
-    run.reporting = { reason, detail, waiting };
+    run.reporting?.waiting.abort();
+    const reporting = { reason, detail, waiting: new AbortController() };
+    run.reporting = reporting;
     const trouble = { reason, detail, observerId, runId: run.runId };
     const reported = () => {
+      if (run.reporting !== reporting) return;
       run.reporting = undefined;
       onReported();
     };
-    // Rejects only when the run has ended meanwhile.
-    this.#parts.errors.report(trouble, messageOf(run, reason), waiting.signal).then(reported, () => undefined);
+    // Rejects only when the run has ended meanwhile, or another report has taken its place.
+    this.#parts.errors.report(trouble, messageOf(run, reason), reporting.waiting.signal).then(reported, () => undefined);
   }
 
   /** The one place where a run's end becomes an event and its message is settled. */
