@@ -191,3 +191,42 @@ test("Ten thousand failures with as many texts are grouped in the time of a look
   console.log(`10,000 failures with as many texts: ${median.toFixed(0)} ms`);
   expect(median).toBeLessThan(8_000);
 });
+
+/** So many that failed with this, two at a time, by this many µs before others. */
+const putFailed = (count: number, message: string, agoMicros: number) =>
+  books.dataSource.query(
+    `INSERT INTO ended_tasks (id, type, params, pool, priority, status, due_at, failures, interruptions, crashes, sends, last_error, created_at, ended_at)
+     SELECT gen_random_uuid(), 'paint', '{}', 'default', 0, 'Failed', now(), 10, 0, 0, 10,
+            jsonb_build_object('name', 'Error', 'message', $2::text),
+            timestamptz '2026-01-01' - ($3::int + n / 2) * interval '1 us', now()
+     FROM generate_series(1, $1::int) AS n`,
+    [count, message, agoMicros],
+  );
+
+test("A group runs again whole, also what ten thousand newer failures of another cause lie before", async () => {
+  await putFailed(1, "no brush", 0);
+  await putFailed(10_000, "wet", 10);
+  await putFailed(2, "no brush", 20_000);
+  const asked = { type: "paint", group: "Error: no brush" };
+  expect((await post("/task-failures/retry", { ...asked, dryRun: true })).body).toEqual({
+    matched: 3,
+    accepted: 3,
+    more: false,
+  });
+  await books.dataSource.query("DELETE FROM ended_tasks WHERE last_error ->> 'message' = 'no brush' AND created_at = $1", [
+    "2026-01-01",
+  ]);
+  expect((await post("/task-failures/retry", asked)).body).toEqual({ matched: 2, accepted: 2, more: false });
+  expect((await post("/task-failures/retry", asked)).body).toEqual({ matched: 0, accepted: 0, more: false });
+});
+
+test("A retry of a group says more only where there are more of it than one call does", async () => {
+  await putFailed(1, "no brush", 0);
+  await putFailed(9_999, "wet", 10);
+  const retry = async (group: string) =>
+    (await post("/task-failures/retry", { type: "paint", group: `Error: ${group}`, dryRun: true })).body;
+  expect(await retry("no brush")).toEqual({ matched: 1, accepted: 1, more: false });
+  expect(await retry("wet")).toEqual({ matched: 9_999, accepted: 9_999, more: false });
+  await putFailed(2, "wet", 20_000);
+  expect(await retry("wet")).toEqual({ matched: 10_000, accepted: 10_000, more: true });
+});

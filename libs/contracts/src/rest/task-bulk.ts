@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PoolName, TaskId, TypeName } from "../ids.ts";
 import type { TASK_STATUSES } from "../states/task-status.ts";
 import { MAX_BULK } from "./bulk.ts";
+import { MAX_FAILURES_OF_TYPE } from "./task-failures.ts";
 
 /** What may be cancelled, and what may be retried. */
 const CANCELLABLE = ["Blocked", "Scheduled", "Ready", "Sent", "Running"] as const satisfies (typeof TASK_STATUSES)[number][];
@@ -53,7 +54,11 @@ export const TaskBulkCount = z
   .object({
     matched: z.int().describe(`up to ${MAX_BULK}, which one call does at most`),
     accepted: z.int().describe("the others are over, gone, or have a key that another has"),
-    more: z.boolean().describe("others match too: the same call does them next"),
+    more: z
+      .boolean()
+      .describe(
+        `others match too: the same call does them next. Of a group of failures: or more than ${MAX_FAILURES_OF_TYPE} of the type are Failed, and older ones were not looked at`,
+      ),
   })
   .meta({ id: "TaskBulkCount" });
 export type TaskBulkCount = z.infer<typeof TaskBulkCount>;

@@ -6,6 +6,9 @@ import { Timestamp } from "./timestamp.ts";
 /** So many of the tasks that are Failed are looked at, the newest. */
 export const MAX_FAILURES = 10_000;
 
+/** So many of one type, the newest, are looked through for those of a group that is to run again. */
+export const MAX_FAILURES_OF_TYPE = 1_000_000;
+
 export const TaskFailureGroup = z
   .object({
     type: z.string(),

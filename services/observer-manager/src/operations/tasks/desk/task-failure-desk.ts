@@ -1,6 +1,8 @@
 import {
   type CreateTask,
+  MAX_BULK,
   MAX_FAILURES,
+  MAX_FAILURES_OF_TYPE,
   type RetryFailures,
   type TaskBulkCount,
   type TaskFailureGroup,
@@ -14,7 +16,7 @@ import { newAction } from "../../access/audit.ts";
 import { heldAgain, keyTaken, ofFlow, poolTypes, refusalOf } from "../creations/creation-check.ts";
 import type { TaskTypeStore } from "../task-store.ts";
 import type { TaskFailureTools, TaskOutcome, TaskTools } from "../task-tools.ts";
-import type { AlikeFailures, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
+import type { AlikeFailures, FailedTask, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
 
 export interface TaskFailureDeskParts {
   store: TaskFailureStore;
@@ -47,12 +49,24 @@ export class TaskFailureDesk implements TaskFailureTools {
   }
 
   async retryTaskFailures({ type, group, dryRun }: RetryFailures, by: Actor): Promise<TaskBulkCount> {
-    const { store, tasks } = this.#parts;
-    const errors = await store.errorsOf(type, MAX_FAILURES);
-    const ids = errors.filter((error) => groupOf(error) === group).map(({ id }) => id);
-    if (ids.length === 0) return { matched: 0, accepted: 0, more: false };
+    const { ids, more } = await this.#newestOf(type, group);
+    if (ids.length === 0) return { matched: 0, accepted: 0, more };
+    const { tasks } = this.#parts;
     const count = await tasks.changeTasks({ kind: "retry", ids, failures: { type, group }, all: false, dryRun }, by);
-    return { ...count, more: errors.length === MAX_FAILURES }; // older ones were not looked at
+    return { ...count, more };
+  }
+
+  /** As many of a group as one call does. Others may be older than all that one call looks at. */
+  async #newestOf(type: string, group: string): Promise<{ ids: TaskId[]; more: boolean }> {
+    const ids: TaskId[] = [];
+    let last: FailedTask | undefined;
+    for (let looked = 0; looked < MAX_FAILURES_OF_TYPE && ids.length <= MAX_BULK; looked += MAX_FAILURES) {
+      const errors = await this.#parts.store.errorsOf(type, MAX_FAILURES, last);
+      for (const error of errors) if (groupOf(error) === group) ids.push(error.id);
+      if (errors.length < MAX_FAILURES) return { ids: ids.slice(0, MAX_BULK), more: ids.length > MAX_BULK };
+      last = errors.at(-1);
+    }
+    return { ids: ids.slice(0, MAX_BULK), more: true };
   }
 
   async retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome> {

@@ -21,11 +21,19 @@ export interface FailureFilter {
   pool?: string | undefined;
 }
 
+/** What one is Failed with, and its place among them. */
+export interface FailedTask {
+  id: TaskId;
+  createdAtMicros: string;
+  name: string;
+  message: string;
+}
+
 export interface TaskFailureStore {
   /** Of the newest `limit` that are Failed. */
   alike(filter: FailureFilter, limit: number): Promise<AlikeFailures[]>;
-  /** Of the newest `limit` of a type that are Failed: with what. */
-  errorsOf(type: string, limit: number): Promise<{ id: TaskId; name: string; message: string }[]>;
+  /** Of the newest `limit` of a type that are Failed, or of those behind that one: with what. The newest first. */
+  errorsOf(type: string, limit: number, after?: FailedTask): Promise<FailedTask[]>;
   /** As it is, to check what it is to become. */
   find(id: TaskId): Promise<TaskView | undefined>;
   /** As a retry, with these params; the former ones stand in its story. */

@@ -22,7 +22,8 @@ const retryGroup = (failures: TaskFailureTools) =>
   defineRoute("retryTaskFailures")({
     tag: "Tasks",
     summary: "Run a whole group of failed tasks again",
-    description: "Those that are Failed with such an error now, the newest 10,000 at most.",
+    description:
+      "Those that are Failed with such an error now, the newest 10,000 of them at most; `more` says that there are others. The newest 1,000,000 Failed of the type are looked at.",
     bodyExamples: { "All of one cause": { type: "resize", group: "TypeError: fetch failed" } },
     answers: {
       200: { description: "How many", examples: { "Some hundreds": { matched: 310, accepted: 310, more: false } } },

@@ -3,6 +3,7 @@ import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
 import type {
   AlikeFailures,
+  FailedTask,
   FailureFilter,
   TaskFailureStore,
 } from "../../../../operations/tasks/desk/task-failure-store.ts";
@@ -10,6 +11,7 @@ import type { TaskStore } from "../../../../operations/tasks/task-store.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
+import { type SqlConditions, TIME_OF_MICROS } from "../../statements/sql-conditions.ts";
 import { conditionsOf, viewOf } from "./postgres-task-store.ts";
 import { MAY_RUN_AGAIN, reviveOne } from "./task-revival.ts";
 
@@ -39,7 +41,7 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
   }
 
   alike(filter: FailureFilter, limit: number): Promise<AlikeFailures[]> {
-    const { sql, parameters } = newestFailed(filter, limit);
+    const { sql, parameters } = newest(failed(filter), limit);
     return this.#dataSource.query(
       `SELECT type, name, message, count(*)::int AS count, min(ended_at) AS "firstEndedAt", max(ended_at) AS "lastEndedAt",
               (array_agg(id ORDER BY created_at DESC, id DESC))[1] AS "newestId",
@@ -49,9 +51,16 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
     );
   }
 
-  errorsOf(type: string, limit: number): Promise<{ id: TaskId; name: string; message: string }[]> {
-    const { sql, parameters } = newestFailed({ type }, limit, MAY_RUN_AGAIN);
-    return this.#dataSource.query(`SELECT id, name, message FROM (${sql}) newest`, parameters);
+  errorsOf(type: string, limit: number, after?: FailedTask): Promise<FailedTask[]> {
+    const conditions = failed({ type }).and(MAY_RUN_AGAIN);
+    if (after !== undefined)
+      conditions.and(`(created_at, id) < (${TIME_OF_MICROS}, ?::uuid)`, after.createdAtMicros, after.id);
+    const { sql, parameters } = newest(conditions, limit);
+    return this.#dataSource.query(
+      `SELECT id, (extract(epoch FROM created_at) * 1000000)::bigint::text AS "createdAtMicros", name, message
+       FROM (${sql}) newest ORDER BY created_at DESC, id DESC`,
+      parameters,
+    );
   }
 
   find(id: TaskId): Promise<TaskView | undefined> {
@@ -80,9 +89,9 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
   }
 }
 
-function newestFailed(filter: FailureFilter, limit: number, more?: string): { sql: string; parameters: unknown[] } {
-  const conditions = conditionsOf({ ...filter, statuses: ["Failed"] });
-  if (more !== undefined) conditions.and(more);
+const failed = (filter: FailureFilter): SqlConditions => conditionsOf({ ...filter, statuses: ["Failed"] });
+
+function newest(conditions: SqlConditions, limit: number): { sql: string; parameters: unknown[] } {
   const mark = conditions.parameter(limit);
   const columns = `type, id, created_at, ended_at, ${NAME} AS name, ${MESSAGE} AS message`;
   const sql = `SELECT ${columns} FROM ended_tasks ${conditions.where} ORDER BY created_at DESC, id DESC LIMIT ${mark}`;
