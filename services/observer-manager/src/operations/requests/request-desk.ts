@@ -34,7 +34,7 @@ export class RequestDesk {
     const answers = new Map<AdmittedRequest, RequestAnswer>();
     for (const together of bundles(requests)) {
       await this.#decideTogether(together, answers);
-      if (lengthOf(answers) >= MAX_ANSWERS_LENGTH) break;
+      if (isFull(answers) || !together.every((request) => answers.has(request))) break;
     }
     return answers;
   }
@@ -45,8 +45,17 @@ export class RequestDesk {
     } catch (error) {
       if (this.#parts.isPassing(error)) throw error;
       const [only, ...others] = together;
-      if (others.length > 0) for (const one of together) await this.#decideTogether([one], answers);
+      if (others.length > 0) await this.#decideEach(together, answers);
       else if (only !== undefined) this.#giveUp(only, error, answers);
+    }
+  }
+
+  /** But those whose kept answers are known by now, and those behind answers that are long together. */
+  async #decideEach(requests: readonly AdmittedRequest[], answers: Map<AdmittedRequest, RequestAnswer>): Promise<void> {
+    for (const request of requests) {
+      if (answers.has(request)) continue;
+      await this.#decideTogether([request], answers);
+      if (isFull(answers)) return;
     }
   }
 
@@ -62,8 +71,9 @@ export class RequestDesk {
       const fresh: AdmittedRequest[] = [];
       for (const request of requests) {
         const answer = kept.get(requestKey(request));
+        if (answer?.json === null) break; // this one and those behind it are asked for next: decided now, they would be told as repeated then
         if (answer === undefined) fresh.push(request);
-        else if (answer.json !== null) answers.set(request, repeated(request, answer.digest, answer.json)); // else next time
+        else answers.set(request, repeated(request, answer.digest, answer.json));
       }
       if (fresh.length === 0 || (await this.#decideFresh(fresh, answers))) return;
     }
@@ -81,8 +91,8 @@ export class RequestDesk {
   }
 }
 
-const lengthOf = (answers: ReadonlyMap<AdmittedRequest, RequestAnswer>): number =>
-  [...answers.values()].reduce((sum, { reply }) => sum + (reply?.json.length ?? 0), 0);
+const isFull = (answers: ReadonlyMap<AdmittedRequest, RequestAnswer>): boolean =>
+  [...answers.values()].reduce((sum, { reply }) => sum + (reply?.json.length ?? 0), 0) >= MAX_ANSWERS_LENGTH;
 
 /** In order; none with two of one request, as the second is to find what was decided of the first, or of one timer; and each of one kind. */
 function bundles(requests: readonly AdmittedRequest[]): AdmittedRequest[][] {
