@@ -38,6 +38,8 @@ type Answers = Record<string, Answer | (Answer | "dies")[]>;
 
 let answers: Answers = {};
 let asked: string[] = [];
+/** The body, or all of them. */
+let sent = "";
 let server: Server;
 const folder = mkdtempSync(join(tmpdir(), "unacked-cli-"));
 beforeAll(async () => {
@@ -48,6 +50,7 @@ beforeAll(async () => {
       return;
     }
     asked.push(`${request.method} ${request.url}`);
+    request.setEncoding("utf8").on("data", (text: string) => (sent += text));
     const known = answers[`${request.method} ${path?.replace("/api/v1/", "")}`] ?? { status: 500, body: {} };
     const answer = Array.isArray(known) ? (known.length > 1 ? known.shift() : known[0]) : known;
     if (answer === "dies" || answer === undefined) return request.socket.destroy();
@@ -65,6 +68,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function unacked(line: string, known: Answers): Promise<{ code: number; out: string; err: string }> {
   answers = known;
   asked = [];
+  sent = "";
   const told = { out: "", err: "" };
   let nowMs = 0;
   const code = await run(line.split(" "), {
@@ -121,6 +125,17 @@ describe("a manager that restarts ends no wait: who tries again what goes on wou
     expect(out).toContain(`flow ${FLOW_ID} "nightly import" is Completed`);
     expect(code).toBe(0);
   });
+});
+
+it("a flow's stages are all of the pool that is asked for", async () => {
+  const { code } = await unacked("flow create fetch store --pool gpu", {
+    "POST flows": { status: 201, body: FLOW_CREATED },
+  });
+  expect(code).toBe(0);
+  expect(JSON.parse(sent).stages).toEqual([
+    { type: "fetch", pool: "gpu" },
+    { type: "store", pool: "gpu" },
+  ]);
 });
 
 it("an answer that is waited for comes before it is given up", async () => {

@@ -164,6 +164,7 @@ it.each([
   ["schedule delete a", "(Did you mean unacked delete schedules?)"],
   ["schedule backfill a", "It is: unacked schedule backfill [options] <schedule> --from <time> --to <time>"],
   ["describe schedule a", "unacked get schedules a -o wide"],
+  ["flow create -f nightly.yaml --pool gpu", "--pool is for stages. In a document each task has its own pool."],
 ])("unacked %s: told what would be right", async (line, right) => {
   const { code, err } = await runLine(line);
   expect(code).toBe(EXIT_CODES.usage);
