@@ -1,5 +1,5 @@
 import type { ObserverId } from "@unacked/contracts";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
 import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
@@ -136,4 +136,38 @@ test("who fails begins again in another slot than it failed in, and behind nobod
   const other = put("other");
   failures.failed(other.slot as Slot, three);
   expect(placement.placeBehind(beside, other)).toBe(false);
+});
+
+test("a plain task whose type only a slot of suspects has is told that it would wait for none", () => {
+  const [shared] = slotsOf({ count: 1, max: 9 }, "shared", "suspects");
+  expect(placement.noSlotFor(startOf("one"))).toBeUndefined();
+  Object.assign(shared as Slot, { prints: new Map([["other", "1"]]) });
+  expect(place("one")).toBeUndefined();
+  expect(placement.noSlotFor(startOf("one"))).toContain("slot-not-started");
+});
+
+test("a slot of suspects in which a harmful type is beside innocents does not become that type's own", () => {
+  const [, suspects] = slotsOf({ count: 1, max: 9 }, "shared", "suspects");
+  apart.set("one", { kind: "suspects", group: groupOfOne("other") });
+  started = suspects;
+  expect(place("one")).toBe(suspects);
+  for (const observerId of ["a", "b", "c"]) harmful.note("any", observerId);
+  expect(placement.ownIn(suspects as Slot)).toBeUndefined();
+  placement.isolate([{ type: "any", runsPerSlot: 1 }]);
+  expect(placement.ownIn(suspects as Slot)).toMatchObject({ kind: "own", type: "any" });
+});
+
+test("who waits behind another begins when that has settled", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  slotsOf({ count: 1, max: 9 }, "shared");
+  const [first, next] = ["first", "next"].map((id) => ({ id, run: { start: startOf(id) } }) as unknown as Placed) as [
+    Placed,
+    Placed,
+  ];
+  const slot = placement.place(first) as Slot;
+  expect(placement.placeBehind(next, first)).toBe(true);
+  vi.advanceTimersByTime(60_000);
+  placement.remove(slot, first);
+  expect(next.beganMs).toBe(performance.now());
 });

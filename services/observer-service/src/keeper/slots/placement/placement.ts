@@ -10,8 +10,9 @@ import type { SlotFailures } from "./slot-failures.ts";
 
 /** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
 const CALM_MS = 8_000;
-/** Where several live, of types that ask for none of their own. */
-const IN_COMPANY: ReadonlySet<Purpose["kind"]> = new Set(["shared", "suspects"]);
+/** Whose slots those join who need none of their own; and suspects who get none. */
+const EVERYBODYS: ReadonlySet<Purpose["kind"]> = new Set(["shared"]);
+const OF_SUSPECTS: ReadonlySet<Purpose["kind"]> = new Set(["shared", "suspects"]);
 
 type StartedAs = Pick<HandledRun["start"], "observerId" | "type">;
 
@@ -33,6 +34,9 @@ export class Placement {
   readonly #calmAfterMs: number;
   readonly #placedIn = new Map<Slot, Map<number, Placed>>();
   #waiting: Placed[] = [];
+  /** Who got the last one: of slots with the same load the one whose turn is longest ago. */
+  readonly #lastTurns = new WeakMap<Slot, number>();
+  #turns = 0;
   readonly #isolation = new Map<string, Isolation>();
 
   constructor(parts: PlacementParts) {
@@ -81,13 +85,10 @@ export class Placement {
     return idle.filter(({ purpose }) => purpose.kind === "suspects" && !wanted.has(purpose.group));
   }
 
-  /** What the type of one in it asks for. Undefined: all in it may live among all others. */
+  /** What the type of one in it asks for. Undefined: all in it may live among all others, if need be those of a harmful type too: innocents are with them. */
   ownIn(slot: Slot): OwnPurpose | undefined {
-    for (const { run } of this.in(slot)) {
-      const own = this.#ownOf(run.start.type);
-      if (own !== undefined) return own;
-    }
-    return undefined;
+    const asking = this.in(slot).find(({ run }) => this.#asksForOwn(run.start.type));
+    return asking && this.#ownOf(asking.run.start.type);
   }
 
   /** Slots in which one of these runs. */
@@ -122,6 +123,8 @@ export class Placement {
     const { observerId } = placed.run.start;
     placed.slot = slot;
     placed.beganMs = performance.now();
+    this.#turns += 1;
+    this.#lastTurns.set(slot, this.#turns);
     slot.onlyObserver = slot.hasRun && slot.onlyObserver !== observerId ? undefined : observerId;
     slot.hasRun = true;
     const inSlot = this.#placedIn.get(slot) ?? new Map<number, Placed>();
@@ -161,7 +164,11 @@ export class Placement {
     placed.isOver = true;
     this.#placedIn.get(slot)?.delete(placed.id);
     const { line } = placed;
-    line?.left.splice(line.left.indexOf(placed), 1);
+    if (line === undefined) return;
+    const place = line.left.indexOf(placed);
+    line.left.splice(place, 1);
+    const [next] = line.left;
+    if (place === 0 && next !== undefined) next.beganMs = performance.now();
   }
 
   /** The slot is gone. @returns what ran in it */
@@ -189,7 +196,7 @@ export class Placement {
   noSlotFor(start: StartedAs): string | undefined {
     const noRoom = this.noRoomFor(start);
     if (noRoom !== undefined || this.#mayGetSlot(start)) return noRoom;
-    return "no slot has its type, nor would one that starts now: the log has said why (slot-lacks-types, slot-ended-unloaded)";
+    return "no slot has its type, nor would one that starts now: the log has said why (slot-lacks-types, slot-ended-unloaded, slot-not-started)";
   }
 
   /** One that may take it has its type, or may when it has loaded. */
@@ -199,7 +206,8 @@ export class Placement {
     const { slots, spare } = supply.roster;
     const isTaker = (slot: Slot) => isOfUse(slot) && (!slot.isLoaded || mayTake(slot, start));
     const mayJoin = purpose === undefined || !this.#mayWait(purpose);
-    if (mayJoin && [...slots].some((slot) => IN_COMPANY.has(slot.purpose.kind) && isTaker(slot))) return true;
+    const company = purpose?.kind === "suspects" ? OF_SUSPECTS : EVERYBODYS;
+    if (mayJoin && [...slots].some((slot) => company.has(slot.purpose.kind) && isTaker(slot))) return true;
     if (purpose === undefined || purpose.kind === "suspects") return false;
     const isOneToCome = supply.isWorthOneMore(purpose) || (spare !== undefined && suits(spare, purpose));
     return isOneToCome || this.#isOneThere(start, purpose);
@@ -277,12 +285,15 @@ export class Placement {
     const nowMs = performance.now();
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
+    let longestAgo = 0;
     for (const slot of supply.roster.slots) {
       if (!isShared(slot) || !mayTake(slot, start)) continue;
       const load = this.loadOf(slot) + failures.loadIn(slot, start.observerId, nowMs);
-      if (load >= leastLoad) continue;
+      const turn = this.#lastTurns.get(slot) ?? 0;
+      if (load > leastLoad || (load === leastLoad && turn >= longestAgo)) continue;
       best = slot;
       leastLoad = load;
+      longestAgo = turn;
     }
     return best;
   }
