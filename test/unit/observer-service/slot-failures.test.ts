@@ -46,10 +46,26 @@ test("a slot is spoilt in which many fail that begin, and in others they run", (
   expect(isSpoilt(many("a", 1_500).map(({ beganMs }, i) => begun(`b-${i}`, beganMs, "other")))).toBe(false);
 });
 
-test("or in which tasks fail that complete in others", () => {
+test("or in which tasks fail that complete in others: half of them, and not others of their type", () => {
   fail(SICK, many("a"));
   for (const { run } of many("b")) failures.done(WELL, run.start);
+  for (const { run } of many("a").slice(0, 3)) failures.done(WELL, run.start);
+  expect(isSpoilt(many("b", 1_500))).toBe(false);
+  for (const { run } of many("a").slice(3, 4)) failures.done(WELL, run.start);
   expect(isSpoilt([])).toBe(true);
+});
+
+test("not where they failed while others failed elsewhere as well, as when what they speak to was down", () => {
+  fail(SICK, many("a"));
+  fail(WELL, many("b"));
+  for (const { run } of many("a")) failures.done(WELL, run.start);
+  expect(isSpoilt([])).toBe(false);
+});
+
+test("nor where a minute lies between two of them", () => {
+  fail(SICK, many("a").slice(0, 7));
+  fail(SICK, many("a").slice(7), 61_001);
+  expect(isSpoilt(many("a", 62_000), 70_000)).toBe(false);
 });
 
 test("but not where they fail everywhere: their code is bad, or what they speak to is down", () => {
@@ -62,14 +78,14 @@ test("nor by one that fails again and again, by few, or by some that had run for
   for (let times = 0; times < 100; times += 1) fail(SICK, [begun("a")]);
   expect(isSpoilt(many("b", 1_500))).toBe(false);
   fail(SICK, many("c"), 60_000);
-  expect(isSpoilt(many("b", 60_000), 70_000)).toBe(false);
+  expect(isSpoilt(many("c", 60_000), 70_000)).toBe(false);
 });
 
 test("nor where one is well that has begun there since, or has completed there", () => {
   fail(SICK, many("a"));
-  expect(isSpoilt(many("b", 1_500), 5_000, [begun("c", 1_500)])).toBe(false);
-  expect(isSpoilt(many("b", 1_500))).toBe(false); // they are counted from the start again
+  expect(isSpoilt(many("a", 1_500), 5_000, [begun("c", 1_500)])).toBe(false);
+  expect(isSpoilt(many("a", 1_500))).toBe(false); // they are counted from the start again
   fail(SICK, many("a"));
   failures.done(SICK, begun("c").run.start);
-  expect(isSpoilt(many("b", 1_500))).toBe(false);
+  expect(isSpoilt(many("a", 1_500))).toBe(false);
 });

@@ -6,6 +6,8 @@ const SOON_MS = 30_000;
 const WELL_MS = 3_000;
 /** So many in a row. */
 const MANY = 8;
+/** What failed longer ago is no part of the same row. */
+const LAPSES_MS = 60_000;
 /** Of a slot's failures half are forgotten after that. */
 const HALF_LIFE_MS = 10_000;
 /** Who fails so soon counts for so many runs: where it begins again it runs on, and one for one the slot that fails all would look the emptier for ever. */
@@ -21,18 +23,16 @@ export interface Begun {
   readonly beganMs: number;
 }
 
-/** Of a type, in all slots. */
-interface Tally {
-  readonly done: number;
-  readonly failed: number;
-}
-
 /** Of a type, in one slot: those that failed soon after they had begun, since the last that was well. */
 interface Row {
+  /** The first of them. */
   readonly observers: Set<string>;
+  /** Who of these was well in another slot, before it failed in any other. */
+  readonly wellElsewhere: Set<string>;
   readonly sinceMs: number;
-  /** Of the type, when the row began. */
-  readonly before: Tally;
+  /** How many of the type had failed in all slots when it began. */
+  readonly failedBefore: number;
+  lastMs: number;
   failures: number;
 }
 
@@ -42,8 +42,6 @@ interface Lately {
   readonly atMs: number;
 }
 
-const NONE: Tally = { done: 0, failed: 0 };
-
 /**
  * How handlers fare in slots. One may spoil its process for all that run there (it ends a pool that they share, it leaks descriptors): these fail, and whatever
  * begins there does, while the slot looks empty, as who waits for its next attempt is in none. Costs the same however much runs. Pure: time is an argument.
@@ -52,7 +50,8 @@ export class SlotFailures {
   readonly #lately = new WeakMap<Slot, Lately>();
   /** By slot and type. */
   readonly #rows = new WeakMap<Slot, Map<string, Row>>();
-  readonly #tallies = new Map<string, Tally>();
+  /** By type: how many failed soon, in all slots. */
+  readonly #failed = new Map<string, number>();
   /** By observer: in which slot it failed last. */
   readonly #lastIn = new Map<string, Slot>();
 
@@ -67,8 +66,9 @@ export class SlotFailures {
   }
 
   done(slot: Slot, { observerId, type }: Begun["run"]["start"]): void {
-    const { done, failed } = this.#tallies.get(type) ?? NONE;
-    this.#tallies.set(type, { done: done + 1, failed });
+    const last = this.#lastIn.get(observerId);
+    const row = last && last !== slot ? this.#rows.get(last)?.get(type) : undefined;
+    if (row?.observers.has(observerId)) row.wellElsewhere.add(observerId);
     this.#rows.get(slot)?.delete(type);
     this.#lastIn.delete(observerId);
   }
@@ -79,35 +79,52 @@ export class SlotFailures {
     this.#lately.set(slot, { load: this.#latelyIn(slot, nowMs) + (wasSoon ? SOON_COUNTS : 1), atMs: nowMs });
     this.#remember(observerId, slot);
     if (!wasSoon) return;
-    const before = this.#tallies.get(type) ?? NONE;
-    this.#tallies.set(type, { ...before, failed: before.failed + 1 });
+    const failedBefore = this.#failed.get(type) ?? 0;
+    this.#failed.set(type, failedBefore + 1);
     const rows = this.#rows.get(slot) ?? new Map<string, Row>();
-    const row = rows.get(type) ?? { observers: new Set(), sinceMs: nowMs, before, failures: 0 };
+    const row = this.#rowOf(slot, type, nowMs) ?? {
+      ...{ observers: new Set(), wellElsewhere: new Set(), sinceMs: nowMs, failedBefore, lastMs: nowMs, failures: 0 },
+    };
     row.failures += 1;
+    row.lastMs = nowMs;
     if (row.observers.size < MANY) row.observers.add(observerId);
     this.#rows.set(slot, rows.set(type, row));
   }
 
+  /** Many of this type have failed in this slot one after the other. */
+  haveManyFailed(slot: Slot, type: string, nowMs = performance.now()): boolean {
+    return (this.#rowOf(slot, type, nowMs)?.observers.size ?? 0) >= MANY;
+  }
+
   /**
-   * Many of this type have failed in this slot one after the other, and all that was well meanwhile was so in others, where few failed: it is not their doing.
+   * Many have, and at least half of these were well where they began next, in another slot, while few failed there: it is not their doing. What fails everywhere
+   * is well nowhere, however well others of its type are.
    *
-   * @param here what runs in it
-   * @param elsewhere what runs in the others
+   * @param here what has begun in it
+   * @param elsewhere what has begun in the others
    */
   isSpoilt(slot: Slot, type: string, here: Iterable<Begun>, elsewhere: Iterable<Begun>, nowMs = performance.now()): boolean {
-    const rows = this.#rows.get(slot);
-    const row = rows?.get(type);
+    const row = this.#rowOf(slot, type, nowMs);
     if (row === undefined || row.observers.size < MANY) return false;
     const isWell = ({ run, beganMs }: Begun): boolean =>
       run.start.type === type && beganMs >= row.sinceMs && nowMs - beganMs >= WELL_MS;
-    if (countOf(here, isWell) > 0) {
-      rows?.delete(type);
+    for (const one of here) {
+      if (!isWell(one)) continue;
+      this.#rows.get(slot)?.delete(type);
       return false;
     }
-    const { done, failed } = this.#tallies.get(type) ?? NONE;
-    const well = done - row.before.done + countOf(elsewhere, isWell);
-    const failedElsewhere = failed - row.before.failed - row.failures;
-    return well >= MANY && failedElsewhere * 4 <= well;
+    const well = new Set(row.wellElsewhere);
+    for (const one of elsewhere) {
+      const { observerId } = one.run.start;
+      if (row.observers.has(observerId) && this.hasFailedIn(slot, observerId) && isWell(one)) well.add(observerId);
+    }
+    const failedElsewhere = (this.#failed.get(type) ?? 0) - row.failedBefore - row.failures;
+    return well.size * 2 >= MANY && failedElsewhere * 4 <= row.failures;
+  }
+
+  #rowOf(slot: Slot, type: string, nowMs: number): Row | undefined {
+    const row = this.#rows.get(slot)?.get(type);
+    return row !== undefined && nowMs - row.lastMs <= LAPSES_MS ? row : undefined;
   }
 
   /** It is gone. */
@@ -126,10 +143,4 @@ export class SlotFailures {
     const [oldest] = this.#lastIn.keys();
     if (this.#lastIn.size > REMEMBERED && oldest !== undefined) this.#lastIn.delete(oldest);
   }
-}
-
-function countOf(begun: Iterable<Begun>, isCounted: (one: Begun) => boolean): number {
-  let count = 0;
-  for (const one of begun) if (isCounted(one)) count += 1;
-  return count;
 }

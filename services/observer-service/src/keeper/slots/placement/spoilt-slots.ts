@@ -9,14 +9,14 @@ import type { SlotFailures } from "./slot-failures.ts";
 
 /** To look costs a look at all that runs. */
 const LOOK_EVERY_MS = 1_000;
-/** Who fails everywhere and is well now and then has some slot look spoilt, and what spoils one may spoil the next: no more than one in so long. */
+/** What fails in its first attempt alone may have some slot look spoilt, and what spoils one may spoil the next: no more than one in so long. */
 const PAUSE_MS = 600_000;
 
 export interface SpoiltSlotsParts {
   readonly log: Log;
   readonly failures: SlotFailures;
   readonly roster: SlotRoster;
-  readonly placement: Pick<Placement, "in">;
+  readonly placement: Pick<Placement, "in" | "begunIn">;
   readonly recycler: Pick<Recycler, "dissolve">;
   /** It takes nobody any more, and another takes its place. */
   setAside(slot: Slot, why: string): void;
@@ -43,19 +43,19 @@ export class SpoiltSlots {
     // Who was told to end need not have failed.
     if (cause === undefined ? outcome !== "failed" : cause.kind !== "uncaught") return;
     failures.failed(slot, placed, nowMs);
-    if (nowMs - this.#lookedAtMs >= LOOK_EVERY_MS && nowMs - this.#foundAtMs >= PAUSE_MS)
-      this.#look(slot, run.start.type, nowMs);
+    if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS || nowMs - this.#foundAtMs < PAUSE_MS) return;
+    if (isShared(slot) && failures.haveManyFailed(slot, run.start.type, nowMs)) this.#look(slot, run.start.type, nowMs);
   }
 
   #look(slot: Slot, type: string, nowMs: number): void {
     const { log, failures, roster, placement, recycler, setAside } = this.#parts;
-    if (!isShared(slot)) return;
-    const here = placement.in(slot);
+    this.#lookedAtMs = nowMs;
+    const here = placement.begunIn(slot);
     if (here.length > 0 && !roster.hasRoomAside) return; // it would only make room for itself
-    const others = roster.shared.filter((one) => one !== slot).flatMap((one) => placement.in(one));
+    const others = roster.shared.filter((one) => one !== slot).flatMap((one) => placement.begunIn(one));
     if (!failures.isSpoilt(slot, type, here, others, nowMs)) return;
     this.#foundAtMs = nowMs;
-    const why = `observers or tasks of type ${type} failed in it one after the other, and are well in other slots: something that ran in it has spoilt it`;
+    const why = `observers or tasks of type ${type} failed in it one after the other, and were well in other slots then: something that ran in it has spoilt it`;
     log.warn(
       { event: "slot-spoilt", slot: slot.process.pid, type, handlers: here.length },
       `a slot takes nothing more: ${why}`,
