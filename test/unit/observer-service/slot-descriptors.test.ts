@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { descriptorsOver, openDescriptors } from "../../../services/observer-service/src/keeper/slots/slot-descriptors.ts";
+import { openDescriptors, SlotDescriptors } from "../../../services/observer-service/src/keeper/slots/slot-descriptors.ts";
+
+const descriptorsOver = (pid: number, loaded: number) => new SlotDescriptors(pid).over(loaded, true);
 
 /** A process that may have a hundred descriptors, and opens so many besides its own. */
 async function processWith(count: number): Promise<number> {
@@ -25,6 +27,22 @@ test.runIf(process.platform === "linux")(
     expect(descriptorsOver(many, descriptors)).toBeUndefined();
     const all = await processWith(80);
     expect(descriptorsOver(all, 0)).toMatchObject({ limitDescriptors: 80, isFar: true });
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "where each is to be counted, few are seldom: a slot that had less than half is not looked at but in a full look",
+  async () => {
+    const pid = await processWith(65);
+    const open = openDescriptors(pid);
+    const [counted, told] = [true, false].map((isCounted) => new SlotDescriptors(pid, isCounted)) as [
+      SlotDescriptors,
+      SlotDescriptors,
+    ];
+    for (const one of [counted, told]) expect(one.over(3 * open, false)).toBeUndefined();
+    expect([counted.over(0, false), told.over(0, false)]).toEqual([undefined, expect.anything()]);
+    expect(counted.over(0, true)).toBeDefined();
+    expect(counted.over(0, false)).toBeDefined();
   },
 );
 

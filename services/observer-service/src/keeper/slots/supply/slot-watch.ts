@@ -1,5 +1,5 @@
 import { memoryOf, memoryWishOf, type Slot } from "../slot.ts";
-import { descriptorsOver } from "../slot-descriptors.ts";
+import { SlotDescriptors } from "../slot-descriptors.ts";
 import type { SlotsMemory } from "../slot-history.ts";
 import { limitBeside, memoryBoundBytes, type OverLimit, overLimit } from "../slot-memory.ts";
 import { Silence } from "./slot-silence.ts";
@@ -27,6 +27,7 @@ export class SlotWatch {
   readonly #parts: SlotWatchParts;
   readonly #silence: Silence<Slot>;
   #timer: NodeJS.Timeout | undefined;
+  readonly #descriptors = new WeakMap<Slot, SlotDescriptors>();
   #looks = 0;
   #emptyBytes = EMPTY_BYTES;
 
@@ -88,8 +89,11 @@ export class SlotWatch {
     const living = [...slots].filter(({ process }) => !process.isKilled);
     for (const slot of this.#silence.look(living)) onFrozen(slot);
     for (const slot of living.filter(({ isLoaded }) => isLoaded)) {
-      this.#weigh(slot, this.#looks % FULL_LOOK_EVERY === 0);
-      this.#tell(slot, descriptorsOver(slot.process.pid, slot.loadedDescriptors));
+      const isFullLook = this.#looks % FULL_LOOK_EVERY === 0;
+      this.#weigh(slot, isFullLook);
+      const descriptors = this.#descriptors.get(slot) ?? new SlotDescriptors(slot.process.pid);
+      this.#descriptors.set(slot, descriptors);
+      this.#tell(slot, descriptors.over(slot.loadedDescriptors, isFullLook));
     }
   }
 
