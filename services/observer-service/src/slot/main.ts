@@ -16,6 +16,7 @@ import { LagMeter } from "./lag-meter.ts";
 import { boundedBroken } from "./load-failure.ts";
 import { LoadObserversError, loadObservers } from "./load-observers.ts";
 import { otherVersion } from "./other-version.ts";
+import { PoolThreads } from "./pool-threads.ts";
 import { PoolWatch } from "./pool-watch.ts";
 import { exitSlot, guardProcess } from "./process-guard.ts";
 import { SlotHost } from "./slot-host.ts";
@@ -78,6 +79,8 @@ function take(message: ToSlot): void {
 
 async function load(order: Load): Promise<void> {
   const { dir, permissions, without, first, logLevel, stopTimeoutMs, saveEveryMs, stuckMs, service } = order;
+  const threads = new PoolThreads();
+  await threads.find();
   startWatchdog(stuckMs);
   const problem = otherVersion(service.version);
   if (problem !== undefined) return send({ kind: "not-loaded", problem });
@@ -100,7 +103,9 @@ async function load(order: Load): Promise<void> {
     });
     lag = new LagMeter(TICK_MS, send);
     // By a signal: Node's own exit waits for the threads of the pool.
-    pool = new PoolWatch(stuckMs, TICK_MS, (error) => endBy(error, () => process.kill(process.pid, "SIGKILL")));
+    const onHeld = (error: Error) => endBy(error, () => process.kill(process.pid, "SIGKILL"));
+    const isOneAlone = () => (host?.running ?? 0) <= 1;
+    pool = new PoolWatch({ stuckMs, tickMs: TICK_MS, onHeld, isOneAlone, worked: () => threads.ticks() });
     host = new SlotHost({ types, tasks, wire: writer, logLevel, stopTimeoutMs, saveEveryMs, tracing, watch });
     const folder = { notOffered: [...notOffered], broken: boundedBroken(broken), code };
     send({ kind: "loaded", ...catalogueOf(described), ...folder });

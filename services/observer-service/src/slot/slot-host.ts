@@ -75,6 +75,11 @@ export class SlotHost {
     this.#host = this.#hostOfAttempts(parts);
   }
 
+  /** How many have begun, and not settled. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   take(message: Exclude<ToSlot, { kind: "load" | "end" | "collect" | "hold-silence" }>): void {
     switch (message.kind) {
       case "begin": {
