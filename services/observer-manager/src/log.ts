@@ -21,12 +21,18 @@ export function createLog(level: string, fields: Record<string, unknown>): Logge
   return pino({ ...options, formatters: { level: (label) => ({ level: label }) } }, { write: (line) => out.write(line) });
 }
 
-function withoutValues(error: unknown): object {
+/** As it stands in the log. A bug of ours says where it is, too: loops try again each second, and nobody could tell what. */
+export function withoutValues(error: unknown): object {
   const isQuery = typeof error === "object" && error !== null && "driverError" in error;
   if (isQuery) return describeDatabaseError(error).fields;
   return error instanceof Error
-    ? { name: error.name, message: error.message, ...codeOf(error) }
+    ? { name: error.name, message: error.message, ...codeOf(error), ...framesOf(error) }
     : { message: String(error) };
 }
 
 const codeOf = (error: Error) => ("code" in error ? { code: error.code } : {});
+
+/** Of JavaScript itself. The message stands in the log as it is, the frames without it. */
+const BUGS: ReadonlySet<string> = new Set(["TypeError", "RangeError", "ReferenceError"]);
+const framesOf = (error: Error) =>
+  BUGS.has(error.name) && error.stack ? { stack: error.stack.match(/^ +at .*$/gm)?.join("\n") } : {};
