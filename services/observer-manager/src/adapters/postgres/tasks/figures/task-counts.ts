@@ -32,7 +32,7 @@ const POOLS = `
   ), announced AS (${ANNOUNCED}
   ), waiting AS (
     SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted,
-      extract(epoch FROM unacked_now() - greatest(min(w.oldest), to_timestamp(0)))::float8 AS oldest -- of -infinity there is no difference
+      extract(epoch FROM unacked_now() - min(w.oldest) FILTER (WHERE w.oldest > '-infinity'))::float8 AS oldest -- of that there is no difference
     FROM wanting w LEFT JOIN announced a USING (pool, type) GROUP BY w.pool
   ), able AS (
     SELECT pool, ${intSum("workers")} AS workers FROM task_services
