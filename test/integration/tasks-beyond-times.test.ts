@@ -59,3 +59,13 @@ test("Nobody creates one that is due at such a time, also not by a clock of his 
     expect(dueAt, shift).toBeLessThanOrEqual(9999);
   }
 });
+
+test("A pool in which none may start has none that waits to", async () => {
+  await books.dataSource.query("INSERT INTO task_types (type, min_running, paused) VALUES ('held-back', 0, true)");
+  await books.dataSource.query(
+    `INSERT INTO tasks (id, type, params, pool, priority, due_at, status)
+     VALUES (gen_random_uuid(), 'held-back', '{}', 'held', 0, now() - interval '1 hour', 'Ready')`,
+  );
+  const { pools } = await countTasks(books.dataSource);
+  expect(pools.find(({ pool }) => pool === "held")).toMatchObject({ oldestReadyS: 0 });
+});
