@@ -1,5 +1,6 @@
 import { counted } from "../core/sizes.mjs";
-import { perSecond, Tally } from "../core/tally.mjs";
+import { percentileOf } from "../core/statistics.mjs";
+import { milliseconds, perSecond, Tally } from "../core/tally.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { RawBroker, startBodies } from "../raw/raw-broker.mjs";
 import { cpuSpent } from "../rig/cpu.mjs";
@@ -28,14 +29,20 @@ async function measure(bench) {
     "state-told": { ...perSecond(`${told}: as fast as they are told (until the broker has confirmed them)`), isLoose: true },
     ...cpuFigures(told),
     "single-creates": perSecond("single REST creates over 32 connections (raw: confirmed publishes, 32 at once)"),
-    "many-types": perSecond("the same, where twenty more services announce thirty types of 25 fields each"),
+    "single-p50": { ...milliseconds("each of them, from the POST to its answer: p50 (raw: to its confirm)"), isLoose: true },
+    "single-p99": { ...milliseconds("each of them, from the POST to its answer: p99 (raw: to its confirm)"), isLoose: true },
+    "many-types": perSecond("single REST creates, where twenty more services announce thirty types of 25 fields each"),
   });
   await measureStateEvents(bench, tally);
   const raw = await RawBroker.open(rig);
   await raw.startConsumer("raw-consumer", 65_535);
   const system = await System.start(rig);
   await system.startService("alpha", 65_535);
-  await measureCreates(bench, tally, { raw, system, figure: "single-creates", title: "single creates" });
+  const single = await measureCreates(bench, tally, { raw, system, figure: "single-creates", title: "single creates" });
+  for (const { raw: rawTook, ours } of single) {
+    tally.raw({ "single-p50": percentileOf(rawTook, 50), "single-p99": percentileOf(rawTook, 99) });
+    tally.ours({ "single-p50": percentileOf(ours, 50), "single-p99": percentileOf(ours, 99) });
+  }
   await announceTypes(system);
   await measureCreates(bench, tally, { raw, system, figure: "many-types", title: "single creates among many types" });
   await raw.close();
@@ -47,22 +54,35 @@ async function measure(bench) {
  * @param {import("./bench.mjs").Bench} bench
  * @param {Tally<string>} tally
  * @param {{ raw: RawBroker, system: System, figure: string, title: string }} parts
+ * @returns what each single one took, ms, of each run
  */
 async function measureCreates(bench, tally, { raw, system, figure, title }) {
   const creates = bench.sizes.posts;
+  /** @type {{ raw: number[], ours: number[] }[]} */
+  const took = [];
   await repeat(bench, title, async () => {
     const bodies = startBodies(creates);
-    const rawMs = await timed(() => atOnce(creates, CONNECTIONS, (i) => raw.publishOne(/** @type {Buffer} */ (bodies[i]))));
+    const run = { raw: /** @type {number[]} */ ([]), ours: /** @type {number[]} */ ([]) };
+    took.push(run);
+    const rawMs = await timed(() =>
+      atOnce(creates, CONNECTIONS, async (i) =>
+        run.raw.push(await timed(() => raw.publishOne(/** @type {Buffer} */ (bodies[i])))),
+      ),
+    );
     tally.raw({ [figure]: (creates * 1_000) / rawMs });
     const posts = bodies.map(() => JSON.stringify(system.observer()));
     const ourMs = await timed(() =>
-      atOnce(creates, CONNECTIONS, (i) => system.rest.expect(201, "POST", "/api/v1/observers", posts[i])),
+      atOnce(creates, CONNECTIONS, async (i) => {
+        const { sentMs, answeredMs } = await system.rest.expect(201, "POST", "/api/v1/observers", posts[i]);
+        run.ours.push(answeredMs - sentMs);
+      }),
     );
     tally.ours({ [figure]: (creates * 1_000) / ourMs });
     await raw.orderAcks(1);
     await system.books.until("Processing", creates, ["Created"]);
     await system.stopAll();
   });
+  return took;
 }
 
 /** Of services that are in the books alone: they cost nothing but what is asked about them. @param {System} system */
