@@ -89,7 +89,7 @@ it("It can ask, and hears its own answer; the other hears nothing of it", async 
 });
 
 it("The guide's example is run as it stands", async () => {
-  const guide = readFileSync(`${ROOT}/docs/tasks.md`, "utf8");
+  const guide = readFileSync(`${ROOT}/docs/create-tasks.md`, "utf8");
   const section = guide.slice(guide.indexOf("## Over AMQP"));
   const [, example = ""] = /```js\n([\s\S]*?)```/.exec(section) ?? [];
   const params = JSON.stringify({ dir: amqp.tasks.dir });

@@ -58,7 +58,7 @@ beforeEach(() => {
 
 const params = (more: object = {}) => JSON.stringify({ dir: tasks.dir, ms: 0, version: 1, ...more });
 
-/** docs/tasks.md, from your own transaction */
+/** docs/create-tasks.md, from your own transaction */
 const grant = () => books.query(`GRANT EXECUTE ON FUNCTION unacked_create_task TO ${ROLE}; GRANT ALL ON orders TO ${ROLE}`);
 
 /** @param more arguments by name, as SQL */

@@ -120,7 +120,7 @@ test.runIf(isTurnOf(1))(
 );
 
 test("The guide's example of a worker outside works as it stands", async () => {
-  const example = examplesOf("docs/tasks.md").find(({ heading }) => heading === "Workers outside");
+  const example = examplesOf("docs/workers-outside.md").find(({ heading }) => heading === "Workers outside");
   const lines = (example?.script ?? "").replace("http://127.0.0.1:8080", system.url).split("\n");
   const from = (start: string): string => lines.filter((line) => line.startsWith(start)).join("\n");
   const asked = (path: string): string =>

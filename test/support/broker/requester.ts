@@ -20,7 +20,7 @@ export interface RequestProperties extends Options.Publish {
   key?: string;
 }
 
-/** A program outside that asks for tasks over AMQP, as docs/tasks.md tells it to. Close it. */
+/** A program outside that asks for tasks over AMQP, as docs/create-tasks.md tells it to. Close it. */
 export class Requester {
   readonly #model: ChannelModel;
   readonly #channel: ConfirmChannel;

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 
 /**
  * `unacked_create_task`: a task from an application's own transaction in this database, and so exactly if that commits
- * (docs/tasks.md, from your own transaction; docs/security.md says whom to let). It does what REST does with a create, but for a
+ * (docs/create-tasks.md, from your own transaction; docs/security.md says whom to let). It does what REST does with a create, but for a
  * look at which types live services have: nobody's transaction fails because a service is down. It locks no task: who met another task's
  * key would hold the lock of its row until he commits, and the end of that task, with all that is told behind it, would wait for
  * him. So `return` and `reject` only look, and what `replace` and `queue-latest` want is done as the transaction commits (0010-task-wishes.ts).
