@@ -1,6 +1,5 @@
 import { type FlowId, newFlowId } from "@unacked/contracts";
 import { beforeAll, expect, test } from "vitest";
-import { PostgresFlowFollowStore } from "../../services/observer-manager/src/adapters/postgres/flows/flow-follow-store.ts";
 import { PostgresFlowStore } from "../../services/observer-manager/src/adapters/postgres/flows/postgres-flow-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { rowsReadBy, statementsOf } from "../support/servers/rows-read.ts";
@@ -34,12 +33,4 @@ test("A page of its tasks reads each end twice at most, and shows each with its 
     );
   }).then((all) => all.filter(({ sql }) => sql.includes("flow_ends")));
   expect(await rowsReadBy(books, asked ?? expect.fail("nothing was asked"))).toBeLessThanOrEqual(2 * COUNT + 5 * 1_001);
-});
-
-test("Whether an end of it was never noted is found out with each end once, too", async () => {
-  const store = new PostgresFlowFollowStore(books.dataSource);
-  const [asked] = await statementsOf(books, async () => {
-    expect(await store.noteLost(null)).toEqual({ count: 0, last: flowId });
-  });
-  expect(await rowsReadBy(books, asked ?? expect.fail("nothing was asked"))).toBeLessThanOrEqual(3 * COUNT);
 });

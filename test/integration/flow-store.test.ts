@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   type CreatedFlow,
-  type FlowId,
   FlowTask,
   type FlowTaskPage,
   type FlowTaskView,
@@ -599,37 +598,6 @@ test("Run again from a stage: that and what comes after are new tasks, with the 
   await follow();
   expect(await get(id)).toMatchObject({ status: "Completed", run: 3 });
   expect((await rerun()).body.detail).toBe("All of it has completed: say from where it is to run again");
-});
-
-test("An end that was not noted, as an older manager writes it, is found and followed", async () => {
-  const { id } = await create([{ ref: "a" }, { ref: "b", after: ["a"] }]);
-  await complete((await take()).get("a"), 5);
-  await sql("DELETE FROM flow_ends");
-  expect(await store.noteLost(null)).toEqual({ count: 1, last: id });
-  expect(await store.noteLost(null)).toEqual({ count: 0, last: id });
-  expect(await store.noteLost(id as FlowId)).toEqual({ count: 0, last: null });
-  await follow();
-  const b = (await take()).get("b");
-  expect(b?.inputs).toEqual([{ ref: "a", status: "Completed", output: 5 }]);
-  await complete(b);
-  // Noted twice.
-  await sql(
-    "INSERT INTO flow_ends (flow_id, ref, task_id, status, ended_at) SELECT flow_id, ref, task_id, status, ended_at FROM flow_ends",
-  );
-  await follow();
-  expect(await get(id)).toMatchObject({ status: "Completed", tasks: { completed: 2 } });
-});
-
-test("Ends that were not noted are looked for in some flows after the others, however many run", async () => {
-  const wide: Step[] = Array.from({ length: 3_000 }, (_, i) => ({ ref: `w${i}`, ...(i > 0 && { after: ["w0"] }) }));
-  const ids: string[] = [];
-  for (let i = 0; i < 3; i += 1) ids.push((await create(wide)).id);
-  const [, second, third] = ids.toSorted() as [string, string, string];
-  for (const task of await takers.take({ count: 3 })) await complete(task);
-  await sql("DELETE FROM flow_ends");
-  expect(await store.noteLost(null)).toEqual({ count: 2, last: second });
-  expect(await store.noteLost(second as FlowId)).toEqual({ count: 1, last: third });
-  expect(await store.noteLost(third as FlowId)).toEqual({ count: 0, last: null });
 });
 
 test("A task of a flow that may not start before a time is Scheduled when it is unlocked", async () => {

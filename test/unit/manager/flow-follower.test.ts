@@ -10,7 +10,6 @@ class Ends implements FlowFollowStore {
 
   hasWork = async () => this.noted.length > 0;
   cancelSome: FlowFollowStore["cancelSome"] = async () => undefined;
-  noteLost: FlowFollowStore["noteLost"] = async () => ({ count: 0, last: null });
   forget = async () => 0;
 
   async follow(): ReturnType<FlowFollowStore["follow"]> {
@@ -25,11 +24,9 @@ const MINUTES = 5;
 describe("who follows ends of tasks up", () => {
   let store: Ends;
   let follower: FlowFollower;
-  const warn = vi.fn();
 
   beforeEach(() => {
     vi.useFakeTimers();
-    warn.mockClear();
     store = new Ends();
     const nothing = () => undefined;
     follower = new FlowFollower({
@@ -38,7 +35,7 @@ describe("who follows ends of tasks up", () => {
       tasksOver: nothing,
       flowsOver: nothing,
       cancelled: nothing,
-      log: { debug: nothing, info: nothing, warn, error: nothing },
+      log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     });
   });
 
@@ -64,20 +61,6 @@ describe("who follows ends of tasks up", () => {
     expect(Math.max(...store.waited)).toBeLessThan(100);
   };
 
-  it("does so while looks for lost ends take long and fail, and looks again a minute later", async () => {
-    const looks: number[] = [];
-    store.noteLost = async () => {
-      looks.push(performance.now());
-      await new Promise((resolve) => setTimeout(resolve, 30_000));
-      throw new Error("too long");
-    };
-    await endEachSecond();
-    followsAllAtOnce();
-    expect(looks.length).toBeGreaterThanOrEqual(2);
-    expect(warn).toHaveBeenCalledWith(expect.objectContaining({ err: new Error("too long") }), expect.any(String));
-    for (const [i, atMs] of looks.slice(1).entries()) expect(atMs - (looks[i] ?? 0)).toBeGreaterThanOrEqual(60_000);
-  });
-
   it("does so while a flow cannot be cancelled, and tries that again", async () => {
     const cancelSome = vi.fn(() => Promise.reject(new Error("broken")));
     store.cancelSome = cancelSome;
@@ -85,20 +68,5 @@ describe("who follows ends of tasks up", () => {
     followsAllAtOnce();
     expect(cancelSome.mock.calls.length).toBeGreaterThan(MINUTES * 50);
     expect(cancelSome.mock.calls.length).toBeLessThanOrEqual(MINUTES * 60 + 1);
-  });
-
-  it("follows up what a look has found, and looks at some flows each second until it has seen all", async () => {
-    const seen: (string | null)[] = [];
-    store.noteLost = async (behind) => {
-      seen.push(behind);
-      if (behind === null) store.noted.push(performance.now());
-      return behind === "b" ? { count: 0, last: null } : { count: 1, last: (behind === null ? "a" : "b") as never };
-    };
-    follower.start();
-    await vi.advanceTimersByTimeAsync(65_000);
-    expect(seen).toEqual([null, "a", "b"]);
-    expect(store.waited).toHaveLength(1);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(seen).toEqual([null, "a", "b", null, "a", "b"]);
   });
 });

@@ -7,9 +7,6 @@ import type { FlowFollowStore } from "./flow-store.ts";
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 const CANCEL_AT_ONCE = 500;
-/** Ends that an older manager wrote are looked for so often in all running flows; in some of them after the others so far apart. */
-const LOST_EVERY_MS = 60_000;
-const LOST_APART_MS = 1_000;
 
 export interface FlowFollowerParts {
   store: FlowFollowStore;
@@ -31,11 +28,7 @@ export interface FlowFollowerParts {
 export class FlowFollower {
   readonly #parts: FlowFollowerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
-  /** By itself: a look that takes long, or fails, holds up nothing. */
-  readonly #looks = new Loop({ round: () => this.#noteLost(), failed: (error) => this.#lookFailed(error) });
-  /** Behind which flow they are looked for next, and when again behind none, in ms of `performance.now()`. */
-  readonly #lost: { behind: FlowId | null; roundAtMs: number } = { behind: null, roundAtMs: 0 };
-  /** Not before, by the same clock: it has failed just then. */
+  /** Not before, in ms of `performance.now()`: it has failed just then. */
   #cancelAtMs = 0;
 
   constructor(parts: FlowFollowerParts) {
@@ -44,11 +37,10 @@ export class FlowFollower {
 
   start(): void {
     this.#loop.start();
-    this.#looks.start(LOST_EVERY_MS);
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([this.#loop.end(), this.#looks.end()]);
+  stop(): Promise<void> {
+    return this.#loop.end();
   }
 
   /** An end was noted, or a flow is to be cancelled. */
@@ -88,24 +80,6 @@ export class FlowFollower {
     tasksOver(done.over);
     cancelled(done.refuse);
     return true;
-  }
-
-  /** Of some flows at a time, however many run: it is one short statement. */
-  async #noteLost(): Promise<number> {
-    const { behind } = this.#lost;
-    if (behind === null) this.#lost.roundAtMs = performance.now() + LOST_EVERY_MS;
-    const { count, last } = await this.#parts.store.noteLost(behind);
-    this.#lost.behind = last;
-    if (count > 0) {
-      this.#parts.log.warn({ event: "flow-ends-lost", count }, "tasks of flows had ended, but that was not recorded");
-      this.wake();
-    }
-    return last === null ? Math.max(LOST_APART_MS, this.#lost.roundAtMs - performance.now()) : LOST_APART_MS;
-  }
-
-  #lookFailed(error: unknown): number {
-    this.#parts.log.warn({ err: error }, "could not look for ends that were not recorded, trying again in a minute");
-    return LOST_EVERY_MS;
   }
 
   #failed(error: unknown): number {

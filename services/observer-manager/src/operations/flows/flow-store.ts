@@ -61,11 +61,6 @@ export interface FlowFollowStore {
   follow(): Promise<Followed>;
   /** Cancels some tasks of a flow that somebody has cancelled. @returns undefined: there is none */
   cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedAttempt[] } | undefined>;
-  /**
-   * Notes ends that nobody has noted, of some of the running flows behind this one (null: of the first). @returns how many, and the last of these
-   * flows; null: there are no more
-   */
-  noteLost(behind: FlowId | null): Promise<{ count: number; last: FlowId | null }>;
   /** Some of the oldest, `limit` at most. @returns how many flows are gone; 0: there are no more */
   forget(olderThanMs: number, limit: number): Promise<number>;
 }

@@ -16,15 +16,11 @@ export const LOCK_FLOWS = `
     ORDER BY id FOR UPDATE SKIP LOCKED)
   SELECT id, l.cancelling IS NOT NULL AS "isLocked", coalesce(l.cancelling, false) AS cancelling FROM first LEFT JOIN locked l USING (id)`;
 
-/**
- * A result that is longer than was said is a failure, where somebody was to be given it. Followed before, and so not again: one that is
- * written down, and whose followers are not being looked at. Indexes: flow_ends_of_flow, flow_tasks_pkey.
- */
+/** A result that is longer than was said is a failure, where somebody was to be given it. Indexes: flow_ends_of_flow, flow_tasks_pkey. */
 export const ENDS = `
-  SELECT e.id, e.flow_id AS "flowId", e.ref, e.task_id AS "taskId", e.reason, e.passed, coalesce(t.followers, 0) AS followers,
-    t.on_failure AS "onFailure", t.ref IS NOT NULL AND (t.status IS NULL OR e.passed > 0) AS "isCurrent", l.is_too_large AS "isTooLarge",
+  SELECT e.id, e.flow_id AS "flowId", e.ref, e.reason, e.passed, t.followers, t.on_failure AS "onFailure", l.is_too_large AS "isTooLarge",
     CASE WHEN l.is_too_large THEN 'Failed' ELSE e.status END AS status
-  FROM flow_ends e LEFT JOIN flow_tasks t ON t.flow_id = e.flow_id AND t.ref = e.ref AND t.task_id = e.task_id
+  FROM flow_ends e JOIN flow_tasks t USING (flow_id, ref)
   CROSS JOIN LATERAL (
     SELECT coalesce(e.status = 'Completed' AND t.followers > 0 AND octet_length(e.output) > t.max_output_bytes, false) AS is_too_large) l
   WHERE e.flow_id = ANY($1) ORDER BY e.id LIMIT $2`;
@@ -115,33 +111,6 @@ export const TO_CANCEL = `
 export const LOCK_TASKS = `
   SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE id = ANY($1) AND cancel_requested_at IS NULL ORDER BY id FOR UPDATE`;
 export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id = $1";
-
-/**
- * What an older manager has ended without noting it; what is in no table any more has failed. Of the running flows behind $1, so many that
- * they have 5,000 tasks together, but one at least: each of their tasks is looked for, so all of a million at once would take 10 s. `last`: the
- * last of them; null: there was none. What is noted is looked up in an object: joined, thousands were compared with thousands. Indexes:
- * flows_running, flow_tasks_in_order, tasks_pkey, flow_ends_of_flow.
- */
-export const NOTE_LOST = `
-  WITH next AS MATERIALIZED (
-    SELECT id, sum(total) OVER (ORDER BY id) - total AS before FROM (
-      SELECT id, total FROM flows WHERE status = 'Running' AND id > $1 ORDER BY id LIMIT 1000) found
-  ), looked AS MATERIALIZED (
-    SELECT id FROM next WHERE before < 5000
-  ), ends AS MATERIALIZED (
-    SELECT jsonb_object_agg(task_id, true) AS of_tasks FROM flow_ends WHERE flow_id = ANY(ARRAY(SELECT id FROM looked))
-  ), lost AS (
-    SELECT t.flow_id, t.ref, t.task_id FROM flow_tasks t
-    WHERE t.flow_id = ANY(ARRAY(SELECT id FROM looked)) AND t.status IS NULL AND NOT EXISTS (SELECT FROM tasks k WHERE k.id = t.task_id)
-      AND ((SELECT of_tasks FROM ends) ? t.task_id::text) IS NOT TRUE
-  ), noted AS (
-    INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
-    SELECT l.flow_id, l.ref, l.task_id, coalesce(e.status, 'Failed'), e.output,
-      CASE WHEN e.id IS NULL THEN '{"name":"EndForgottenError","message":"its end was forgotten before anybody followed it up"}'::jsonb
-        ELSE e.last_error - 'stack' END,
-      e.story ->> 'flowReason', coalesce(e.ended_at, unacked_now())
-    FROM lost l LEFT JOIN ended_tasks e ON e.id = l.task_id RETURNING 1)
-  SELECT (SELECT count(*)::int FROM noted) AS count, (SELECT id FROM looked ORDER BY id DESC LIMIT 1) AS last`;
 
 /** By whole days (UTC), as ended tasks are dropped: no task leads to a flow that is gone. */
 const IS_OLD = "ended_at < date_trunc('day', unacked_now() - $1::float8 * interval '1 millisecond', 'UTC')";

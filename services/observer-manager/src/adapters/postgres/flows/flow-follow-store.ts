@@ -23,16 +23,10 @@ const MOST_LOOKS = 20;
 
 interface EndRow extends EndedStep {
   id: string;
-  taskId: TaskId;
   followers: number;
   passed: number;
-  /** Of the run of now, and not followed before. */
-  isCurrent: boolean;
   isTooLarge: boolean;
 }
-
-/** No flow comes before it. */
-const FIRST = "00000000-0000-0000-0000-000000000000";
 
 const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
 
@@ -53,14 +47,12 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       if (flows.length === 0) return NOTHING;
       const cancelling = new Set(flows.filter((flow) => flow.cancelling).map(({ id }) => id as string));
       const rows = await tx.query<EndRow[]>(sql.ENDS, [flows.map(({ id }) => id), MOST_ENDS]);
-      // What comes after is cancelled with its flow; and what was noted twice, or is of an older run, is followed by nothing.
-      const ends = onceEach(rows).map((end) =>
-        end.isCurrent && !cancelling.has(end.flowId) ? end : { ...end, followers: 0 },
-      );
+      // What comes after is cancelled with its flow.
+      const ends = rows.map((end) => (cancelling.has(end.flowId) ? { ...end, followers: 0 } : end));
       const chunk = chunkOf(ends, MOST_EDGES);
       const over = await settle(
         tx,
-        chunk.map(({ end }) => end).filter((end) => end.isCurrent && end.passed === 0),
+        chunk.map(({ end }) => end).filter((end) => end.passed === 0),
       );
       const { unlocked, cancelled } = await followUp(tx, chunk);
       await tx.query(sql.DROP_ENDS, [chunk.filter(({ isDone }) => isDone).map(({ end }) => end.id)]);
@@ -86,11 +78,6 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       const sent = locked.filter(({ status }) => status === "Sent");
       return { over, refuse: await refusalsOf(tx, sent) };
     });
-  }
-
-  async noteLost(behind: FlowId | null): ReturnType<FlowFollowStore["noteLost"]> {
-    const [row] = await this.#dataSource.query<{ count: number; last: FlowId | null }[]>(sql.NOTE_LOST, [behind ?? FIRST]);
-    return row ?? { count: 0, last: null };
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {
@@ -127,16 +114,6 @@ async function lockFlows(tx: EntityManager): Promise<FoundFlow[]> {
     ofOthers.push(...found.map(({ id }) => id));
   }
   return [];
-}
-
-/** Of one task the first counts. */
-function onceEach(rows: EndRow[]): EndRow[] {
-  const seen = new Set<TaskId>();
-  return rows.map((row) => {
-    const isFirst = !seen.has(row.taskId);
-    seen.add(row.taskId);
-    return isFirst ? row : { ...row, isCurrent: false };
-  });
 }
 
 /** Writes down how they ended. @returns flows that are over with that */

@@ -79,11 +79,11 @@ export interface FlowTaskRow {
 
 /**
  * Of what is not over its task says how it stands, or its end that nobody has followed up. When it ended is the same in all tables, so that one
- * day of the ended is looked at. Which end is whose is looked up in an object, or each of a thousand tasks would be compared with thousands of ends;
- * of one task the first counts. Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, flow_ends_pkey, ended_tasks_by_id.
+ * day of the ended is looked at. Which end is whose is looked up in an object, or each of a thousand tasks would be compared with thousands of ends.
+ * Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, flow_ends_pkey, ended_tasks_by_id.
  */
 export const FLOW_TASKS = `
-  WITH ends AS MATERIALIZED (SELECT jsonb_object_agg(task_id, id ORDER BY id DESC) AS of_tasks FROM flow_ends WHERE flow_id = $1)
+  WITH ends AS MATERIALIZED (SELECT jsonb_object_agg(task_id, id) AS of_tasks FROM flow_ends WHERE flow_id = $1)
   SELECT f.place, f.ref, f.task_id, f.type, f.pool, f.on_failure, f.max_output_bytes, f.run, greatest(f.waiting, 0) AS waiting,
     t.lane, t.due_at, t.story ->> 'until' AS until,
     ARRAY(SELECT e.after FROM flow_edges e WHERE e.flow_id = f.flow_id AND e.ref = f.ref ORDER BY e.after) AS after,
