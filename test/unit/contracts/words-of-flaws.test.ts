@@ -1,4 +1,4 @@
-import { ChangeTaskType, issueWords, PutSchedule, TaskId, TimerId } from "@unacked/contracts";
+import { ChangeTaskType, CreateTask, issueWords, PutSchedule, TaskId, TimerId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 
@@ -58,4 +58,12 @@ it.each([
   ["timer", TimerId],
 ])("what is no id of a %s is refused with what one looks like", (_kind, schema) => {
   expect(flawsOf(schema, "nope")?.map(issueWords)).toEqual(["must be a UUID, such as 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41"]);
+});
+
+it("onConflict of a task without a key is refused, but for the default", () => {
+  expect(CreateTask.safeParse({ ...TASK, onConflict: "return" }).error?.issues).toMatchObject([
+    { path: ["onConflict"], message: "needs a `key`: without one nothing is in its way" },
+  ]);
+  expect(flawsOf(CreateTask, { ...TASK, onConflict: "return", key: "k" })).toBeUndefined();
+  expect(flawsOf(CreateTask, { ...TASK, onConflict: "reject" })).toBeUndefined();
 });

@@ -41,7 +41,6 @@ test("a task type of another pool is refused with the pools that know it", async
 
 test("one that is repeated by its id passes, though no service knows its type now; an id that is new does not", async () => {
   expect(await checkTask({ id: THERE, type: "away" })).toMatchObject({ id: THERE, type: "away" });
-  expect(await checkTask({ id: THERE, type: "resize", onConflict: "replace" })).toMatchObject({ code: "invalid-body" });
   const other = THERE.replace(/1$/, "2");
   expect(await checkTask({ id: other, type: "away" })).toMatchObject({ code: "unknown-type" });
 });
@@ -64,15 +63,4 @@ test("one that nobody knows is refused as such, and what is known costs no look 
   expect(await checkTask({ type: "resize" })).toMatchObject({ type: "resize", params: {} });
   expect(await checkObserver("ticker")).toBeNull();
   expect(asked).toBe(0);
-});
-
-test.each([
-  [{ onConflict: "return" }, true],
-  [{ onConflict: "reject" }, false],
-  [{ onConflict: "return", key: "k" }, false],
-])("onConflict needs a key, but for its default: %j", async (more, isRefused) => {
-  const checked = await checkTask({ type: "resize", ...more });
-  const errors = [{ pointer: "/onConflict", message: "needs a `key`: without one nothing is in its way" }];
-  if (isRefused) expect(checked).toEqual({ kind: "problem", code: "invalid-body", errors });
-  else expect(checked).toMatchObject({ type: "resize" });
 });

@@ -76,7 +76,7 @@ test.each<[string[], string[] | undefined]>([
   expect(wanted?.within).toEqual(within);
 });
 
-test("onConflict without a key, as an older service may say it, means nothing", async () => {
+test("onConflict without a key is refused, as of anybody", async () => {
   const found = await creationsOf({ ...task, onConflict: "return" });
-  expect(found).toMatchObject({ wanted: [{ id: ID, onConflict: "return" }], refused: [] });
+  expect(found).toMatchObject({ wanted: [], refused: [{ id: ID, code: "invalid-body" }] });
 });

@@ -13,7 +13,13 @@ export const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"] as co
 const FOR_A_KEY = "needs a `key`: without one nothing is in its way";
 
 /** Somebody who asks for it counts on it, and it would mean nothing. `reject` is what stands there by default. */
-export const conflictFlaw = ({ key, onConflict }: Pick<CreateTask, "key" | "onConflict">): string | undefined =>
+export const conflictFlaw = ({
+  key,
+  onConflict,
+}: {
+  key?: string | undefined;
+  onConflict: (typeof ON_CONFLICT)[number];
+}): string | undefined =>
   key === undefined && onConflict !== "reject" ? FOR_A_KEY : undefined;
 
 /** POST /tasks. Strict: an unknown key is an error that names it. */
@@ -40,6 +46,10 @@ export const CreateTask = z
       .describe(
         "when the `key` is taken; without one only reject may stand here. reject: 409 · return: answered with the other · replace: the other becomes as this request says, if it waits, else as queue-latest · queue-latest: the other runs once more with these params when its run ends, or with newer ones",
       ),
+  })
+  .superRefine((task, context) => {
+    const message = conflictFlaw(task);
+    if (message !== undefined) context.addIssue({ code: "custom", path: ["onConflict"], message });
   })
   .meta({ id: "CreateTask" });
 export type CreateTask = z.infer<typeof CreateTask>;

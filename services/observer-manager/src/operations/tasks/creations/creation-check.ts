@@ -1,4 +1,4 @@
-import { type CreateTask, conflictFlaw, type TaskId } from "@unacked/contracts";
+import type { CreateTask, TaskId } from "@unacked/contracts";
 import { KnownTypes } from "../../../domain/types/known-types.ts";
 import { type ChecksOfCall, checksOfCall } from "../../../domain/types/params-check.ts";
 import { eachInSlices } from "../../in-slices.ts";
@@ -36,7 +36,7 @@ export async function checkCreations(
   const checks = checksOfCall();
   const checked = await eachInSlices(requests, (request) => {
     if ("kind" in request) return request;
-    return ofConflict(request) ?? refusalOf(request, live.get(request.pool), checks) ?? request;
+    return refusalOf(request, live.get(request.pool), checks) ?? request;
   });
   return withPools(requests, await withThere(requests, checked, store), store);
 }
@@ -50,7 +50,7 @@ async function withThere(
   const refusedId = (i: number): TaskId | undefined => {
     const [request, one] = [requests[i], checked[i]];
     if (request === undefined || one === undefined || "kind" in request || !("kind" in one)) return undefined;
-    return ofConflict(request) === undefined ? request.id : undefined;
+    return request.id;
   };
   const ids = requests.flatMap((_, i) => refusedId(i) ?? []);
   if (ids.length === 0) return checked;
@@ -59,14 +59,6 @@ async function withThere(
     const id = refusedId(i);
     return id !== undefined && there.has(id) ? (requests[i] as CreateTask) : one;
   });
-}
-
-/** Not of what handlers create: a service of before may still say it, and it means nothing. */
-function ofConflict(request: CreateTask): Refusal | undefined {
-  const message = conflictFlaw(request);
-  return message === undefined
-    ? undefined
-    : { kind: "problem", code: "invalid-body", errors: [{ pointer: "/onConflict", message }] };
 }
 
 /** Somebody who meant another pool is told which there are; asked for only where one was refused. */
