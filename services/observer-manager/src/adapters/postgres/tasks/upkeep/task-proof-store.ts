@@ -58,9 +58,8 @@ const BEGIN = `
     ON CONFLICT DO NOTHING RETURNING pool)
   SELECT pool FROM fresh`;
 
-/** In order, as a manager of before, beside this one, compares them. */
 const ASKED = `
-  UPDATE task_proofs SET asked_at = now(), services = ARRAY(SELECT DISTINCT unnest(services || $2::text[]) ORDER BY 1)
+  UPDATE task_proofs SET asked_at = now(), services = ARRAY(SELECT DISTINCT unnest(services || $2::text[]))
   WHERE marker_id = $1`;
 const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
 
