@@ -29,7 +29,7 @@ const info = (type: string, more: object = {}): ObserverTypeInfo => ({
   paramsSchema: schema(),
   ...more,
 });
-const putTaskService = (types: object[]) =>
+const putTaskService = (types: object[], means: Record<string, number> = {}) =>
   insert(books.dataSource, "task_services", {
     id: randomUUID(),
     generation: 1,
@@ -38,6 +38,7 @@ const putTaskService = (types: object[]) =>
     workers: 1,
     draining: false,
     types,
+    means,
   });
 const newLedger = () =>
   new Ledger(new PostgresBooksStore(books.dataSource), "a manager", {
@@ -80,20 +81,20 @@ test("Of services that announce the same it is read once, and once more only whe
 
 test("Task types are the same, however long their tasks take", async () => {
   const paramsSchema = schema();
-  for (const meanMs of [1, 2, 3]) await putTaskService([{ type: "resize", description: "", paramsSchema, meanMs }]);
+  for (const resize of [1, 2, 3]) await putTaskService([{ type: "resize", description: "", paramsSchema }], { resize });
   const before = await tasks.liveTypes("default");
   expect(before).toMatchObject({ services: 3, types: [{ type: "resize", paramsSchema }], outside: [] });
-  await query("UPDATE task_services SET types = jsonb_set(types, '{0,meanMs}', '9')");
+  await query("UPDATE task_services SET means = '{ \"resize\": 9 }'");
   expect((await tasks.liveTypes("default")).types[0]).toBe(before.types[0]);
 });
 
 test("What is short of them stands beside them, whoever wrote them", async () => {
   await putService(books.dataSource, { types: [info("one", { onUpdate: true, checkpointSchema: schema() })] });
-  await putTaskService([{ type: "resize", description: "d", paramsSchema: {}, meanMs: 7.5, batch: 10 }]);
+  await putTaskService([{ type: "resize", description: "d", paramsSchema: {}, batch: 10 }]);
   await putTaskService([]);
   expect(await query("SELECT type_facts AS facts FROM services")).toEqual([{ facts: [{ type: "one", onUpdate: true }] }]);
   expect(await query("SELECT type_facts AS facts FROM task_services ORDER BY 1 DESC")).toEqual([
-    { facts: [{ type: "resize", meanMs: 7.5, batch: 10 }] },
+    { facts: [{ type: "resize", batch: 10 }] },
     { facts: [] },
   ]);
 });

@@ -18,8 +18,8 @@ export async function putReady(
 }
 
 const SERVICE = `
-  INSERT INTO task_services (id, generation, name, pool, workers, draining, types)
-  VALUES (gen_random_uuid(), 1, 'a-service', $1, $2, false, $3)`;
+  INSERT INTO task_services (id, generation, name, pool, workers, draining, types, means)
+  VALUES (gen_random_uuid(), 1, 'a-service', $1, $2, false, $3, $4)`;
 
 interface TaskService {
   pool?: string;
@@ -36,6 +36,7 @@ export async function putTaskService(
   books: Queryable,
   { pool = "default", workers = 10, types = ["work"], meanMs, batch }: TaskService = {},
 ): Promise<void> {
-  const infos = types.map((type) => ({ type, description: "", paramsSchema: {}, meanMs, batch }));
-  await books.query(SERVICE, [pool, workers, JSON.stringify(infos)]);
+  const infos = types.map((type) => ({ type, description: "", paramsSchema: {}, batch }));
+  const means = meanMs === undefined ? {} : Object.fromEntries(types.map((type) => [type, meanMs]));
+  await books.query(SERVICE, [pool, workers, JSON.stringify(infos), JSON.stringify(means)]);
 }

@@ -1,12 +1,5 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-const ofEach = (what: string, types: string): string =>
-  `(SELECT coalesce(jsonb_agg(${what}), '[]') FROM jsonb_array_elements(${types}) AS t)`;
-
-const factsOf = (types: string): string => ofEach("t - '{paramsSchema,checkpointSchema,description}'::text[]", types);
-/** Without how long tasks take, which stands in `task_services.means`. */
-const hashOf = (types: string): string => `hashtextextended(${ofEach("t - 'meanMs'", types)}::text, 0)`;
-
 const SAFE_PATH = "SET search_path = pg_catalog, pg_temp";
 
 /**
@@ -16,17 +9,16 @@ const SAFE_PATH = "SET search_path = pg_catalog, pg_temp";
  * PostgreSQL before 16 makes generated columns anew with each INSERT … ON CONFLICT.
  */
 const UP = [
-  `CREATE FUNCTION unacked_types_hash(types jsonb) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE ${SAFE_PATH}
-     AS $$ SELECT ${hashOf("types")} $$`,
   `CREATE FUNCTION unacked_note_types() RETURNS trigger LANGUAGE plpgsql ${SAFE_PATH} AS $$
    BEGIN
-     NEW.type_facts := ${factsOf("NEW.types")};
-     NEW.types_hash := ${hashOf("NEW.types")};
+     NEW.type_facts := (SELECT coalesce(jsonb_agg(t - '{paramsSchema,checkpointSchema,description}'::text[]), '[]')
+       FROM jsonb_array_elements(NEW.types) AS t);
+     NEW.types_hash := hashtextextended(NEW.types::text, 0);
      RETURN NEW;
    END $$`,
 ];
 
-const DOWN = ["DROP FUNCTION unacked_note_types()", "DROP FUNCTION unacked_types_hash(jsonb)"];
+const DOWN = ["DROP FUNCTION unacked_note_types()"];
 
 export class TypeFacts0004 implements MigrationInterface {
   name = "TypeFacts1800000000004";

@@ -19,11 +19,8 @@ export const TAKING = `(
   SELECT pool, types_hash, ${intSum("workers")} AS workers, (array_agg(id))[1] AS id FROM task_services
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool, types_hash) k JOIN task_services s USING (id)`;
 
-/**
- * What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. How long tasks take a manager of
- * before wrote among the types.
- */
+/** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
 export const ANNOUNCED = `
-  SELECT s.pool, t->>'type' AS type, max(coalesce((s.means ->> (t->>'type'))::float8, (t->>'meanMs')::float8)) AS "meanMs",
+  SELECT s.pool, t->>'type' AS type, max((s.means ->> (t->>'type'))::float8) AS "meanMs",
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"
   FROM task_services s, jsonb_array_elements(s.type_facts) t WHERE ${TASK_SERVICE_LIVES} GROUP BY 1, 2`;

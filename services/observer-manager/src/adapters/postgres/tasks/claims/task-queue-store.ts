@@ -45,7 +45,7 @@ const WAITING_POOLS = prepared(`
     SELECT true FROM tasks t WHERE t.pool = k.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
 
 /** A handful of rows. */
-const PACES = `${ANNOUNCED} HAVING bool_or(s.means ? (t->>'type') OR t ? 'meanMs' OR t ? 'batch')`;
+const PACES = `${ANNOUNCED} HAVING bool_or(s.means ? (t->>'type') OR t ? 'batch')`;
 
 /** Index: tasks_ready_of_type; by its order, so that it is read whatever statistics say. */
 const COUNT_READY = prepared(`

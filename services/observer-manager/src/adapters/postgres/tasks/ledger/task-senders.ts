@@ -19,7 +19,7 @@ const WORKERS = prepared(`
       AS u (id, generation, name, pool, workers, draining, types, means)
   ), again AS (
     UPDATE task_services s SET generation = t.generation, workers = t.workers, draining = t.draining, means = t.means, seen_at = now()
-    FROM told t WHERE s.id = t.id AND s.types_hash = unacked_types_hash(t.types) RETURNING s.id
+    FROM told t WHERE s.id = t.id AND s.types_hash = hashtextextended(t.types::text, 0) RETURNING s.id
   )
   INSERT INTO task_services (id, generation, name, pool, workers, draining, types, means)
   SELECT id, generation, name, pool, workers, draining, types, means FROM told WHERE id NOT IN (SELECT id FROM again)
