@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { amount, count, shownText, wallClockMs } from "../bounds.ts";
 import { ObserverId, ObserverName, TaskId, TypeName } from "../ids.ts";
-import { ADDED_LATER } from "../rest/added-later.ts";
 
 /**
  * What a slot is for: everybody · nobody yet · suspects of one slot's death · one observer that was found guilty ·
@@ -75,8 +74,7 @@ export const SlotDeathView = z
     culpritTask: z
       .object({ id: z.guid().nullable().describe("null: one call for many tasks of the type"), type: z.string() })
       .nullable()
-      .describe("the task that did it, if it was one and that is known")
-      .register(ADDED_LATER, { means: null }),
+      .describe("the task that did it, if it was one and that is known"),
   })
   .meta({ id: "SlotDeath" });
 export type SlotDeathView = z.infer<typeof SlotDeathView>;

@@ -3,7 +3,6 @@ import { timestamp } from "../bounds.ts";
 import { DEFAULT_POOL, FlowId, FlowRef, PoolName, TypeName } from "../ids.ts";
 import { MAX_TASK_OUTPUT_BYTES } from "../messages/task-events.ts";
 import { TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
-import { ADDED_LATER } from "./added-later.ts";
 import { Timestamp } from "./timestamp.ts";
 
 /** Of one flow: tasks, and refs in all their `after` together. */
@@ -157,8 +156,7 @@ export const FlowTaskView = z
     waitReason: z
       .enum(TASK_WAITS)
       .nullable()
-      .describe("why it has not started, as `waitsFor` of its task says; null: it runs, or is over")
-      .register(ADDED_LATER, { means: null }),
+      .describe("why it has not started, as `waitsFor` of its task says; null: it runs, or is over"),
     reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
     lastError: z
       .object({ name: z.string(), message: z.string() })

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ADDED_LATER } from "./added-later.ts";
 
 const NO_LIMIT_IS_ZERO = "must be 1 or more; `paused` lets none start, null takes the limit away";
 
@@ -25,8 +24,7 @@ const LIMITS = {
     .describe("so many are sent to workers, or taken by workers outside, in any second at most; null: no limit"),
   outside: z
     .boolean()
-    .describe("it is worked outside: its tasks are created although no service has it, and wait until somebody takes them")
-    .register(ADDED_LATER, { means: false }),
+    .describe("it is worked outside: its tasks are created although no service has it, and wait until somebody takes them"),
 };
 
 /** PATCH /task-types/{taskType}. What is left out stays as it is. */

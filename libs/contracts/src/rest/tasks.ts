@@ -2,7 +2,6 @@ import { z } from "zod";
 import { timestamp } from "../bounds.ts";
 import { ChosenTaskId, DEFAULT_POOL, PoolName, TypeName } from "../ids.ts";
 import { COMPLETED_BY, TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
-import { ADDED_LATER } from "./added-later.ts";
 import { MAX_BULK } from "./bulk.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { Timestamp } from "./timestamp.ts";
@@ -19,8 +18,7 @@ export const conflictFlaw = ({
 }: {
   key?: string | undefined;
   onConflict: (typeof ON_CONFLICT)[number];
-}): string | undefined =>
-  key === undefined && onConflict !== "reject" ? FOR_A_KEY : undefined;
+}): string | undefined => (key === undefined && onConflict !== "reject" ? FOR_A_KEY : undefined);
 
 /** POST /tasks. Strict: an unknown key is an error that names it. */
 export const CreateTask = z
@@ -98,29 +96,20 @@ export const TaskView = z
     failures: z.int().describe("attempts that failed"),
     interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
     sends: z.int().describe("how often it was put into the queue, or taken"),
-    postpones: z
-      .int()
-      .describe("how often its handler has put it off: neither failures nor interruptions")
-      .register(ADDED_LATER, { means: 0 }),
-    postponedFor: z
-      .string()
-      .nullable()
-      .describe("the reason that its handler gave, while it waits for that")
-      .register(ADDED_LATER, { means: null }),
+    postpones: z.int().describe("how often its handler has put it off: neither failures nor interruptions"),
+    postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
     taken: z
       .object({ by: z.string(), until: Timestamp.nullable() })
       .nullable()
-      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more")
-      .register(ADDED_LATER, { means: null }),
+      .describe("who took it last to work on it outside, and until when it is theirs; `until` null: it is not any more"),
     startedAt: Timestamp.nullable().describe("of the last attempt"),
     endedAt: Timestamp.nullable(),
     output: anyJson().describe("what its handler returned; null before"),
     completedBy: z
       .enum(COMPLETED_BY)
       .nullable()
-      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough")
-      .register(ADDED_LATER, { means: null }),
+      .describe("which of its handlers completed it; `emergency`: the one that runs once the other has failed often enough"),
     lastError: TaskError.nullable(),
     flow: z
       .object({
@@ -129,13 +118,8 @@ export const TaskView = z
         reason: z.string().nullable().describe("why the flow has cancelled it: such as `fetch failed`"),
       })
       .nullable()
-      .describe("the flow that it is a task of; null: none")
-      .register(ADDED_LATER, { means: null }),
-    parentId: z
-      .guid()
-      .nullable()
-      .describe("the task whose handler created it; null: a client did")
-      .register(ADDED_LATER, { means: null }),
+      .describe("the flow that it is a task of; null: none"),
+    parentId: z.guid().nullable().describe("the task whose handler created it; null: a client did"),
     created: z
       .array(z.object({ id: z.guid(), type: z.string(), outcome: z.enum(CREATE_OUTCOMES) }))
       .optional()

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { WorkId } from "../ids.ts";
 import { Role } from "./access.ts";
-import { ADDED_LATER } from "./added-later.ts";
 import { saysWhich } from "./bulk.ts";
 import { ObserverFilter } from "./observer-filter.ts";
 import { WhenFull, whenFull } from "./observers.ts";
@@ -75,8 +74,7 @@ export const WorkView = z
       .nullable()
       .describe(
         "why no step of it is done now: its last one failed, or not all managers can; null: steps are done, or it is over",
-      )
-      .register(ADDED_LATER, { means: null }),
+      ),
     refused: z.array(refusal).describe("why, the most frequent first"),
   })
   .meta({ id: "Work" });
