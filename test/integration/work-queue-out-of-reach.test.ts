@@ -4,6 +4,7 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { WorkQueues } from "../../services/observer-manager/src/adapters/amqp/pools/work-queues.ts";
 import { ConsumedQueue } from "../../services/observer-service/src/keeper/consumed-queue.ts";
 import { Topology } from "../../services/observer-service/src/keeper/intake/declare-topology.ts";
+import { WorkQueue, type WorkQueueParts } from "../../services/observer-service/src/keeper/intake/work-queue.ts";
 import { createLog } from "../../services/observer-service/src/log.ts";
 import { Generations, type GenerationsParts } from "../../services/observer-service/src/service/generations.ts";
 import { brokerSettings } from "../support/broker/broker-client.ts";
@@ -78,38 +79,45 @@ test("a service whose work queue is out of reach is connected all the same, with
   await connected();
   const taken: string[] = [];
   const lost: string[] = [];
-  const generations = new Generations({
+  const log = createLog("silent");
+  const topology = new Topology({
+    serviceId: "service-1" as ServiceId,
+    pool: "default",
+    queueType: "classic",
+    declaresAll: true,
+    hasTasks: () => false,
+  });
+  const work = new WorkQueue({
     identity: { serviceId: "service-1", serviceName: "service-1", pool: "default", workerCount: 1 },
+    topology,
+    consumer: { begin: async (_: Session, queue: string) => void taken.push(queue), lost: () => undefined },
+    proveBy: () => undefined,
+    log,
+  } as unknown as WorkQueueParts);
+  const generations = new Generations({
     settings: brokerSettings(broker.amqpUrl),
-    topology: new Topology({
-      serviceId: "service-1" as ServiceId,
-      pool: "default",
-      queueType: "classic",
-      declaresAll: true,
-      hasTasks: () => false,
-    }),
+    topology,
+    work,
     lease: {
       begin: async () => undefined,
-      proveBy: () => undefined,
       sessionLost: async (_: number, { detail }: LossReason) => void lost.push(detail),
     },
     voice: { introduction: () => ({}), tell: (_: unknown, confirmed?: () => void) => confirmed?.() },
     publisher: { blocked: () => new Promise(() => undefined) },
     events: { enterGeneration: () => undefined },
-    work: { begin: async (_: Session, queue: string) => void taken.push(queue), lost: () => undefined },
     tasks: { begin: async () => undefined, sessionLost: () => undefined },
-    log: createLog("silent"),
+    log,
   } as unknown as GenerationsParts);
   await rabbitmqctl(broker.dir, "eval", HOME_IS_DOWN);
   generations.start();
   onTestFinished(() => generations.close());
   await eventually(() => expect(generations.status.up).toBe(true));
-  await expect(generations.lookAtWork()).rejects.toThrow("no work is taken"); // the question would cost the session
+  await expect(work.look()).rejects.toThrow("no work is taken"); // the question would cost the session
   await generations.stayReachable();
   expect(taken).toEqual([]);
 
   await rabbitmqctl(broker.dir, "eval", HOME_IS_BACK);
   await eventually(() => expect(taken).toEqual([QUEUE.name]));
-  await eventually(() => generations.lookAtWork());
+  await eventually(() => work.look());
   expect(lost).toEqual([]);
 });

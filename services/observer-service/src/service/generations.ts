@@ -6,37 +6,26 @@ import {
   SupervisedConnection,
   untilAborted,
 } from "@unacked/broker";
-import { workQueueName } from "@unacked/contracts";
 import type { ControlIntake } from "../keeper/control/control-intake.ts";
-import type { ServiceIdentity } from "../keeper/identity.ts";
 import type { Topology } from "../keeper/intake/declare-topology.ts";
-import type { Drain } from "../keeper/intake/drain.ts";
-import type { GivenBack } from "../keeper/intake/given-back.ts";
-import type { Intake } from "../keeper/intake/intake.ts";
-import type { WorkConsumer } from "../keeper/intake/work-consumer.ts";
+import type { WorkQueue } from "../keeper/intake/work-queue.ts";
 import type { LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
 import type { EventSender } from "../keeper/outbox/event-sender.ts";
-import type { Runner } from "../keeper/runs/runner.ts";
 import type { TaskSide } from "../keeper/tasks/task-side.ts";
 import type { Log } from "../log.ts";
 import { within } from "../within.ts";
 import type { ServiceVoice } from "./service-voice.ts";
 
 export interface GenerationsParts {
-  readonly identity: ServiceIdentity;
   readonly settings: BrokerSettings;
-  readonly topology: Topology;
-  readonly lease: LeaseKeeper;
+  readonly topology: Pick<Topology, "declareForOrders" | "stayReachable">;
+  readonly lease: Pick<LeaseKeeper, "begin" | "sessionLost">;
   readonly events: Pick<EventSender, "enterGeneration">;
   readonly voice: Pick<ServiceVoice, "introduction" | "tell" | "lastLoss">;
   readonly publisher: Pick<Publisher, "blocked" | "startOver" | "status">;
   readonly control: Pick<ControlIntake, "take">;
-  readonly intake: Pick<Intake, "noteMarker">;
-  readonly work: Pick<WorkConsumer, "begin" | "lost" | "flushed">;
-  readonly tasks: Pick<TaskSide, "begin" | "sessionLost"> & { readonly runner: { readonly size: number } };
-  readonly runner: Pick<Runner, "slots">;
-  readonly drain: Pick<Drain, "begun">;
-  readonly givenBack: Pick<GivenBack, "remember">;
+  readonly work: Pick<WorkQueue, "begin" | "lost">;
+  readonly tasks: Pick<TaskSide, "begin" | "sessionLost">;
   readonly log: Log;
 }
 
@@ -51,10 +40,6 @@ const BIRTH_LIMIT_MS = 10_000;
 export class Generations {
   readonly #parts: GenerationsParts;
   readonly #connection: SupervisedConnection;
-  /** The last proof of life that asked the work queue: until it is answered it may hold a message. */
-  #reaching: Promise<unknown> = Promise.resolve();
-  /** The session in which work is taken: its queue is there. */
-  #takingIn: Session | undefined;
   /** What the broker agreed to; what is asked for until there is a session. */
   #heartbeatMs: number;
 
@@ -74,10 +59,6 @@ export class Generations {
     return this.#connection.status;
   }
 
-  get session(): Session | undefined {
-    return this.#connection.session;
-  }
-
   get heartbeatMs(): number {
     return this.#heartbeatMs;
   }
@@ -90,21 +71,9 @@ export class Generations {
     return this.#connection.close();
   }
 
-  /** Resolves when nothing that has been delivered is on its way any more. */
-  async flushed(): Promise<void> {
-    await Promise.all([this.#parts.work.flushed(), this.#reaching]);
-  }
-
-  /** What waits in the pool's work queue, and who consumes it. Rejects while nothing can be taken: of a queue that is not there the question costs the session. */
-  lookAtWork(): Promise<{ messageCount: number; consumerCount: number }> {
-    const { session } = this;
-    if (session === undefined || session !== this.#takingIn) return Promise.reject(new Error("no work is taken"));
-    return session.inspect(workQueueName(this.#parts.identity.pool));
-  }
-
   /** Declares again by what orders arrive, in case that somebody has deleted it. */
   async stayReachable(): Promise<void> {
-    const { session } = this;
+    const { session } = this.#connection;
     if (session === undefined) return;
     const { topology, log } = this.#parts;
     await topology
@@ -115,7 +84,7 @@ export class Generations {
   }
 
   async #begin(session: Session): Promise<void> {
-    const { log, topology, control, lease, events, tasks } = this.#parts;
+    const { log, topology, control, lease, events, tasks, work } = this.#parts;
     this.#heartbeatMs = session.heartbeatMs;
     const orders = await topology.declareForOrders(session);
     await session.consume(orders, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
@@ -129,39 +98,7 @@ export class Generations {
       .catch((error: unknown) =>
         log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why"),
       );
-    this.#takeWork(session, orders).catch((error: unknown) => session.end(`work could not be taken: ${String(error)}`));
-  }
-
-  /**
-   * Behind the introduction, by which a manager learns for which pool it has to declare a queue. Not awaited by the session's set-up, which has a time
-   * limit: the queue's node may be down for hours, and tasks run meanwhile. Rejects when the session is lost.
-   */
-  async #takeWork(session: Session, orders: string): Promise<void> {
-    const { identity, log, topology, lease, work } = this.#parts;
-    const queue = await topology.untilWorkQueueIsThere(session, (missing, { detail, remedy }) =>
-      log.warn(
-        { event: "waiting-for-queue", queue: missing, detail, remedy },
-        "the work queue is not available; waiting for it",
-      ),
-    );
-    if (session.lost.aborted) return;
-    await work.begin(session, queue);
-    if (session.lost.aborted) return;
-    this.#takingIn = session;
-    // From now on the proof reaches the queue itself: behind a cut between its nodes the broker gives our messages to others.
-    lease.proveBy(session, () => {
-      this.#reaching = this.#isDrained ? session.inspect(orders) : this.#reach(session, queue);
-      return this.#reaching;
-    });
-    log.info(
-      { event: "consuming", generation: session.generation, queue, workers: identity.workerCount },
-      "taking observers",
-    );
-  }
-
-  get #isDrained(): boolean {
-    const { drain, runner, tasks } = this.#parts;
-    return drain.begun && runner.slots.size + tasks.runner.size === 0;
+    work.begin(session, orders).catch((error: unknown) => session.end(`work could not be taken: ${String(error)}`));
   }
 
   /**
@@ -184,23 +121,12 @@ export class Generations {
     enough.abort();
   }
 
-  /** The proof may be given a message that no worker is free for. A marker is told of; of any other it is remembered whose it was, and it goes back. */
-  #reach(session: Session, queue: string): Promise<void> {
-    const { intake, givenBack } = this.#parts;
-    return session.reach(queue, ({ body, type }) => {
-      if (type === "QueueMarker" && intake.noteMarker(body)) return "ack";
-      givenBack.remember(body, performance.now());
-      return "requeue";
-    });
-  }
-
   #lost(generation: number, reason: LossReason): Promise<void> {
     const { voice, work, tasks, lease } = this.#parts;
     // What a set-up failed by is over with the birth by which it would be told, and hides no loss before it.
     if (reason.kind !== "setup-failed") voice.lastLoss = reason;
     work.lost();
     tasks.sessionLost();
-    this.#reaching = Promise.resolve();
     return lease.sessionLost(generation, reason);
   }
 }
