@@ -10,7 +10,7 @@ export const CHAPTERS = [
     names: [
       ...["defineObserver", "ObserverDraft", "ObserverContext", "AdmittedContext", "CheckpointContext"],
       ...["ObserverIdentity", "ObserverLog", "LogLevel", "LogFields", "StartMode", "Silence", "Isolation", "UpdateAnswer"],
-      ...["MAX_CHECKPOINT_BYTES", "MAX_EVENT_BYTES", "ObserverDefinition", "ContextOf", "isObserverDefinition"],
+      ...["MAX_CHECKPOINT_BYTES", "MAX_EVENT_BYTES", "ObserverDefinition", "ContextOf"],
     ],
   },
   {
@@ -20,7 +20,7 @@ export const CHAPTERS = [
       ...["defineTask", "TaskDraft", "TaskTraits", "TaskOneByOne", "TaskInBatches", "TaskContext", "TaskRetry", "Emergency"],
       ...["TaskCreator", "CreationOptions", "TaskCreation", "BatchedTask", "BatchContext", "BatchResult"],
       ...["NonRetryableError", "isNonRetryable", "TaskPostponed", "isTaskPostponed", "Postponement"],
-      ...["TaskDefinition", "isTaskDefinition", "KeptOf"],
+      ...["TaskDefinition", "KeptOf"],
     ],
   },
   {
@@ -41,7 +41,7 @@ export const CHAPTERS = [
   {
     title: "Types that an operator restricts",
     about: "For a type whose params choose what it reaches, as `process` and `http-poll` do.",
-    names: ["restrictObserver", "RestrictedObserver", "Permissions", "everythingPermitted", "NotOffered", "isNotOffered"],
+    names: ["restrictObserver", "RestrictedObserver", "Permissions", "everythingPermitted", "NotOffered"],
   },
   {
     title: "Tests",
@@ -55,43 +55,5 @@ export const CHAPTERS = [
     title: "Errors",
     about: "What this package throws when it is used wrongly.",
     names: ["SdkError", "SdkErrorCode", "OutputTooLargeError"],
-  },
-  {
-    title: "For hosts",
-    about:
-      "Of use to what runs other people's types: a service, or a harness of your own. Authors of types need none of it.",
-    names: [
-      ...["createRunContext", "RunContextParts", "RunSaves", "RunContext", "settleRun", "settleUpdate", "readCheckpoint"],
-      ...[
-        "silentError",
-        "taskTimeoutError",
-        "offeredUnder",
-        "handlerOf",
-        "isEmergencyAttempt",
-        "outputJson",
-        "Creations",
-        "Postponing",
-      ],
-      ...[
-        "inputsOf",
-        "GivenInput",
-        "Inputs",
-        "batchOutcomes",
-        "BatchOutcome",
-        "errorOf",
-        "unknownFieldsOf",
-        "isolationFlaw",
-        "silenceFlaw",
-      ],
-      ...[
-        "parseParams",
-        "ParamsResult",
-        "ParamsIssue",
-        "paramsIssuesText",
-        "paramsJsonSchema",
-        "ParamsJsonSchema",
-        "JsonSchema",
-      ],
-    ],
   },
 ];

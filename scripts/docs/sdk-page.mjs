@@ -13,7 +13,7 @@ const SDK = "libs/sdk";
 /** They need a TypeScript with an API, which stands beside them there. */
 const TOOLS = "test/generated-client";
 /** What their users say better. */
-const NOT_EXPORTED = ["ResultOf", "TaskType"];
+const NOT_EXPORTED = ["ResultOf"];
 
 /**
  * docs/sdk.md. TypeDoc takes seconds, and is asked only where the page must be another: a stamp in it is of its text and of all that it
@@ -69,6 +69,7 @@ async function textOf(root) {
   return `# The SDK
 
 All that \`@unacked/sdk\` exports, ${listed.length} names. Each stands here once; a type's name leads to it. \`ctx\` is what a handler is given.
+What loads and runs types itself, as a service does, has \`@unacked/sdk/host\` besides; its names are told in its own types.
 
 ${CHAPTERS.map(({ title, names }) => `- **${title}:** ${names.map(link).join(", ")}`).join("\n")}
 
@@ -83,9 +84,8 @@ ${chapters.join("\n\n")}
  */
 async function read(root) {
   const { typedoc, markdown } = await tools(root);
-  const { exports } = JSON.parse(readFileSync(join(root, SDK, "package.json"), "utf8"));
   const app = await typedoc.Application.bootstrapWithPlugins({
-    entryPoints: Object.values(exports).map(({ types }) => join(root, SDK, types)),
+    entryPoints: [join(root, SDK, "dist/index.d.ts")],
     tsconfig: join(root, "scripts/docs/sdk-tsconfig.json"),
     plugin: [join(root, TOOLS, "node_modules/typedoc-plugin-markdown/dist/index.js")],
     intentionallyNotExported: NOT_EXPORTED,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The package.json of what is published: of its workspace it takes only the versions of what it needs.
+ * The package.json of what is published: of its workspace it takes only what a library exports, and the versions of what it needs.
  *
  * @param {string} root
  * @param {import("./packages.mjs").PublishedPackage} published
@@ -22,7 +22,7 @@ export function manifestOf(root, published) {
       ? {
           sideEffects: false,
           exports: {
-            ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+            ...readJson(join(root, published.of, "package.json")).exports,
             "./package.json": "./package.json",
           },
         }

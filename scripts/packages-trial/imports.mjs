@@ -11,7 +11,7 @@ export async function statusOf(name: string): Promise<"Processing" | "other"> {
 // @ts-expect-error a name is a text
 export const wrong = client.call("createObserver", { body: { name: 7, type: "feed" } });
 `;
-const NAMES = { "@unacked/sdk": "defineObserver", "@unacked/client": "Client" };
+const NAMES = { "@unacked/sdk": "defineObserver", "@unacked/sdk/host": "settleRun", "@unacked/client": "Client" };
 
 /**
  * The libraries, as they are used: imported, required, compiled against with every declaration checked, and bundled for a

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { startExchange } from "@unacked/demo";
-import { createRunContext, everythingPermitted, type HarnessRun, runObserver } from "@unacked/sdk";
+import { everythingPermitted, type HarnessRun, runObserver } from "@unacked/sdk";
+import { createRunContext } from "@unacked/sdk/host";
 import { afterEach, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { createLatestSave } from "../../observers/price-watch/latest-save.ts";

@@ -106,6 +106,12 @@ describe("what is published", () => {
     }
   });
 
+  test("a library exports what its workspace does: the SDK also what hosts need", () => {
+    const [sdk] = PACKAGES;
+    if (sdk === undefined) throw new Error("nothing is published");
+    expect(Object.keys(manifestOf(ROOT, sdk).exports)).toEqual([".", "./host", "./package.json"]);
+  });
+
   test("is held against its list: a file that nobody expects, a test, one that is missing", () => {
     const [sdk] = PACKAGES;
     if (sdk === undefined) throw new Error("nothing is published");

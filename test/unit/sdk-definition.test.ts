@@ -1,14 +1,5 @@
-import {
-  defineObserver,
-  isObserverDefinition,
-  type ObserverDefinition,
-  type ObserverDraft,
-  paramsIssuesText,
-  paramsJsonSchema,
-  parseParams,
-  runObserver,
-  unknownFieldsOf,
-} from "@unacked/sdk";
+import { defineObserver, type ObserverDefinition, type ObserverDraft, runObserver } from "@unacked/sdk";
+import { isObserverDefinition, paramsIssuesText, paramsJsonSchema, parseParams, unknownFieldsOf } from "@unacked/sdk/host";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";

@@ -1,4 +1,5 @@
-import { defineTask, type InputKinds, inputsOf, runTask, SdkError } from "@unacked/sdk";
+import { defineTask, type InputKinds, runTask, SdkError } from "@unacked/sdk";
+import { inputsOf } from "@unacked/sdk/host";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 

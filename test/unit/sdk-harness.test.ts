@@ -1,5 +1,4 @@
 import {
-  createRunContext,
   defineObserver,
   MAX_EVENT_BYTES,
   type ObserverContext,
@@ -9,6 +8,7 @@ import {
   type UpdateAnswer,
   untilAborted,
 } from "@unacked/sdk";
+import { createRunContext } from "@unacked/sdk/host";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 

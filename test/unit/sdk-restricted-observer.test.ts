@@ -1,11 +1,5 @@
-import {
-  defineObserver,
-  everythingPermitted,
-  offeredUnder,
-  type Permissions,
-  restrictObserver,
-  runObserver,
-} from "@unacked/sdk";
+import { defineObserver, everythingPermitted, type Permissions, restrictObserver, runObserver } from "@unacked/sdk";
+import { offeredUnder } from "@unacked/sdk/host";
 import { expect, test } from "vitest";
 import { z } from "zod";
 

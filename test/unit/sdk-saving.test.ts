@@ -1,5 +1,6 @@
 import { setImmediate as setImmediateForReal } from "node:timers";
-import { createRunContext, ObserverStopped, type RunContextParts, readCheckpoint } from "@unacked/sdk";
+import { ObserverStopped } from "@unacked/sdk";
+import { createRunContext, type RunContextParts, readCheckpoint } from "@unacked/sdk/host";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 

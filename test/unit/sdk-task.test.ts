@@ -2,7 +2,6 @@ import {
   type BatchedTask,
   type BatchResult,
   defineTask,
-  isTaskDefinition,
   isTaskPostponed,
   NonRetryableError,
   ObserverStopped,
@@ -13,8 +12,8 @@ import {
   sleep,
   type TaskCreation,
   type TaskCreator,
-  unknownFieldsOf,
 } from "@unacked/sdk";
+import { isTaskDefinition, unknownFieldsOf } from "@unacked/sdk/host";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";

@@ -1,5 +1,5 @@
 import { type ErrorText, isErrorLike, MAX_STACK, messageWithCauses, readText } from "@unacked/contracts";
-import { errorOf } from "@unacked/sdk";
+import { errorOf } from "@unacked/sdk/host";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;

@@ -1,12 +1,6 @@
 import type { ErrorText } from "@unacked/contracts";
-import {
-  isTaskDefinition,
-  type ObserverDefinition,
-  type ParamsResult,
-  paramsIssuesText,
-  parseParams,
-  type TaskDefinition,
-} from "@unacked/sdk";
+import type { ObserverDefinition, TaskDefinition } from "@unacked/sdk";
+import { isTaskDefinition, type ParamsResult, paramsIssuesText, parseParams } from "@unacked/sdk/host";
 import { sendableText } from "./error-text.ts";
 import { lookAs } from "./isolation.ts";
 import type { HandledRun, HandlerHost, Handlers, Reload } from "./keeper/runs/handlers.ts";

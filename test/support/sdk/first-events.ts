@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { createRunContext, type ObserverDefinition, ObserverStopped, parseParams, settleRun } from "@unacked/sdk";
+import { type ObserverDefinition, ObserverStopped } from "@unacked/sdk";
+import { createRunContext, parseParams, settleRun } from "@unacked/sdk/host";
 
 /** A service passes on one checkpoint a second, and the harness each at once; here the second one waits for longer than any test. */
 const SAVE_EVERY_MS = 60_000;

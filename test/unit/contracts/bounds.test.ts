@@ -9,7 +9,7 @@ import {
   TaskPostponement,
   TaskReturned,
 } from "@unacked/contracts";
-import { Postponing } from "@unacked/sdk";
+import { Postponing } from "@unacked/sdk/host";
 import { describe, expect, it, test } from "vitest";
 import type { z } from "zod";
 import { scheduleActor } from "../../../services/observer-manager/src/operations/schedules/schedule-actor.ts";

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { defineObserver, paramsIssuesText, paramsJsonSchema, parseParams } from "@unacked/sdk";
+import { defineObserver } from "@unacked/sdk";
+import { paramsIssuesText, paramsJsonSchema, parseParams } from "@unacked/sdk/host";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";

@@ -1,4 +1,5 @@
-import { type ObserverDefinition, offeredUnder, type Permissions, paramsJsonSchema, parseParams } from "@unacked/sdk";
+import type { ObserverDefinition, Permissions } from "@unacked/sdk";
+import { offeredUnder, paramsJsonSchema, parseParams } from "@unacked/sdk/host";
 import { describe, expect, test } from "vitest";
 import process from "../../../observers/process.ts";
 import { checkParams } from "../../../services/observer-manager/src/domain/types/params-check.ts";

@@ -1,26 +1,28 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import type { ErrorText, RunId } from "@unacked/contracts";
 import {
-  createRunContext,
-  errorOf,
   type LogFields,
   type LogLevel,
   type ObserverDefinition,
   type ObserverIdentity,
   ObserverStopped,
+  type RunOutcome,
+  type Silence,
+  type UpdateOutcome,
+} from "@unacked/sdk";
+import {
+  createRunContext,
+  errorOf,
   paramsIssuesText,
   parseParams,
   type RunContext,
   type RunContextParts,
-  type RunOutcome,
   type RunSaves,
   readCheckpoint,
-  type Silence,
   settleRun,
   settleUpdate,
   silentError,
-  type UpdateOutcome,
-} from "@unacked/sdk";
+} from "@unacked/sdk/host";
 import type { TraceIds } from "@unacked/tracing";
 import { asError, errorText, stackOf, thrownText } from "../error-text.ts";
 import { lookAs, type Owner, runAs } from "../isolation.ts";

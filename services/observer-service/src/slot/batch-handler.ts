@@ -1,15 +1,5 @@
-import {
-  type BatchedTask,
-  type BatchOutcome,
-  batchOutcomes,
-  inputsOf,
-  type ObserverDefinition,
-  type ObserverLog,
-  outputJson,
-  paramsIssuesText,
-  parseParams,
-  type TaskDefinition,
-} from "@unacked/sdk";
+import type { BatchedTask, ObserverDefinition, ObserverLog, TaskDefinition } from "@unacked/sdk";
+import { type BatchOutcome, batchOutcomes, inputsOf, outputJson, paramsIssuesText, parseParams } from "@unacked/sdk/host";
 import { sendableText, thrownText } from "../error-text.ts";
 import type { BatchMember, MemberResult, MemberWord } from "../wire/attempt.ts";
 import { MemberSignals } from "./member-signals.ts";

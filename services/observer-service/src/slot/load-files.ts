@@ -1,15 +1,8 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { BrokenFile } from "@unacked/contracts";
-import {
-  isNotOffered,
-  isTaskDefinition,
-  type NotOffered,
-  type ObserverDefinition,
-  offeredUnder,
-  type Permissions,
-  type TaskDefinition,
-} from "@unacked/sdk";
+import type { NotOffered, ObserverDefinition, Permissions, TaskDefinition } from "@unacked/sdk";
+import { isNotOffered, isTaskDefinition, offeredUnder } from "@unacked/sdk/host";
 import type { DeadlyFile } from "../wire/messages.ts";
 import { within } from "../within.ts";
 import { codePrint } from "./code-print.ts";

@@ -2,13 +2,8 @@ import { readdirSync, statSync } from "node:fs";
 import { createRequire, register as registerHooks } from "node:module";
 import { extname, resolve } from "node:path";
 import { type BrokenFile, MAX_TYPES } from "@unacked/contracts";
-import {
-  isNotOffered,
-  isTaskDefinition,
-  type ObserverDefinition,
-  type Permissions,
-  type TaskDefinition,
-} from "@unacked/sdk";
+import type { ObserverDefinition, Permissions, TaskDefinition } from "@unacked/sdk";
+import { isNotOffered, isTaskDefinition } from "@unacked/sdk/host";
 import { errorText } from "../error-text.ts";
 import type { LoadedFolder } from "../wire/messages.ts";
 import { brokenFile, brokenFileText } from "./load-failure.ts";

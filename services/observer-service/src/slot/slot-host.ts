@@ -1,7 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contracts";
-import { isTaskDefinition, paramsIssuesText, parseParams, type RunOutcome, type TaskDefinition } from "@unacked/sdk";
+import type { RunOutcome, TaskDefinition } from "@unacked/sdk";
+import { isTaskDefinition, paramsIssuesText, parseParams } from "@unacked/sdk/host";
 import type { TraceContext, Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
 import { lookAs } from "../isolation.ts";

@@ -1,18 +1,13 @@
 import type { TaskInput } from "@unacked/contracts";
 import {
-  Creations,
-  handlerOf,
-  inputsOf,
-  isEmergencyAttempt,
   isNonRetryable,
   type ObserverDefinition,
-  outputJson,
   type Postponement,
-  Postponing,
   type RunOutcome,
   SdkError,
   type TaskDefinition,
 } from "@unacked/sdk";
+import { Creations, handlerOf, inputsOf, isEmergencyAttempt, outputJson, Postponing } from "@unacked/sdk/host";
 import type { TaskWord } from "../wire/attempt.ts";
 
 /** One attempt of a task, in the form in which handlers are entered. `keep` is told what its end is to say, checked */

@@ -1,14 +1,6 @@
 import type { ObserverTypeInfo } from "@unacked/contracts";
-import {
-  isolationFlaw,
-  isTaskDefinition,
-  type ObserverDefinition,
-  paramsJsonSchema,
-  SdkError,
-  silenceFlaw,
-  type TaskDefinition,
-  unknownFieldsOf,
-} from "@unacked/sdk";
+import { type ObserverDefinition, SdkError, type TaskDefinition } from "@unacked/sdk";
+import { isolationFlaw, isTaskDefinition, paramsJsonSchema, silenceFlaw, unknownFieldsOf } from "@unacked/sdk/host";
 import { sendableText } from "../error-text.ts";
 import type { LoadedFolder, TaskTypeEntry } from "../wire/messages.ts";
 

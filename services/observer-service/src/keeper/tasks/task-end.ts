@@ -1,5 +1,6 @@
 import { DEFAULT_RETRY, type ErrorText, isJson, nextRetryDelayMs, type TaskEnded } from "@unacked/contracts";
-import { type RunOutcome, taskTimeoutError } from "@unacked/sdk";
+import type { RunOutcome } from "@unacked/sdk";
+import { taskTimeoutError } from "@unacked/sdk/host";
 import { asError, errorText, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
