@@ -4,7 +4,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { PostgresRequestStore } from "../../services/observer-manager/src/adapters/postgres/requests/postgres-request-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import type { TaskDecision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
-import type { NewTask } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
+import type { NewTask } from "../../services/observer-manager/src/operations/tasks/creations/new-task.ts";
 import { eventually } from "../support/eventually.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
 import { WAITING } from "../support/servers/lock-waits.ts";

@@ -6,7 +6,7 @@ import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adap
 import { PostgresTaskLedgerStore } from "../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { newsOf } from "../../services/observer-manager/src/domain/tasks/task-words.ts";
-import type { SendCreations } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
+import type { SendCreations } from "../../services/observer-manager/src/operations/tasks/ledger/task-ledger-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { untilWait } from "../support/servers/lock-waits.ts";
 import { taskLedgerOn } from "../support/tasks/task-ledger.ts";

@@ -4,7 +4,7 @@ import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { PostgresTaskStore } from "../../services/observer-manager/src/adapters/postgres/tasks/desk/postgres-task-store.ts";
 import { PostgresTaskDays } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
-import type { TaskQuery } from "../../services/observer-manager/src/operations/tasks/task-store.ts";
+import type { TaskQuery } from "../../services/observer-manager/src/operations/tasks/desk/task-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { proves } from "../support/runs/counts.ts";

@@ -5,14 +5,14 @@ import { LevelSetter } from "./operations/schedules/level-setter.ts";
 import { ScheduleDesk } from "./operations/schedules/schedule-desk.ts";
 import { ScheduleFirer } from "./operations/schedules/schedule-firer.ts";
 import type { ScheduleTally } from "./operations/tally.ts";
-import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
+import type { UnwantedSend } from "./operations/tasks/unwanted-send.ts";
 
 export interface ScheduleSideParts {
   stores: Pick<Stores, "schedules" | "tasks">;
   tally: ScheduleTally;
   /** Tasks were created. */
   wakeTasks(): void;
-  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  cancelled(over: TaskId[], refuse: UnwantedSend[]): void;
   /** Whether observers may be changed so just now. */
   mayWant(wanted: Wanted): boolean;
   /** Commands for observers were written. */

@@ -18,7 +18,7 @@ import { TaskLedger } from "./operations/tasks/ledger/task-ledger.ts";
 import { TaskLeases } from "./operations/tasks/takes/task-leases.ts";
 import { TaskTakeDesk } from "./operations/tasks/takes/task-take-desk.ts";
 import { WaitingTakers } from "./operations/tasks/takes/waiting-takers.ts";
-import type { UnwantedAttempt } from "./operations/tasks/task-store.ts";
+import type { UnwantedSend } from "./operations/tasks/unwanted-send.ts";
 import { TaskProver } from "./operations/tasks/upkeep/task-prover.ts";
 import { TaskRetention } from "./operations/tasks/upkeep/task-retention.ts";
 import { Waits } from "./operations/waits.ts";
@@ -63,7 +63,7 @@ export class TaskSide {
     const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = stores.tasks;
     const wake = () => this.wake();
     this.#broker = new TaskBroker(parts);
-    const cancelled = (refuse: UnwantedAttempt[]): void => {
+    const cancelled = (refuse: UnwantedSend[]): void => {
       this.#refuse(refuse);
       parts.flowEnds();
     };
@@ -103,7 +103,7 @@ export class TaskSide {
       store,
       creations: new TaskCreations(stores.tasks.store, this.#parts.creationPools),
       tally,
-      unwanted: (attempts) => void this.#broker.cancel(attempts),
+      unwanted: (sends) => void this.#broker.cancel(sends),
       behind: (pools) => this.#prover.booksAreBehind(pools),
       committed: (over, { hasFlowEnds, made }) => {
         this.over(over);
@@ -128,13 +128,13 @@ export class TaskSide {
   }
 
   /** A schedule, or a flow, has cancelled some; they may run still. */
-  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void {
+  cancelled(over: TaskId[], refuse: UnwantedSend[]): void {
     this.over(over);
     this.#refuse(refuse);
   }
 
-  #refuse(attempts: UnwantedAttempt[]): void {
-    if (attempts.length > 0) void this.#broker.cancel(attempts);
+  #refuse(sends: UnwantedSend[]): void {
+    if (sends.length > 0) void this.#broker.cancel(sends);
     this.#dispatcher.cancelNow();
   }
 

@@ -1,7 +1,7 @@
 import type { CreateTask } from "@unacked/contracts";
 import { expect, test } from "vitest";
+import type { InsertOutcome } from "../../../services/observer-manager/src/operations/tasks/creations/insert-outcome.ts";
 import { TaskDesk, type TaskDeskParts } from "../../../services/observer-manager/src/operations/tasks/desk/task-desk.ts";
-import type { InsertOutcome } from "../../../services/observer-manager/src/operations/tasks/task-store.ts";
 
 const MANY = 200;
 const SOMEBODY = { name: "somebody", role: "operator", authentication: "token", address: "10.0.0.1" } as never;

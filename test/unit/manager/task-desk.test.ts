@@ -1,7 +1,7 @@
 import { CreateTask, newTaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
+import type { Creation } from "../../../services/observer-manager/src/operations/tasks/creations/new-task.ts";
 import { TaskDesk } from "../../../services/observer-manager/src/operations/tasks/desk/task-desk.ts";
-import type { Creation } from "../../../services/observer-manager/src/operations/tasks/task-store.ts";
 import { SOMEBODY } from "../../support/servers/books.ts";
 
 const request = (more: object = {}) => CreateTask.parse({ type: "t", ...more });

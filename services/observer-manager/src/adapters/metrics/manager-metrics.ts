@@ -6,7 +6,7 @@ import type { FlowCounts } from "../../operations/flows/flow-store.ts";
 import type { Log } from "../../operations/log.ts";
 import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
 import type { RequestTally, ScheduleTally, Tally, TaskTally, TimerTally } from "../../operations/tally.ts";
-import type { TaskCounts } from "../../operations/tasks/task-store.ts";
+import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 import type { TimerCounts } from "../../operations/timers/timer-store.ts";
 import { BooksMetrics } from "./books-metrics.ts";
 import { FlowMetrics } from "./flow-metrics.ts";

@@ -1,7 +1,7 @@
 import { TASK_OVER_STATUSES, TASK_STATUSES } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
 import type { TaskTally } from "../../operations/tally.ts";
-import type { TaskCounts } from "../../operations/tasks/task-store.ts";
+import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 
 /** Clients choose types and pools freely; so many of them are shown. */
 const MAX_NAMED = 100;

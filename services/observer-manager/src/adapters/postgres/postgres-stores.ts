@@ -16,18 +16,16 @@ import type { LevelStore } from "../../operations/schedules/level-store.ts";
 import type { ScheduleCounts, ScheduleFiringStore, ScheduleStore } from "../../operations/schedules/schedule-store.ts";
 import type { SilenceStore } from "../../operations/services/prober.ts";
 import type { ServiceStore } from "../../operations/services/service-desk.ts";
+import type { TaskTypeStore } from "../../operations/tasks/creations/task-type-store.ts";
+import type { TaskBulkStore } from "../../operations/tasks/desk/task-bulk-store.ts";
 import type { TaskFailureStore } from "../../operations/tasks/desk/task-failure-store.ts";
+import type { TaskStore } from "../../operations/tasks/desk/task-store.ts";
 import type { TaskLimitStore } from "../../operations/tasks/desk/task-type-desk.ts";
+import type { TaskQueueStore } from "../../operations/tasks/dispatch/task-queue-store.ts";
+import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 import type { TaskFigureStore } from "../../operations/tasks/figures/task-figure-store.ts";
+import type { TaskLedgerStore } from "../../operations/tasks/ledger/task-ledger-store.ts";
 import type { TaskTakeStore } from "../../operations/tasks/takes/task-take-store.ts";
-import type {
-  TaskBulkStore,
-  TaskCounts,
-  TaskLedgerStore,
-  TaskQueueStore,
-  TaskStore,
-  TaskTypeStore,
-} from "../../operations/tasks/task-store.ts";
 import type { TaskProofStore } from "../../operations/tasks/upkeep/task-prover.ts";
 import type { TaskDays } from "../../operations/tasks/upkeep/task-retention.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/timers/timer-store.ts";

@@ -1,7 +1,7 @@
 import type { FlowId, TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop, untilNext } from "../loop.ts";
-import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 import type { FlowFollowStore } from "./flow-store.ts";
 
 const BACKSTOP_MS = 1_000;
@@ -16,7 +16,7 @@ export interface FlowFollowerParts {
   tasksOver(ids: TaskId[]): void;
   flowsOver(ids: FlowId[]): void;
   /** Somebody has cancelled what runs, or what these services may yet be given. */
-  cancelled(refuse: UnwantedAttempt[]): void;
+  cancelled(refuse: UnwantedSend[]): void;
   log: Log;
 }
 

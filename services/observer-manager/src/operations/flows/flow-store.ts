@@ -1,6 +1,6 @@
 import type { FlowId, FlowStatusName, FlowTask, FlowTaskView, FlowView, TaskId } from "@unacked/contracts";
 import type { Action } from "../access/audit.ts";
-import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 
 /** A flow about to be: already valid. */
 export interface NewFlow {
@@ -60,7 +60,7 @@ export interface FlowFollowStore {
   /** Some of the ends that nobody has followed up: writes them down, and unlocks or cancels what comes after. */
   follow(): Promise<Followed>;
   /** Cancels some tasks of a flow that somebody has cancelled. @returns undefined: there is none */
-  cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedAttempt[] } | undefined>;
+  cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedSend[] } | undefined>;
   /** Some of the oldest, `limit` at most. @returns how many flows are gone; 0: there are no more */
   forget(olderThanMs: number, limit: number): Promise<number>;
 }

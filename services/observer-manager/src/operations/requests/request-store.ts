@@ -1,5 +1,6 @@
 import type { Action } from "../access/audit.ts";
-import type { InsertOutcome, NewTask } from "../tasks/task-store.ts";
+import type { InsertOutcome } from "../tasks/creations/insert-outcome.ts";
+import type { NewTask } from "../tasks/creations/new-task.ts";
 import type { CancelOutcome, PutOutcome, TimerCancel, TimerPut } from "../timers/timer-store.ts";
 
 /** Whose request, and which. */

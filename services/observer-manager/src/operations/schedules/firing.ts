@@ -3,7 +3,7 @@ import type { TaskDefinition } from "../../domain/schedules/definition.ts";
 import { dueTimes } from "../../domain/schedules/due.ts";
 import { decideOverlap } from "../../domain/schedules/overlap.ts";
 import { jitterOf } from "../../domain/schedules/times.ts";
-import type { NewTask } from "../tasks/task-store.ts";
+import type { NewTask } from "../tasks/creations/new-task.ts";
 import type { Lane, NewOccurrence, ScheduleDecision, TaskScheduleState } from "./schedule-store.ts";
 
 /** What is wrong with its expression may be mended by another version of Node. */

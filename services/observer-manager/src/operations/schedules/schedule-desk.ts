@@ -20,7 +20,7 @@ import { encodeOccurrenceCursor, encodeScheduleCursor } from "../cursor.ts";
 import { inSlices } from "../in-slices.ts";
 import type { Refusal } from "../refusal.ts";
 import { type CreationTypes, checkCreations } from "../tasks/creations/creation-check.ts";
-import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 import { backfill, countsOf, isSameTiming, missedByChange, runNow } from "./asked.ts";
 import { planFrom, taskOf } from "./firing.ts";
 import type {
@@ -41,7 +41,7 @@ export interface ScheduleDeskParts {
   wake(): void;
   /** Tasks were created. */
   wakeTasks(): void;
-  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  cancelled(over: TaskId[], refuse: UnwantedSend[]): void;
 }
 
 const NOT_FOUND: Refusal = { kind: "problem", code: "schedule-not-found" };

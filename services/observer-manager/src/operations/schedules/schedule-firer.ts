@@ -2,7 +2,7 @@ import type { TaskId } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop, untilDue } from "../loop.ts";
 import type { ScheduleTally } from "../tally.ts";
-import type { UnwantedAttempt } from "../tasks/task-store.ts";
+import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 import { decideDue, taskOf } from "./firing.ts";
 import type { Fired, ScheduleDecision, ScheduleFiringStore, TaskScheduleState } from "./schedule-store.ts";
 
@@ -24,7 +24,7 @@ export interface ScheduleFirerParts {
   /** Tasks were created. */
   wakeTasks(): void;
   /** Tasks were cancelled. */
-  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  cancelled(over: TaskId[], refuse: UnwantedSend[]): void;
   tally: ScheduleTally;
   log: Log;
 }

@@ -13,7 +13,8 @@ import type {
 } from "@unacked/contracts";
 import type { Definition, TaskDefinition } from "../../domain/schedules/definition.ts";
 import type { Action } from "../access/audit.ts";
-import type { NewTask, UnwantedAttempt } from "../tasks/task-store.ts";
+import type { NewTask } from "../tasks/creations/new-task.ts";
+import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 
 /** A schedule as the books have it, locked. Times are ms by PostgreSQL's clock. */
 export interface ScheduleState {
@@ -99,7 +100,7 @@ export interface Decided {
   /** Tasks that were cancelled; some are over already, or to be refused by those who may have them. */
   cancelled: number;
   over: TaskId[];
-  refuse: UnwantedAttempt[];
+  refuse: UnwantedSend[];
 }
 
 export interface ScheduleQuery {

@@ -23,7 +23,8 @@ import type {
 import type { Actor } from "../../domain/access/identity.ts";
 import type { FigureSpan } from "../../domain/tasks/figure-bars.ts";
 import type { Refusal } from "../refusal.ts";
-import type { Accepted, TaskQuery } from "./task-store.ts";
+import type { Accepted } from "./creations/insert-outcome.ts";
+import type { TaskQuery } from "./desk/task-store.ts";
 
 export type TaskOutcome = { kind: "accepted" | "over"; task: TaskView } | Refusal;
 export type TaskCreateOutcome = Accepted<"created" | "exists" | "returned" | "replaced" | "queued"> | Refusal;

@@ -16,7 +16,8 @@ import {
 import type { Source } from "../../../domain/observers/current-run.ts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
-import type { TaskSender, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import type { TaskSender } from "../../../operations/tasks/dispatch/task-sender.ts";
+import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
 import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/upkeep/task-prover.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
 import { NotTried } from "../pools/pool-window.ts";
@@ -129,13 +130,13 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     }
   }
 
-  async cancel(attempts: UnwantedAttempt[]): Promise<void> {
-    const byService = new Map<string, UnwantedAttempt[]>();
-    for (const attempt of attempts) {
-      const key = keyOf(attempt);
+  async cancel(sends: UnwantedSend[]): Promise<void> {
+    const byService = new Map<string, UnwantedSend[]>();
+    for (const send of sends) {
+      const key = keyOf(send);
       const some = byService.get(key);
-      if (some === undefined) byService.set(key, [attempt]);
-      else some.push(attempt);
+      if (some === undefined) byService.set(key, [send]);
+      else some.push(send);
     }
     const sending = [...byService].map(([key, some]) => {
       const targets = some.map(({ taskId, sendId }) => ({ taskId, sendId }));

@@ -3,7 +3,8 @@ import type { EntityManager } from "typeorm";
 import { newAction } from "../../../operations/access/audit.ts";
 import { scheduleActor } from "../../../operations/schedules/schedule-actor.ts";
 import type { Decided, NewOccurrence, ScheduleDecision } from "../../../operations/schedules/schedule-store.ts";
-import type { InsertOutcome, UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import type { InsertOutcome } from "../../../operations/tasks/creations/insert-outcome.ts";
+import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
 import { GivenRows } from "../statements/given-rows.ts";
 import { cancelTasks } from "../tasks/desk/task-bulk-store.ts";
 import { insertEach } from "../tasks/ledger/task-children.ts";
@@ -177,9 +178,9 @@ const winnerOf = (outcome: InsertOutcome): TaskId | null => ("winner" in outcome
 async function cancelReplaced(
   tx: EntityManager,
   decisions: readonly ScheduleDecision[],
-): Promise<{ cancelled: number; over: TaskId[]; refuse: UnwantedAttempt[] }> {
+): Promise<{ cancelled: number; over: TaskId[]; refuse: UnwantedSend[] }> {
   const over: TaskId[] = [];
-  const refuse: UnwantedAttempt[] = [];
+  const refuse: UnwantedSend[] = [];
   let count = 0;
   for (const { id, cancel } of decisions) {
     if (cancel.length === 0) continue;

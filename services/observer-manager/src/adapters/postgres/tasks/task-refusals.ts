@@ -1,6 +1,6 @@
 import type { SendId, TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { UnwantedAttempt } from "../../../operations/tasks/task-store.ts";
+import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
 import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
 /** A handful of rows: those that a message of the pool may come to. */
@@ -11,10 +11,10 @@ const TAKERS = `
 export async function refusalsOf(
   tx: EntityManager,
   sent: readonly { id: TaskId; pool: string; sendId: SendId }[],
-): Promise<UnwantedAttempt[]> {
-  const refuse: UnwantedAttempt[] = [];
+): Promise<UnwantedSend[]> {
+  const refuse: UnwantedSend[] = [];
   for (const pool of new Set(sent.map((task) => task.pool)))
-    for (const taker of await tx.query<Pick<UnwantedAttempt, "serviceId" | "generation">[]>(TAKERS, [pool]))
+    for (const taker of await tx.query<Pick<UnwantedSend, "serviceId" | "generation">[]>(TAKERS, [pool]))
       for (const { id, sendId } of sent.filter((task) => task.pool === pool)) refuse.push({ ...taker, taskId: id, sendId });
   return refuse;
 }

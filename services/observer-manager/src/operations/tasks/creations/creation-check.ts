@@ -4,8 +4,9 @@ import { type ChecksOfCall, checksOfCall } from "../../../domain/types/params-ch
 import { eachInSlices } from "../../in-slices.ts";
 import type { Refusal } from "../../refusal.ts";
 import { type LivePools, unknownTypes } from "../../types/unknown-type.ts";
-import type { InsertOutcome, TaskTypeStore } from "../task-store.ts";
 import type { TaskCreateOutcome } from "../task-tools.ts";
+import type { InsertOutcome } from "./insert-outcome.ts";
+import type { TaskTypeStore } from "./task-type-store.ts";
 
 /** What a creation is held against. */
 export type CreationTypes = Pick<TaskTypeStore, "liveTypes" | "thereAmong"> & LivePools;

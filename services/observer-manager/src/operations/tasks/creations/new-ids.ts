@@ -1,5 +1,5 @@
 import { type CreateTask, newTaskId } from "@unacked/contracts";
-import type { NewTask } from "../task-store.ts";
+import type { NewTask } from "./new-task.ts";
 
 /** Under the id that was chosen, or a new one. What is added stands before what is spread: docs/performance-budget.md, hidden classes. */
 export const withId = (task: CreateTask): NewTask =>

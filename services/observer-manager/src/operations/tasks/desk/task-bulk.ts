@@ -1,8 +1,9 @@
 import { MAX_BULK, type TaskBulkCount, type TaskId } from "@unacked/contracts";
 import type { Actor } from "../../../domain/access/identity.ts";
 import { newAction } from "../../access/audit.ts";
-import type { TaskBulkStore, UnwantedAttempt } from "../task-store.ts";
 import type { TaskBulkChange } from "../task-tools.ts";
+import type { UnwantedSend } from "../unwanted-send.ts";
+import type { TaskBulkStore } from "./task-bulk-store.ts";
 
 /** So many in one transaction: what they lock is free again soon. */
 const AT_ONCE = 500;
@@ -11,7 +12,7 @@ export interface TaskBulkParts {
   store: TaskBulkStore;
   wake(): void;
   /** These are over; and these services may yet be given one. */
-  cancelled(over: TaskId[], refuse: UnwantedAttempt[]): void;
+  cancelled(over: TaskId[], refuse: UnwantedSend[]): void;
 }
 
 /**

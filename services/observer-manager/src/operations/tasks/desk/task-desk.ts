@@ -22,11 +22,15 @@ import {
   ofFlow,
   outcomesOf,
 } from "../creations/creation-check.ts";
+import type { InsertOutcome } from "../creations/insert-outcome.ts";
 import { isNew, withId } from "../creations/new-ids.ts";
+import type { Creation } from "../creations/new-task.ts";
 import { insertAtOnce, type SenderAtOnce } from "../dispatch/insert-at-once.ts";
-import type { Creation, InsertOutcome, TaskBulkStore, TaskQuery, TaskStore, UnwantedAttempt } from "../task-store.ts";
 import type { TaskBulkChange, TaskCreateOutcome, TaskOutcome, TaskTools } from "../task-tools.ts";
+import type { UnwantedSend } from "../unwanted-send.ts";
 import { changeMany } from "./task-bulk.ts";
+import type { TaskBulkStore } from "./task-bulk-store.ts";
+import type { TaskQuery, TaskStore } from "./task-store.ts";
 
 export interface TaskDeskParts {
   store: TaskStore;
@@ -38,7 +42,7 @@ export interface TaskDeskParts {
   /** Default: nothing is sent before it is claimed. */
   sender?: SenderAtOnce;
   /** Somebody has cancelled what runs, or what these services may yet be given. */
-  cancelled(refuse: UnwantedAttempt[]): void;
+  cancelled(refuse: UnwantedSend[]): void;
 }
 
 /** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
@@ -109,7 +113,7 @@ export class TaskDesk implements TaskTools {
 
   changeTasks(change: TaskBulkChange, by: Actor): Promise<TaskBulkCount> {
     const { bulk: store, waits, wake } = this.#parts;
-    const cancelled = (over: TaskId[], refuse: UnwantedAttempt[]): void => {
+    const cancelled = (over: TaskId[], refuse: UnwantedSend[]): void => {
       waits.over(over);
       this.#parts.cancelled(refuse);
     };

@@ -14,7 +14,7 @@ import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { checksOfCall } from "../../../domain/types/params-check.ts";
 import { newAction } from "../../access/audit.ts";
 import { heldAgain, keyTaken, ofFlow, poolTypes, refusalOf } from "../creations/creation-check.ts";
-import type { TaskTypeStore } from "../task-store.ts";
+import type { TaskTypeStore } from "../creations/task-type-store.ts";
 import type { TaskFailureTools, TaskOutcome, TaskTools } from "../task-tools.ts";
 import type { AlikeFailures, FailedTask, FailureFilter, TaskFailureStore } from "./task-failure-store.ts";
 

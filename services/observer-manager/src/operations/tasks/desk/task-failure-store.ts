@@ -1,6 +1,6 @@
 import type { TaskId, TaskView } from "@unacked/contracts";
 import type { Action } from "../../access/audit.ts";
-import type { TaskStore } from "../task-store.ts";
+import type { TaskStore } from "./task-store.ts";
 
 /** Tasks that are Failed with the very same error. */
 export interface AlikeFailures {

@@ -1,4 +1,4 @@
-import type { TaskQueueStore } from "../task-store.ts";
+import type { TaskQueueStore } from "./task-queue-store.ts";
 
 /** What others have created or claimed meanwhile is not known for so long. */
 const HOLDS_MS = 250;

@@ -1,6 +1,9 @@
 import type { SendId, StartTask } from "@unacked/contracts";
 import { countByType } from "../../../domain/tasks/bundles.ts";
-import type { AtOnce, Creation, InsertOutcome, NewTask, TaskStore } from "../task-store.ts";
+import type { InsertOutcome } from "../creations/insert-outcome.ts";
+import type { Creation, NewTask } from "../creations/new-task.ts";
+import type { TaskStore } from "../desk/task-store.ts";
+import type { AtOnce } from "./at-once.ts";
 
 export interface SenderAtOnce {
   /** Asked before so many that are due, of these types, are created in a pool. @returns undefined: they wait, to be claimed */

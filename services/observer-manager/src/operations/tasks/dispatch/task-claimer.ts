@@ -13,10 +13,11 @@ import { fairShareOf, turnsOf } from "../../../domain/tasks/lanes.ts";
 import { isAmple, isBusyAt, isNobodyFree, laneMsAt, turnMsAt, windowOf } from "../../../domain/tasks/window.ts";
 import { allInOrder } from "../../all-in-order.ts";
 import type { Log } from "../../log.ts";
-import type { AtOnce, Outlook, TaskQueueStore } from "../task-store.ts";
+import type { AtOnce } from "./at-once.ts";
 import { Backlogs } from "./backlogs.ts";
 import { LaneRoom } from "./lane-room.ts";
 import { Rate } from "./rate.ts";
+import type { Outlook, TaskQueueStore } from "./task-queue-store.ts";
 
 const PACES_EVERY_MS = 250;
 /** What was seen before that is not gone by where nobody claims. */

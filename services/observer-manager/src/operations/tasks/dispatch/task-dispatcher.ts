@@ -3,9 +3,11 @@ import type { StartTask } from "@unacked/contracts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../log.ts";
 import { Loop, untilDue } from "../../loop.ts";
-import type { AtOnce, TaskQueueStore, TaskSender } from "../task-store.ts";
+import type { AtOnce } from "./at-once.ts";
 import type { SenderAtOnce } from "./insert-at-once.ts";
 import { type PoolClaim, TaskClaimer } from "./task-claimer.ts";
+import type { TaskQueueStore } from "./task-queue-store.ts";
+import type { TaskSender } from "./task-sender.ts";
 
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;

@@ -5,7 +5,9 @@ import { checksOfCall } from "../../../domain/types/params-check.ts";
 import { eachInSlices } from "../../in-slices.ts";
 import type { Refusal } from "../../refusal.ts";
 import { type PoolTypes, poolTypes, refusalOf } from "../creations/creation-check.ts";
-import type { NewTask, RefusedCreation, SendCreations, TaskTypeStore } from "../task-store.ts";
+import type { NewTask } from "../creations/new-task.ts";
+import type { TaskTypeStore } from "../creations/task-type-store.ts";
+import type { RefusedCreation, SendCreations } from "./task-ledger-store.ts";
 
 /** Of pools. */
 const ALL = "*";

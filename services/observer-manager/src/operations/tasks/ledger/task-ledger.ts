@@ -1,15 +1,16 @@
 import { type ServiceId, TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } from "@unacked/contracts";
 import { newsOf, type TaskNews, type TaskWord } from "../../../domain/tasks/task-words.ts";
 import type { TaskTally } from "../../tally.ts";
-import { AppliedBefore, type TaskLedgerStore, type UnwantedAttempt } from "../task-store.ts";
+import type { UnwantedSend } from "../unwanted-send.ts";
 import type { TaskCreations } from "./task-creations.ts";
+import { AppliedBefore, type TaskLedgerStore } from "./task-ledger-store.ts";
 
 export interface TaskLedgerParts {
   store: TaskLedgerStore;
   creations: Pick<TaskCreations, "of">;
   tally: TaskTally;
-  /** Attempts that nobody wants: they are told to end. */
-  unwanted(attempts: UnwantedAttempt[]): void;
+  /** Sends that nobody wants: they are told to end. */
+  unwanted(sends: UnwantedSend[]): void;
   /** `made`: what of it lets others begin. Room alone, or perhaps more: something that is due again, or is new, or somebody new to run it. */
   committed(over: TaskId[], told: { hasFlowEnds: boolean; made: "nothing" | "room" | "more" }): void;
   /** Something that was told in these pools is not in the books, and never will be: a promoted standby lacks it, or nobody could read it. */

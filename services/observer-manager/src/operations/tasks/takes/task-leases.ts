@@ -2,7 +2,7 @@ import type { TaskId } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import { Loop, untilDue } from "../../loop.ts";
 import type { TaskTally } from "../../tally.ts";
-import type { OverTask } from "../task-store.ts";
+import type { OverTask } from "../ledger/task-ledger-store.ts";
 import type { TaskTakeStore } from "./task-take-store.ts";
 
 const BACKSTOP_MS = 1_000;

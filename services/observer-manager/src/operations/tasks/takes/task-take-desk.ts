@@ -19,7 +19,7 @@ import { failedAttempt } from "../../../domain/tasks/taken-attempt.ts";
 import { type Action, newAction } from "../../access/audit.ts";
 import type { Refusal } from "../../refusal.ts";
 import type { TaskTally } from "../../tally.ts";
-import type { TaskQueueStore } from "../task-store.ts";
+import type { TaskQueueStore } from "../dispatch/task-queue-store.ts";
 import type { Taker, TaskTakeTools } from "../task-tools.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";

@@ -1,7 +1,7 @@
 import type { SendId, TakeTasks, TaskId, TaskInput, TaskStatus, TaskView } from "@unacked/contracts";
 import type { FailedAttempt } from "../../../domain/tasks/taken-attempt.ts";
 import type { Action } from "../../access/audit.ts";
-import type { OverTask } from "../task-store.ts";
+import type { OverTask } from "../ledger/task-ledger-store.ts";
 
 export interface HeldTask {
   id: TaskId;

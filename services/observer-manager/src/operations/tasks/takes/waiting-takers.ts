@@ -2,7 +2,7 @@ import type { TakeTasks, TaskId } from "@unacked/contracts";
 import type { Action } from "../../access/audit.ts";
 import type { Log } from "../../log.ts";
 import { Loop } from "../../loop.ts";
-import type { TaskQueueStore } from "../task-store.ts";
+import type { TaskQueueStore } from "../dispatch/task-queue-store.ts";
 import { TakersLine } from "./takers-line.ts";
 import { TakersTurns } from "./takers-turns.ts";
 import type { HeldTask, TaskTakeStore } from "./task-take-store.ts";

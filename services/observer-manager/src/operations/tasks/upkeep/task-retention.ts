@@ -3,7 +3,7 @@ import { Loop } from "../../loop.ts";
 import type { RequestStore } from "../../requests/request-store.ts";
 import { type Act, tryEach } from "../../try-each.ts";
 import type { TaskFigureStore } from "../figures/task-figure-store.ts";
-import type { TaskLedgerStore } from "../task-store.ts";
+import type { TaskLedgerStore } from "../ledger/task-ledger-store.ts";
 
 export interface TaskDays {
   /** Makes the partitions of the days to come, where they are missing. */

@@ -1,7 +1,7 @@
 import type { CALLS } from "@unacked/contracts";
 import type { z } from "zod";
 import { decodeTaskCursor } from "../../../../operations/cursor.ts";
-import type { TaskQuery } from "../../../../operations/tasks/task-store.ts";
+import type { TaskQuery } from "../../../../operations/tasks/desk/task-store.ts";
 import { HttpProblem } from "../http-problem.ts";
 
 /** Of GET /tasks. Throws HttpProblem for a cursor that does not decode. */

@@ -1,7 +1,9 @@
 import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import type { Claimed } from "../../../../domain/tasks/bundles.ts";
 import type { Floors } from "../../../../domain/tasks/claim-floors.ts";
-import type { ClaimedTask, TaskQueueStore, UnwantedAttempt } from "../../../../operations/tasks/task-store.ts";
+import type { TaskQueueStore } from "../../../../operations/tasks/dispatch/task-queue-store.ts";
+import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 import { readInputs } from "../../flows/flow-inputs.ts";
 import { MAX_CLAIM_BYTES } from "../../statements/claim-bytes.ts";
 import { intSum } from "../../statements/int-sum.ts";
@@ -76,8 +78,8 @@ const CANCELS_DUE = `
   SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
 
 /** There is always one: without a task where none was claimed. */
-interface ClaimRow extends Omit<ClaimedTask["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs" | "sends"> {
-  taskId: ClaimedTask["task"]["taskId"] | null;
+interface ClaimRow extends Omit<Claimed["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs" | "sends"> {
+  taskId: Claimed["task"]["taskId"] | null;
   maxAttempts: number | null;
   alone: boolean;
   unhurt: boolean;
@@ -184,11 +186,11 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     ]);
   }
 
-  async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<ClaimedTask[]> {
+  async claimCompanions(pool: string, { type, taskId }: StartTask, count: number): Promise<Claimed[]> {
     return this.#claimed(pool, await this.#query<ClaimRow>(COMPANIONS, [pool, type, count, taskId]));
   }
 
-  async claimJoiners(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<ClaimedTask[]> {
+  async claimJoiners(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<Claimed[]> {
     return this.#claimed(pool, await this.#query<ClaimRow>(JOINERS, [pool, type, turns.length, lanes, turns]));
   }
 
@@ -198,7 +200,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, or the params, not all. */
-  async #claimed(pool: string, rows: ClaimRow[]): Promise<ClaimedTask[]> {
+  async #claimed(pool: string, rows: ClaimRow[]): Promise<Claimed[]> {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
     this.#vacuum.changed(claimed.length);
     try {
@@ -222,7 +224,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     await this.#dataSource.query(GIVE_BACK, [sent.map(({ taskId }) => taskId), sent.map(({ sendId }) => sendId)]);
   }
 
-  takeCancelsDue(limit: number): Promise<UnwantedAttempt[]> {
+  takeCancelsDue(limit: number): Promise<UnwantedSend[]> {
     return this.#dataSource.query(CANCELS_DUE, [limit]);
   }
 
@@ -247,7 +249,7 @@ type Asked = Parameters<TaskQueueStore["claim"]>[1];
 
 type ClaimedRow = ClaimRow & { taskId: TaskId };
 
-function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): ClaimedTask[] {
+function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): Claimed[] {
   return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane, maxRunning }) => {
     const own = inputs.get(taskId);
     const task = { taskId, sendId, pool, type, params, sends, failures, ...(own !== undefined && { inputs: own }) };

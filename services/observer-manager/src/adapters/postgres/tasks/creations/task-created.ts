@@ -1,5 +1,6 @@
 import type { EntityManager } from "typeorm";
-import type { InsertOutcome, NewTask } from "../../../../operations/tasks/task-store.ts";
+import type { InsertOutcome } from "../../../../operations/tasks/creations/insert-outcome.ts";
+import type { NewTask } from "../../../../operations/tasks/creations/new-task.ts";
 import type { Unawaited } from "../../connection/transaction.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { keyOf } from "../views/task-standings.ts";

@@ -1,7 +1,7 @@
 import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { sameJson } from "../../../../domain/same-json.ts";
-import type { NewTask } from "../../../../operations/tasks/task-store.ts";
+import type { NewTask } from "../../../../operations/tasks/creations/new-task.ts";
 import { bytesOfAll, thoseBeyond } from "../../statements/page-bytes.ts";
 import { viewsOf } from "../views/task-standings.ts";
 import { FIND, FIND_SHORT, type TaskRow } from "../views/task-view.ts";

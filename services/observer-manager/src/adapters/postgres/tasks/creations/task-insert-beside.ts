@@ -1,7 +1,8 @@
 import type { EntityManager } from "typeorm";
 import { allInOrder } from "../../../../operations/all-in-order.ts";
+import type { InsertOutcome } from "../../../../operations/tasks/creations/insert-outcome.ts";
 import { isNew } from "../../../../operations/tasks/creations/new-ids.ts";
-import type { AtOnce, InsertOutcome } from "../../../../operations/tasks/task-store.ts";
+import type { AtOnce } from "../../../../operations/tasks/dispatch/at-once.ts";
 import type { Unawaited } from "../../connection/transaction.ts";
 import { besideHeld, WAIT_MS, within } from "../../statements/lock-waits.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";

@@ -1,6 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { NewTask } from "../../../../operations/tasks/task-store.ts";
+import type { NewTask } from "../../../../operations/tasks/creations/new-task.ts";
 
 /** Indexes: tasks_key, tasks_pkey. They are locked in one order, so that nobody waits for somebody who waits for him. */
 const WINNERS = `

@@ -9,14 +9,11 @@ import {
 } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
-import type {
-  AtOnce,
-  Creation,
-  InsertOutcome,
-  TaskQuery,
-  TaskStore,
-  TaskTypeStore,
-} from "../../../../operations/tasks/task-store.ts";
+import type { InsertOutcome } from "../../../../operations/tasks/creations/insert-outcome.ts";
+import type { Creation } from "../../../../operations/tasks/creations/new-task.ts";
+import type { TaskTypeStore } from "../../../../operations/tasks/creations/task-type-store.ts";
+import type { TaskQuery, TaskStore } from "../../../../operations/tasks/desk/task-store.ts";
+import type { AtOnce } from "../../../../operations/tasks/dispatch/at-once.ts";
 import type { LivePool, LivePools } from "../../../../operations/types/unknown-type.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { transact } from "../../connection/transaction.ts";

@@ -1,7 +1,8 @@
 import type { SendId, TaskId, TaskStatus } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
-import type { TaskBulkStore, TaskTarget, UnwantedAttempt } from "../../../../operations/tasks/task-store.ts";
+import type { TaskBulkStore, TaskTarget } from "../../../../operations/tasks/desk/task-bulk-store.ts";
+import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { literals, SqlConditions } from "../../statements/sql-conditions.ts";
@@ -75,7 +76,7 @@ export async function cancelTasks(
   ids: TaskId[],
   target: TaskTarget,
   action: Action,
-): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedAttempt[] }> {
+): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedSend[] }> {
   const locked = await lock(tx, ids, target);
   const running = locked.filter(({ status }) => status === "Running");
   const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);

@@ -7,7 +7,7 @@ import type {
   FailureFilter,
   TaskFailureStore,
 } from "../../../../operations/tasks/desk/task-failure-store.ts";
-import type { TaskStore } from "../../../../operations/tasks/task-store.ts";
+import type { TaskStore } from "../../../../operations/tasks/desk/task-store.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { rethrowRefused } from "../../statements/refused.ts";

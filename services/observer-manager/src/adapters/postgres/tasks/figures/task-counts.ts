@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { TaskCounts } from "../../../../operations/tasks/task-store.ts";
+import type { TaskCounts } from "../../../../operations/tasks/figures/task-counts.ts";
 import { intSum } from "../../statements/int-sum.ts";
 import { COUNTED } from "../claims/claim-terms.ts";
 import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "../task-services.ts";

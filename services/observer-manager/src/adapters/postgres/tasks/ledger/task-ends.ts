@@ -2,7 +2,7 @@ import { MAX_POSTPONE_MS, type SendId, type TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { bucketInSql } from "../../../../domain/tasks/running-times.ts";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
-import type { OverTask, SendCreations } from "../../../../operations/tasks/task-store.ts";
+import type { OverTask, SendCreations } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { ENDED, MAX_CRASHES, noted } from "../ended-task-rows.ts";
 import type { CreatingTask } from "./task-children.ts";

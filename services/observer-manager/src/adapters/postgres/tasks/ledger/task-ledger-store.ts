@@ -2,7 +2,7 @@ import { generationKey, type SendId, type ServiceId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews } from "../../../../domain/tasks/task-words.ts";
 import { allInOrder } from "../../../../operations/all-in-order.ts";
-import type { SendCreations, TaskLedgerStore } from "../../../../operations/tasks/task-store.ts";
+import type { SendCreations, TaskLedgerStore } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { transact, type Unawaited } from "../../connection/transaction.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
 import { refusalsOf } from "../task-refusals.ts";

@@ -1,7 +1,7 @@
 import type { SendId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
-import type { OverTask } from "../../../../operations/tasks/task-store.ts";
+import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { CANCELLED, failByCrashes, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
 import type { StartedRow } from "./task-starts.ts";
 import { CURRENT, identityOf } from "./told-words.ts";

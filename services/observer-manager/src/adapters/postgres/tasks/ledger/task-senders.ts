@@ -1,7 +1,7 @@
 import type { ServiceId, TaskTypeInfo } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { TaskNews, Teller } from "../../../../domain/tasks/task-words.ts";
-import { AppliedBefore } from "../../../../operations/tasks/task-store.ts";
+import { AppliedBefore } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { prepared } from "../../statements/prepared.ts";
 
 const LAST_SEQS = "SELECT id, last_seq FROM task_services WHERE id = ANY($1)";

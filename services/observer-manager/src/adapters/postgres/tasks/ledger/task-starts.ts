@@ -1,7 +1,8 @@
 import type { TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
-import type { OverTask, UnwantedAttempt } from "../../../../operations/tasks/task-store.ts";
+import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
+import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { failByCrashes, MAX_CRASHES } from "../ended-task-rows.ts";
 import { CRASHED, CURRENT, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
@@ -32,7 +33,7 @@ export async function failStarted(
   tx: EntityManager,
   starts: TaskWord[],
   rows: StartedRow[],
-): Promise<{ over: OverTask[]; unwanted: UnwantedAttempt[] }> {
+): Promise<{ over: OverTask[]; unwanted: UnwantedSend[] }> {
   const current = new Map(rows.map((row) => [row.id, row]));
   const failed = rows.filter(({ crashes }) => crashes >= MAX_CRASHES).map(({ id }) => id);
   if (failed.length > 0) await failByCrashes(tx, failed);

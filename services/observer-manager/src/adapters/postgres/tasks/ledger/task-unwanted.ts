@@ -1,6 +1,6 @@
 import type { EntityManager } from "typeorm";
 import type { TaskNews } from "../../../../domain/tasks/task-words.ts";
-import type { UnwantedAttempt } from "../../../../operations/tasks/task-store.ts";
+import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 
 /** Index: tasks_pkey. */
 const NOT_THERE = `
@@ -8,10 +8,10 @@ const NOT_THERE = `
   WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = u.id AND t.send_id = u.send_id)`;
 
 /** Of what runs, that which is of no current send: it is over in the books, or sent again, or they never heard of it. */
-export async function unwantedOf(tx: EntityManager, running: TaskNews["running"]): Promise<UnwantedAttempt[]> {
+export async function unwantedOf(tx: EntityManager, running: TaskNews["running"]): Promise<UnwantedSend[]> {
   if (running.length === 0) return [];
   const parameters = [running.map(({ taskId }) => taskId), running.map(({ sendId }) => sendId)];
-  const rows = await tx.query<Pick<UnwantedAttempt, "sendId">[]>(NOT_THERE, parameters);
+  const rows = await tx.query<Pick<UnwantedSend, "sendId">[]>(NOT_THERE, parameters);
   const isUnwanted = new Set(rows.map(({ sendId }) => sendId));
   return running.filter(({ sendId }) => isUnwanted.has(sendId));
 }

@@ -1,8 +1,8 @@
 import type { SendId, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
+import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../../operations/tasks/takes/task-take-store.ts";
-import type { OverTask } from "../../../../operations/tasks/task-store.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { MAX_TAKE_BYTES, readInputs } from "../../flows/flow-inputs.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";

@@ -1,0 +1,7 @@
+import type { TaskStatus } from "@unacked/contracts";
+
+/** Tasks that are not over, and the task workers that there are: the most frequent first. */
+export interface TaskCounts {
+  byType: { type: string; status: TaskStatus; count: number }[];
+  pools: { pool: string; workers: number; wanted: number; oldestReadyS: number }[];
+}
