@@ -37,7 +37,7 @@ async function guilty(how: string, maxAttempts: number) {
   const untilTold = (kind: ServiceEvent["kind"]) => eventually(() => expect(told).toContain(kind));
   const untilNoneIsAlone = () => eventually(() => expect(purposes()).not.toContain("alone"));
   const stop = (messageId: string, kind: "stopped" | "shed") => {
-    for (const run of runner.slots.all()) if (run.start.messageId === messageId) runner.stop(run, { kind });
+    for (const run of runner.runs.all()) if (run.start.messageId === messageId) runner.stop(run, { kind });
   };
   return { start, accept, stop, purposes, untilTold, untilNoneIsAlone };
 }

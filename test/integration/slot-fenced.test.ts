@@ -62,7 +62,7 @@ test.runIf(isTurnOf(0))(
 
     runner.heldUntil(performance.now(), STOP_TIMEOUT_MS);
     await eventually(() =>
-      expect(runner.slots.all()[0]?.state).toMatchObject({ phase: "stopping", cause: { kind: "moved" } }),
+      expect(runner.runs.all()[0]?.state).toMatchObject({ phase: "stopping", cause: { kind: "moved" } }),
     );
     runner.heldUntil(performance.now() + STOP_TIMEOUT_MS, STOP_TIMEOUT_MS);
     await eventually(() => expect(kinds()).toEqual(["RunStarted", "RunStopped", "RunStarted"]), { timeoutMs: 20_000 });

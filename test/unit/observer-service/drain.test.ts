@@ -14,7 +14,7 @@ function serviceWith(unsettled: string[]) {
       stopAll: () => {},
       idle: () => new Promise<void>(() => {}),
       unsettled: () => unsettled,
-      slots: { size: unsettled.length } as never,
+      runs: { size: unsettled.length } as never,
     },
     work: { close: async () => {}, open: async () => {} },
     tell: () => {},

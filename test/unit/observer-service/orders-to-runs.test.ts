@@ -88,7 +88,7 @@ function parts({ fails = false, asks = false } = {}) {
     order: (message: object) =>
       control.take({ ...about, queue: "control", body: Buffer.from(JSON.stringify(message)) } as never),
     untilTold: (what: string) => eventually(() => expect(told.map(({ kind }) => kind)).toContain(what)),
-    untilReporting: () => eventually(() => expect(runner.slots.all()[0]?.state.phase).toBe("reporting")),
+    untilReporting: () => eventually(() => expect(runner.runs.all()[0]?.state.phase).toBe("reporting")),
   };
 }
 
@@ -141,7 +141,7 @@ describe("a run that has failed for good, whose error report the broker does not
     await untilReporting();
     const first = reported();
     const { observerId, messageId, revision } = observer;
-    const runId = runner.slots.all()[0]?.runId;
+    const runId = runner.runs.all()[0]?.runId;
     order({ kind: "StopRuns", targets: [{ observerId, runId, messageId, revision, reason: "unknown" }] });
     expect(reports).toEqual(["retries-used-up", "unknown-observer"]);
     first();
@@ -171,7 +171,7 @@ describe("a run that has failed for good, whose error report the broker does not
     const observer = start(once);
     accept(observer);
     await untilReporting();
-    const [run] = runner.slots.all();
+    const [run] = runner.runs.all();
     const { observerId, messageId, revision } = observer;
     order({ kind: "ShedRuns", targets: [{ observerId, runId: run?.runId, messageId, revision }] });
     runner.renew({ gone: ["guarded"] });
@@ -186,7 +186,7 @@ test("a restart that is asked for while a run waits for a slot is followed then,
   const { observerId, ...rest } = start();
   accept({ observerId, ...rest });
   await untilTold("RunRetrying");
-  const [waiting] = runner.slots.ofObserver(observerId);
+  const [waiting] = runner.runs.ofObserver(observerId);
   const restart = { kind: "RestartRuns", targets: [{ observerId, runId: waiting?.runId }] };
   order(restart);
   expect(told()).toEqual(["RunRetrying", "RunStopped restarted", "RunRetrying"]);
@@ -202,7 +202,7 @@ test("a restart of a run that waits for another of its observer to settle leaves
   accept(first);
   await untilTold("RunStarted");
   accept({ ...first, messageId: newMessageId() }, true);
-  const [running, waiting] = runner.slots.ofObserver(first.observerId);
+  const [running, waiting] = runner.runs.ofObserver(first.observerId);
   if (running === undefined || waiting === undefined) throw new Error("two were accepted");
   runner.stop(waiting, { kind: "restarted" });
   expect(told()).toEqual(["RunStarted", "RunStopped restarted"]);

@@ -82,7 +82,7 @@ function asking() {
     fill: () => (noRoom = "no slot is free"),
     makeRoom: () => (noRoom = undefined),
     kinds: () => told.map(({ kind }) => kind),
-    run: () => runner.slots.ofObserver(start.observerId)[0] as LiveRun,
+    run: () => runner.runs.ofObserver(start.observerId)[0] as LiveRun,
     asked: () => eventually(() => expect(told.map(({ kind }) => kind)).toContain("RunRequested")),
   };
 }
@@ -146,7 +146,7 @@ describe("a run whose type asks first", () => {
     const one = asking();
     await one.asked();
     const { takeInventory } = await import("../../../services/observer-service/src/keeper/control/inventory.ts");
-    const listed = () => takeInventory(one.runner.slots.all(), 1, {})[0]?.runs[0];
+    const listed = () => takeInventory(one.runner.runs.all(), 1, {})[0]?.runs[0];
     expect(listed()).toMatchObject({ requested: true });
     one.admit(one.run().runId, 5_000);
     expect(listed()).toMatchObject({ epoch: 5_000 });

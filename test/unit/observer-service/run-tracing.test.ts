@@ -50,7 +50,7 @@ function traced(handler: (context: ObserverContext) => Promise<void>) {
     retry: { maxAttempts: "unlimited", delaysMs: [1], resetAfterMs: 30 },
   };
   const delivery = { redelivered: true, generation: 1, queue: "q", settle: () => true } as unknown as Delivery;
-  const run = () => runner.slots.all()[0] as LiveRun;
+  const run = () => runner.runs.all()[0] as LiveRun;
   /** An order as the manager sends it, traced or not. */
   const order = (headers: object): Delivery => ({ queue: "control", properties: { headers } }) as unknown as Delivery;
   const untilTold = <Kind extends ServiceEvent["kind"]>(kind: Kind, count = 1) =>

@@ -80,7 +80,7 @@ async function running({ takes = true, retry = DEFAULT_RETRY, limitMs = 60_000 }
   runner.accept({ start, delivery: delivery as never, isAdmitted: true });
   const order = (message: object) => intake.take({ generation: 1, body: Buffer.from(JSON.stringify(message)) } as never);
   const { observerId, messageId } = start;
-  const run = () => runner.slots.ofObserver(observerId)[0] as LiveRun;
+  const run = () => runner.runs.ofObserver(observerId)[0] as LiveRun;
   const update = (specVersion: number, spec: Partial<AdmittedSpec> = {}, runId: RunId = run().runId): void => {
     const whole = { params: { word: `v${specVersion}` }, labels: {}, retry, ...spec, specVersion };
     order({

@@ -101,7 +101,7 @@ describe("a message whose generation has lost its lease", () => {
     const late = delivery();
     loseLease();
     intake.take(late);
-    expect(runner.slots.size).toBe(0);
+    expect(runner.runs.size).toBe(0);
     expect(late.settle).not.toHaveBeenCalled();
   });
 
@@ -110,7 +110,7 @@ describe("a message whose generation has lost its lease", () => {
     const waiting = delivery();
     intake.take(waiting);
     loseLease();
-    await eventually(() => expect(runner.slots.size).toBe(0));
+    await eventually(() => expect(runner.runs.size).toBe(0));
     expect(run).not.toHaveBeenCalled();
     expect(waiting.settle).not.toHaveBeenCalled();
   });
@@ -148,7 +148,7 @@ test("a message that comes once more while its run is at work is not settled: th
   intake.take(again);
   expect(takenBack).toHaveBeenCalledExactlyOnceWith(GENERATION);
   expect(again.settle).not.toHaveBeenCalled();
-  expect(runner.slots.ofObserver(first.start.observerId)).toHaveLength(1);
+  expect(runner.runs.ofObserver(first.start.observerId)).toHaveLength(1);
 });
 
 test("a message whose lease is held is acked when the end of its run is confirmed, and not before", async () => {
@@ -170,7 +170,7 @@ test("whose message the end of a run gives back is noted when it goes, for the n
   await untilTold("RunStarted");
   runner.stopAll({ kind: "shed" });
   endHandler();
-  await eventually(() => expect(runner.slots.size).toBe(0));
+  await eventually(() => expect(runner.runs.size).toBe(0));
   const { confirm } = await untilTold("RunReleased");
   expect(givenBack()).toEqual([]);
   confirm();

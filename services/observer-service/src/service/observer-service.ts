@@ -70,7 +70,7 @@ export class ObserverService {
     });
     this.#publisher = publisher;
 
-    const running = { observers: () => this.#runs.runner.slots.size, tasks: () => this.#tasks.runner.size };
+    const running = { observers: () => this.#runs.runner.runs.size, tasks: () => this.#tasks.runner.size };
     const outlook = parts.cost && new MemoryOutlook(handlers, parts.cost, running);
     const shared = {
       identity,
@@ -198,7 +198,7 @@ export class ObserverService {
       leaseHeld: this.#lease.held,
       draining: this.#drain.begun,
       cordoned: this.#drain.cordoned,
-      running: runner.slots.size,
+      running: runner.runs.size,
       workerCount: this.#workerCount,
       eventsWaiting: events.waiting + this.#tasks.sender.waiting,
       tasksRunning: this.#tasks.runner.size,

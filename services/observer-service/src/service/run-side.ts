@@ -80,7 +80,7 @@ export class RunSide {
     const work = new WorkConsumer({
       ...parts,
       workers: workerCount,
-      running: () => runner.slots.size,
+      running: () => runner.runs.size,
       caution: this.#caution,
       underWay: () => events.waiting + this.phases.filter((phase) => phase === "waiting").length,
       onDelivery: (delivery) => {
@@ -97,12 +97,12 @@ export class RunSide {
 
   /** Of every run that this service has a hand in. */
   get phases(): RunState["phase"][] {
-    return this.runner.slots.all().map(({ state }) => state.phase);
+    return this.runner.runs.all().map(({ state }) => state.phase);
   }
 
   /** How many runs are silent for longer than they may without a warning. */
   get silent(): number {
-    return this.runner.slots.all().filter((run) => quietForMs(run) !== undefined).length;
+    return this.runner.runs.all().filter((run) => quietForMs(run) !== undefined).length;
   }
 
   /** What it lost comes again, and was too much at once. */

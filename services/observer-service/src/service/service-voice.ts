@@ -12,7 +12,7 @@ export interface ServiceVoiceParts extends Pick<ServiceParts, "identity" | "vers
   readonly events: Pick<EventSender, "tell" | "emptied">;
   /** Tells of tasks likewise. */
   readonly tasks: { tellAlive(): void; readonly sender: { emptied(): Promise<void> } };
-  readonly runner: Pick<Runner, "slots">;
+  readonly runner: Pick<Runner, "runs">;
   readonly work: Pick<WorkConsumer, "room" | "isConsuming" | "pausedFor">;
   readonly drain: Pick<Drain, "begun" | "cordoned">;
   /** Whether there is a session in which this service is born: before, nobody would hear it. */
@@ -73,7 +73,7 @@ export class ServiceVoice {
   tellAlive(): boolean {
     if (!this.isHeard) return false;
     const { runner, cost, handlers, tasks, work, drain } = this.#parts;
-    const running = runner.slots.size;
+    const running = runner.runs.size;
     // With `auto` no more than what runs and what there is room for.
     if (cost !== undefined) this.#workers = Math.max(1, running + work.room);
     const { begun: draining, cordoned } = drain;

@@ -116,7 +116,7 @@ export class ControlIntake {
 
   #tellInventory(proof?: InventoryProof): void {
     const { runner, events, givenBack, introduce } = this.#parts;
-    const runs = runner.slots.all();
+    const runs = runner.runs.all();
     for (const run of runs) run.announced = true;
     // A manager that has to ask may not know who we are either.
     const introduction = introduce();

@@ -49,7 +49,7 @@ export class RunOrders {
     const { runner, tombstones } = this.#parts;
     for (const { observerId, revision } of targets) {
       tombstones.remember(observerId, revision, performance.now());
-      for (const run of runner.slots.ofObserver(observerId)) {
+      for (const run of runner.runs.ofObserver(observerId)) {
         if (run.start.revision <= revision) this.#stop(run, { kind: "stopped" }, order);
       }
     }
@@ -59,7 +59,7 @@ export class RunOrders {
     const { runner, events } = this.#parts;
     for (const target of targets) {
       const { reason, ...identity } = target;
-      const run = runner.slots.find(target.observerId, target.runId);
+      const run = runner.runs.find(target.observerId, target.runId);
       if (run === undefined || run.start.messageId !== target.messageId) events.tell(endOfNoRun(identity, reason));
       else if (reason === "superseded") this.#answerSuperseded(run);
       else if (reason === "taken-back") this.#answerTakenBack(run);
@@ -83,7 +83,7 @@ export class RunOrders {
   restartRuns({ targets }: RestartRuns, order: Delivery): void {
     const { runner, holds } = this.#parts;
     for (const { observerId, runId } of targets) {
-      const run = runner.slots.find(observerId, runId);
+      const run = runner.runs.find(observerId, runId);
       if (run !== undefined && holds(run.delivery.generation)) this.#stop(run, { kind: "restarted" }, order);
     }
   }
@@ -134,7 +134,7 @@ export class RunOrders {
   /** The run that an order is about. Undefined: it is gone, and is told to have lost its message, as far as is known here. */
   #runOf({ observerId, runId, messageId, revision }: RunIdentity): LiveRun | undefined {
     const { runner, events } = this.#parts;
-    const run = runner.slots.find(observerId, runId);
+    const run = runner.runs.find(observerId, runId);
     if (run?.start.messageId === messageId) return run;
     events.tell(released({ observerId, runId, messageId, revision }));
     return undefined;

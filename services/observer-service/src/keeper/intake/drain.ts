@@ -7,7 +7,7 @@ import type { WorkConsumer } from "./work-consumer.ts";
 export interface DrainParts {
   readonly intake: Pick<Intake, "drain" | "goOn">;
   readonly tasks: { drain(limitMs: number): Promise<void>; cordon(): Promise<void>; goOn(): Promise<void> };
-  readonly runner: Pick<Runner, "stopAll" | "idle" | "unsettled" | "slots">;
+  readonly runner: Pick<Runner, "stopAll" | "idle" | "unsettled" | "runs">;
   readonly work: Pick<WorkConsumer, "close" | "open">;
   /** Says how things stand. */
   readonly tell: () => void;
@@ -78,7 +78,7 @@ export class Drain {
     const endMs = performance.now() + limitMs;
     const leftMs = (): number => Math.max(0, endMs - performance.now());
     log.info(
-      { event: "draining", why, running: runner.slots.size },
+      { event: "draining", why, running: runner.runs.size },
       "draining: nothing is taken any more, every run is stopped and given back",
     );
     this.refuseAll();

@@ -86,7 +86,7 @@ export class Intake {
     const decision = decideStart(arrived, {
       knowsType: knowsType(start.type),
       isBuried: tombstones.refuses(observerId, revision, performance.now()),
-      known: runner.slots.ofObserver(observerId).map((run) => ({
+      known: runner.runs.ofObserver(observerId).map((run) => ({
         runId: run.runId,
         revision: run.start.revision,
         messageId: run.start.messageId,
@@ -99,7 +99,7 @@ export class Intake {
     switch (decision.kind) {
       case "run":
         for (const runId of decision.obsolete) {
-          const run = runner.slots.find(observerId, runId);
+          const run = runner.runs.find(observerId, runId);
           if (run !== undefined) runner.stop(run, { kind: "obsolete" });
         }
         return this.#accept(start, delivery);
@@ -125,7 +125,7 @@ export class Intake {
   /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. Told behind the drop, by which they know better. */
   #tellHolder({ observerId }: StartObserver, runId: RunId): void {
     const { runner, events } = this.#parts;
-    const run = runner.slots.find(observerId, runId);
+    const run = runner.runs.find(observerId, runId);
     const held = run && heldBy(run);
     if (held !== undefined) events.tell(held);
   }

@@ -6,11 +6,11 @@ import type { Output } from "../outbox/output.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { EndedTails } from "./ended-tails.ts";
 import type { HandlerHost, Handlers } from "./handlers.ts";
+import { HeldRuns } from "./held-runs.ts";
 import { type AcceptedStart, admissionOfNext, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
 import { Pacer } from "./pacer.ts";
 import { Renewal } from "./renewal.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run-machine.ts";
-import { RunSlots } from "./run-slots.ts";
 import { RunTail } from "./run-tail.ts";
 import { RunTeller, type RunTellerParts } from "./run-teller.ts";
 import type { RunTracing } from "./run-tracing.ts";
@@ -46,7 +46,7 @@ const NO_ROOM_PAUSE_MS = 1_000;
  * and under a held lease. A crash in the middle leaves the message unacked, so that it runs again somewhere.
  */
 export class Runner {
-  readonly slots = new RunSlots();
+  readonly runs = new HeldRuns();
   readonly endedTails = new EndedTails();
   readonly #parts: RunnerParts;
   readonly #pacer = new Pacer<LiveRun>((run) => this.#takeTurn(run));
@@ -81,7 +81,7 @@ export class Runner {
   accept(accepted: AcceptedStart): void {
     const run = newLiveRun(accepted, this.#parts.log);
     this.#parts.tracing?.accepted(run, accepted.traceContext);
-    if (this.slots.put(run)) this.#giveTurn(run);
+    if (this.runs.put(run)) this.#giveTurn(run);
   }
 
   /** Ends a run; how it ends, and what becomes of its message, follows from the cause. */
@@ -104,7 +104,7 @@ export class Runner {
    * of a type that is gone gives its message back, unless it has failed for good.
    */
   renew({ changed = [], gone = [] }: { changed?: readonly string[]; gone?: readonly string[] }): void {
-    for (const run of this.slots.all()) {
+    for (const run of this.runs.all()) {
       if (gone.includes(run.start.type)) this.stop(run, { kind: "shed" });
       else if (run.state.phase === "backing-off" && changed.includes(run.start.type)) this.stop(run, NEWER_CODE);
     }
@@ -112,7 +112,7 @@ export class Runner {
   }
 
   stopAll(cause: StopCause): void {
-    for (const run of this.slots.all()) this.stop(run, cause);
+    for (const run of this.runs.all()) this.stop(run, cause);
   }
 
   /** Every run loses its lease: none may go on, none of their messages is ours any more. */
@@ -122,22 +122,22 @@ export class Runner {
 
   /** Ends for certain the handlers that still run of this or an earlier generation. False: only the end of the process does. */
   endForCertain(generation: number): boolean {
-    return this.#parts.handlers.endForCertain(this.slots.unsettled(generation));
+    return this.#parts.handlers.endForCertain(this.runs.unsettled(generation));
   }
 
   /** The names of observers of this or an earlier generation whose handler still runs. */
   unsettled(generation?: number): string[] {
-    return this.slots.unsettled(generation).map((run) => run.start.name);
+    return this.runs.unsettled(generation).map((run) => run.start.name);
   }
 
   /** Resolves when `unsettled(generation)` is empty. */
   settled(generation: number): Promise<void> {
-    return this.slots.until(() => this.slots.unsettled(generation).length === 0);
+    return this.runs.until(() => this.runs.unsettled(generation).length === 0);
   }
 
   /** Resolves when there is no run at all. */
   idle(): Promise<void> {
-    return this.slots.until(() => this.slots.size === 0);
+    return this.runs.until(() => this.runs.size === 0);
   }
 
   heldUntil(deadlineMs: number | undefined, graceMs: number): void {
@@ -197,7 +197,7 @@ export class Runner {
     const { tracing } = this.#parts;
     if (tracing !== undefined && effects.some(({ kind }) => kind === "start-handler")) tracing.starting(run);
     for (const effect of effects) this.#perform(run, effect);
-    if (input.kind === "settled" || state.phase === "over") this.slots.lookSoon();
+    if (input.kind === "settled" || state.phase === "over") this.runs.lookSoon();
   }
 
   #perform(run: LiveRun, effect: RunEffect): void {
@@ -295,9 +295,9 @@ export class Runner {
     this.#checkpoints.flush(run);
     this.#teller.end(run, fact, settlement);
     if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
-    const next = this.slots.remove(run);
+    const next = this.runs.remove(run);
     // Not while another run of it is here, which may be the one that has to be alone.
-    if (this.slots.ofObserver(run.start.observerId).length === 0) this.#parts.handlers.forget(run);
+    if (this.runs.ofObserver(run.start.observerId).length === 0) this.#parts.handlers.forget(run);
     if (next !== undefined) this.#giveTurn(next);
   }
 
@@ -312,7 +312,7 @@ export class Runner {
     const admission = admissionOfNext(run);
     if (admission !== undefined) successor.admission = admission;
     this.#parts.tracing?.succeeded(run, successor);
-    if (this.slots.replace(run, successor)) this.#takeTurn(successor);
+    if (this.runs.replace(run, successor)) this.#takeTurn(successor);
   }
 
   /** Newer code may ask first, or save, where older did not. */

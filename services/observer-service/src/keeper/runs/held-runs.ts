@@ -7,39 +7,39 @@ const NONE: readonly LiveRun[] = [];
  * Every run that this service has a hand in, by observer. One observer never runs twice on one service: that holds here,
  * since only the first of an observer's runs has its turn, and the others wait until it is over.
  */
-export class RunSlots {
-  readonly #slots = new Map<ObserverId, LiveRun[]>();
+export class HeldRuns {
+  readonly #byObserver = new Map<ObserverId, LiveRun[]>();
   readonly #watchers = new Set<() => void>();
   #lookIsDue = false;
 
   /** How many observers have a run here. */
   get size(): number {
-    return this.#slots.size;
+    return this.#byObserver.size;
   }
 
   /** True: its turn has come. False: it waits behind others of the same observer. */
   put(run: LiveRun): boolean {
-    const slot = this.#slots.get(run.start.observerId);
-    if (slot === undefined) this.#slots.set(run.start.observerId, [run]);
-    else slot.push(run);
-    return slot === undefined;
+    const runs = this.#byObserver.get(run.start.observerId);
+    if (runs === undefined) this.#byObserver.set(run.start.observerId, [run]);
+    else runs.push(run);
+    return runs === undefined;
   }
 
   /** Takes a run out that is over; returns the run whose turn has come by that. */
   remove(run: LiveRun): LiveRun | undefined {
     const { observerId } = run.start;
-    const slot = this.#slots.get(observerId) ?? [];
-    const place = slot.indexOf(run);
-    if (place >= 0) slot.splice(place, 1);
-    if (slot.length === 0) this.#slots.delete(observerId);
-    return place === 0 ? slot[0] : undefined;
+    const runs = this.#byObserver.get(observerId) ?? [];
+    const place = runs.indexOf(run);
+    if (place >= 0) runs.splice(place, 1);
+    if (runs.length === 0) this.#byObserver.delete(observerId);
+    return place === 0 ? runs[0] : undefined;
   }
 
   /** A restart in place: the new run has the old one's place, ahead of whatever waits behind it. True: and its turn. */
   replace(old: LiveRun, run: LiveRun): boolean {
-    const slot = this.#slots.get(run.start.observerId) ?? [];
-    const place = slot.indexOf(old);
-    if (place >= 0) slot[place] = run;
+    const runs = this.#byObserver.get(run.start.observerId) ?? [];
+    const place = runs.indexOf(old);
+    if (place >= 0) runs[place] = run;
     return place === 0;
   }
 
@@ -49,13 +49,13 @@ export class RunSlots {
 
   /** A copy, older runs first. */
   ofObserver(observerId: ObserverId): readonly LiveRun[] {
-    const slot = this.#slots.get(observerId);
-    return slot === undefined ? NONE : [...slot];
+    const runs = this.#byObserver.get(observerId);
+    return runs === undefined ? NONE : [...runs];
   }
 
   /** A copy, older runs of an observer before newer ones. */
   all(): LiveRun[] {
-    return [...this.#slots.values()].flat();
+    return [...this.#byObserver.values()].flat();
   }
 
   /** Those of this or an earlier generation whose handler still runs. */
