@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALM_MS, Calm } from "../../../services/observer-manager/src/domain/balance/calm.ts";
-import type { BalancedService } from "../../../services/observer-manager/src/domain/balance/lying.ts";
 import { asideOf, nextStep, type Plan, planOf } from "../../../services/observer-manager/src/domain/balance/plan.ts";
+import type { BalancedService } from "../../../services/observer-manager/src/domain/balance/service-load.ts";
 import { unevenText } from "../../../services/observer-manager/src/domain/balance/uneven.ts";
 
 const TYPES = ["a", "b", "c"];

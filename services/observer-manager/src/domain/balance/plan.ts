@@ -1,4 +1,4 @@
-import { type BalancedService, lyingOf } from "./lying.ts";
+import { type BalancedService, loadsOf } from "./service-load.ts";
 import { type Stage, stageOf, withStage } from "./stage.ts";
 
 export interface ServiceShare {
@@ -65,12 +65,12 @@ function stagesOf(
   const fair = (type: number, workers: number): number => ((counts[type] ?? 0) * workers) / all;
   const nameOf = ([type, count]: [number, number]): [string, number] => [types[type] ?? "", count];
   const stages: Stage[] = [];
-  let lying = lyingOf(services, types, shares);
-  for (let next = stageOf(lying, fair); next !== undefined; next = stageOf(lying, fair)) {
+  let loads = loadsOf(services, types, shares);
+  for (let next = stageOf(loads, fair); next !== undefined; next = stageOf(loads, fair)) {
     const leaving = [...next.leaving].map(([id, left]) => [id, new Map([...left].map(nameOf))] as const);
     stages.push({ takers: next.takers, leaving: new Map(leaving) });
     if (stages.length === MAX_STAGES) break;
-    lying = withStage(lying, next);
+    loads = withStage(loads, next);
   }
   return stages;
 }

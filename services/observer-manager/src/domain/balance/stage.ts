@@ -1,4 +1,4 @@
-import type { Lying } from "./lying.ts";
+import type { ServiceLoad } from "./service-load.ts";
 
 /** What can move at once: each of the takers knows all of it, and together they have room for it. */
 export interface Stage<Type = string> {
@@ -14,10 +14,10 @@ type Fair = (type: number, workers: number) => number;
  * @param fair a type's part of so many workers
  * @returns undefined: nobody with room knows anything of what is too much elsewhere
  */
-export function stageOf(services: readonly Lying[], fair: Fair): Stage<number> | undefined {
+export function stageOf(services: readonly ServiceLoad[], fair: Fair): Stage<number> | undefined {
   const givers = services.filter(({ over }) => over > 0);
   const lacking = services.filter(({ over }) => over < 0);
-  const rooms = new Map<Lying["knows"], number>();
+  const rooms = new Map<ServiceLoad["knows"], number>();
   for (const { knows, over } of lacking) rooms.set(knows, (rooms.get(knows) ?? 0) - over);
   let most: { count: number; moving: readonly number[] } = { count: 0, moving: [] };
   const types = typesOf(givers);
@@ -43,23 +43,28 @@ export function stageOf(services: readonly Lying[], fair: Fair): Stage<number> |
 }
 
 /** What they run. */
-function typesOf(givers: readonly Lying[]): number[] {
+function typesOf(givers: readonly ServiceLoad[]): number[] {
   const types = new Set<number>();
   for (const { runs } of givers) runs.forEach((count, type) => count > 0 && types.add(type));
   return [...types];
 }
 
-const givenBy = (givers: readonly Lying[], types: readonly number[]): number =>
+const givenBy = (givers: readonly ServiceLoad[], types: readonly number[]): number =>
   givers.reduce((sum, giver) => sum + Math.min(giver.over, countOf(giver, types)), 0);
 
-const countOf = ({ runs }: Lying, types: readonly number[]): number =>
+const countOf = ({ runs }: ServiceLoad, types: readonly number[]): number =>
   types.reduce((sum, type) => sum + (runs[type] ?? 0), 0);
 
 /**
  * So many of each type that what stays is as close to the type's fair part as can be: those go that are farthest above it. Each further one of a
  * type is one less above: so there is a whole level above which all go, and of the next below it at most one of each type.
  */
-function leavingOf({ runs, workers }: Lying, types: readonly number[], count: number, fair: Fair): Map<number, number> {
+function leavingOf(
+  { runs, workers }: ServiceLoad,
+  types: readonly number[],
+  count: number,
+  fair: Fair,
+): Map<number, number> {
   const each = types.map((type) => ({ type, running: runs[type] ?? 0, over: (runs[type] ?? 0) - fair(type, workers) }));
   const above = ({ running, over }: { running: number; over: number }, level: number): number =>
     Math.min(running, Math.max(0, Math.ceil(over - level)));
@@ -80,10 +85,10 @@ function leavingOf({ runs, workers }: Lying, types: readonly number[], count: nu
 }
 
 /** As they lie behind it, whoever of the takers gets what. */
-export function withStage(services: readonly Lying[], { leaving, takers }: Stage<number>): Lying[] {
+export function withStage(services: readonly ServiceLoad[], { leaving, takers }: Stage<number>): ServiceLoad[] {
   const moving = new Map<number, number>();
   for (const left of leaving.values()) for (const [type, count] of left) moving.set(type, (moving.get(type) ?? 0) + count);
-  return services.map((service): Lying => {
+  return services.map((service): ServiceLoad => {
     const left = leaving.get(service.id);
     if (left === undefined && !takers.has(service.id)) return service;
     const runs = [...service.runs];

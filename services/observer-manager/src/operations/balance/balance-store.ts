@@ -1,5 +1,5 @@
 import type { ObserverView, RebalanceView } from "@unacked/contracts";
-import type { BalancedService } from "../../domain/balance/lying.ts";
+import type { BalancedService } from "../../domain/balance/service-load.ts";
 import type { Action } from "../access/audit.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
 import type { Refusal } from "../refusal.ts";

@@ -1,4 +1,4 @@
-/** A service that gives and takes, as it lies. */
+/** A service that gives and takes, with what it runs. */
 export interface BalancedService {
   readonly id: string;
   readonly workers: number;
@@ -7,8 +7,8 @@ export interface BalancedService {
   readonly knows: ReadonlySet<string>;
 }
 
-/** A service as it is to lie in the end: with its share. Types are numbers here, as each stage looks at each of them at each service. */
-export interface Lying {
+/** What a service runs, beside its share. Types are numbers here, as each stage looks at each of them at each service. */
+export interface ServiceLoad {
   readonly id: string;
   readonly workers: number;
   /** How many of each type. */
@@ -20,10 +20,14 @@ export interface Lying {
 }
 
 /** @param types all that run, each with the number that is its place */
-export function lyingOf(services: readonly BalancedService[], types: readonly string[], shares: readonly number[]): Lying[] {
+export function loadsOf(
+  services: readonly BalancedService[],
+  types: readonly string[],
+  shares: readonly number[],
+): ServiceLoad[] {
   const numbers = new Map(types.map((type, i) => [type, i]));
   const sets = new Map<string, readonly boolean[]>();
-  return services.map(({ id, workers, ...service }, i): Lying => {
+  return services.map(({ id, workers, ...service }, i): ServiceLoad => {
     const own = types.map((type) => service.knows.has(type));
     const key = own.reduce((text, knows) => text + (knows ? "1" : "0"), "");
     const knows = sets.get(key) ?? own;
