@@ -14,9 +14,6 @@ export type Histogram = Readonly<Record<string, number>>;
 export const bucketInSql = (ms: string): string =>
   `least(${LAST_BUCKET}, 1 + floor(${STEPS_PER_DOUBLING} * ln(greatest(${ms}, 0.99)) / ln(2)))::smallint`;
 
-export const bucketOf = (ms: number): number =>
-  Math.min(LAST_BUCKET, 1 + Math.floor(STEPS_PER_DOUBLING * Math.log2(Math.max(ms, 0.99))));
-
 /** Where a bucket ends, in ms. */
 const endOf = (bucket: number): number => 2 ** (bucket / STEPS_PER_DOUBLING);
 const startOf = (bucket: number): number => (bucket === 0 ? 0 : endOf(bucket - 1));
