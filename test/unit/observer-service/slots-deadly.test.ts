@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Which file it is that ends the slots that load it, and how long that is held against it. */
@@ -22,9 +23,7 @@ afterEach(async () => {
 /** By file: whether it ends who loads it, or the file that does, if it was loaded before. */
 function save(ends: Record<string, true | string | undefined>, blames?: string): void {
   const files = Object.entries(ends).map(([file, by]) => ({ file, ends: by }));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
-  const code = [{ type: "well", file: "well.ts", print: "1" }];
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code, files, blames }));
+  saveFolder(dir, ["well"], { files, blames });
 }
 
 async function open(): Promise<void> {

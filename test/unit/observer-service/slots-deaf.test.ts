@@ -1,28 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
-import { bareSlots } from "../../support/slots/bare-slots.ts";
+import { openBareHandlers } from "../../support/slots/bare-folder.ts";
 
 const log = createLog("silent");
-let dir: string;
 let handlers: SlotHandlers;
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
-  const code = ["deaf", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code }));
-  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9, stopTimeoutMs: 100 }), log);
-  await handlers.open();
-});
-afterEach(async () => {
-  await handlers.close(0);
-  rmSync(dir, { recursive: true, force: true });
+  handlers = await openBareHandlers(["deaf", "any"], { count: 1, max: 9, stopTimeoutMs: 100 }, log);
 });
 
 /** An observer of this type that is started again whenever its slot has ended. */

@@ -1,27 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
+import { expect, test, vi } from "vitest";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
-import { bareSlots } from "../../support/slots/bare-slots.ts";
+import { openBareHandlers } from "../../support/slots/bare-folder.ts";
 
 test("Nobody begins in a slot that has said that it ends itself", async () => {
-  const dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
-  const code = ["unowned", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code }));
   const log = createLog("silent");
   const failed = vi.fn();
   log.error = ({ event }: { event: string }) => failed(event);
-  const handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9 }), log);
-  onTestFinished(async () => {
-    await handlers.close(0);
-    rmSync(dir, { recursive: true, force: true });
-  });
-  await handlers.open();
+  const handlers = await openBareHandlers(["unowned", "any"], { count: 1, max: 9 }, log);
   const placed: string[] = [];
   const start = (type: string): void => {
     const about = { observerId: newObserverId(), name: type, type, labels: {}, params: {}, retry: DEFAULT_RETRY };

@@ -1,32 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
-import { bareSlots } from "../../support/slots/bare-slots.ts";
+import { openBareHandlers } from "../../support/slots/bare-folder.ts";
 
 const log = createLog("silent");
-let dir: string;
 let handlers: SlotHandlers;
 /** What was logged as a warning. */
 let warned: string[];
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
-  const code = ["deaf", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code }));
   warned = [];
   const own = Object.assign(createLog("silent"), { warn: ({ event }: { event: string }) => void warned.push(event) });
-  handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 9, stopTimeoutMs: 100 }), own);
-  await handlers.open();
-});
-afterEach(async () => {
-  await handlers.close(0);
-  rmSync(dir, { recursive: true, force: true });
+  handlers = await openBareHandlers(["deaf", "any"], { count: 1, max: 9, stopTimeoutMs: 100 }, own);
 });
 
 /** How often it was placed, and how often interrupted; it begins again each time. */

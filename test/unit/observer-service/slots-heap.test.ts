@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* How far V8 lets the heap of a slot grow: beyond what its observers may take, or it ends them before that is looked at. */
@@ -19,14 +20,12 @@ let placed: string[];
 beforeEach(() => {
   placed = [];
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
   const isolation = [
     { type: "large", runsPerSlot: 1, memoryMb: 512 },
     { type: "small", runsPerSlot: 1, memoryMb: 64 },
     { type: "deaf", runsPerSlot: 1, memoryMb: 512 },
   ];
-  const code = ["large", "small", "deaf", "any"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+  saveFolder(dir, ["large", "small", "deaf", "any"], { isolation });
 });
 afterEach(async () => {
   await handlers.close(0);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Types that slots which start now do not have: their files have got a mistake since the folder was loaded for all. */
@@ -15,14 +16,7 @@ let dir: string;
 let handlers: SlotHandlers;
 let placed: string[];
 
-const write = (...types: string[]) => {
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
-  const code = types.map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(
-    join(dir, "folder.json"),
-    JSON.stringify({ ...nothing, isolation: [{ type: "own", runsPerSlot: 1 }], code }),
-  );
-};
+const write = (...types: string[]) => saveFolder(dir, types, { isolation: [{ type: "own", runsPerSlot: 1 }] });
 beforeEach(async () => {
   placed = [];
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -16,8 +16,8 @@ import { Runner } from "../../../services/observer-service/src/keeper/runs/runne
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
-import type { LoadedFolder } from "../../../services/observer-service/src/wire/messages.ts";
 import { eventually } from "../../support/eventually.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 const log = createLog("silent");
@@ -42,9 +42,7 @@ describe("slots whose folder is loaded again", { timeout: 240_000 }, () => {
     const code = Object.entries(prints).map(([type, print]) => ({ type, file: `${type}.ts`, print }));
     const broken = brokenFiles.map((file) => ({ file, problem: "it does not load" }));
     const isolation = code.flatMap(({ type }) => (type.startsWith("own") ? [{ type, runsPerSlot: 1 }] : []));
-    const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [] };
-    const folder: LoadedFolder = { ...nothing, isolation, broken, code };
-    writeFileSync(join(dir, "folder.json"), JSON.stringify(folder));
+    saveFolder(dir, [], { isolation, broken, code });
   };
   const open = async (count: number, max: number, prints: Record<string, string>) => {
     save(prints);

@@ -1,38 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DEFAULT_RETRY, newObserverId, newRunId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
+import type { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { Attempt } from "../../../services/observer-service/src/wire/attempt.ts";
 import { eventually } from "../../support/eventually.ts";
-import { bareSlots } from "../../support/slots/bare-slots.ts";
+import { openBareHandlers } from "../../support/slots/bare-folder.ts";
 
 /* A handler that spoils its process for others, while the slot beside it is well. */
 
 const log = createLog("silent");
-let dir: string;
 let handlers: SlotHandlers;
 /** By slot that was found spoilt: the type that failed there. */
 let found: string[];
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [], isolation: [] };
-  const code = ["spoil", "needy"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, code }));
   found = [];
   const warn = ({ event, type }: { event: string; type: string }) => void (event === "slot-spoilt" && found.push(type));
-  handlers = new SlotHandlers(bareSlots({ dir, count: 2, max: 9 }), Object.assign(createLog("silent"), { warn }));
-  await handlers.open();
+  handlers = await openBareHandlers(["spoil", "needy"], { count: 2, max: 9 }, Object.assign(createLog("silent"), { warn }));
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await handlers.close(0);
-  rmSync(dir, { recursive: true, force: true });
-});
+afterEach(() => void vi.useRealTimers());
 
 /** It tries again at once whenever it fails, but not for ever, and stays where it is when it is to move. */
 function observe(type: string) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import { eventually } from "../../support/eventually.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Who waits for a slot of their own, while new slots would be of no use to them: the folder is not what it was when it was loaded. */
@@ -47,10 +48,8 @@ afterEach(async () => {
 });
 
 function save(...types: string[]): void {
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
   const isolation = types.includes("own") ? [{ type: "own", runsPerSlot: 1 }] : [];
-  const code = types.map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+  saveFolder(dir, types, { isolation });
 }
 
 function start(type: string) {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { Attempt } from "../../../services/observer-service/src/wire/attempt.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/processes/processes.ts";
+import { saveFolder } from "../../support/slots/bare-folder.ts";
 import { bareSlots } from "../../support/slots/bare-slots.ts";
 
 /* Who waits for a slot, and is stopped before it has one. */
@@ -25,10 +26,8 @@ let placed: string[];
 beforeEach(() => {
   [settled, placed] = [[], []];
   dir = mkdtempSync(join(tmpdir(), "unacked-slots-"));
-  const nothing = { types: [], unannounced: [], unknownFields: [], notOffered: [], tasks: [], broken: [] };
   const isolation = OWN.map((type) => ({ type, runsPerSlot: 1 }));
-  const code = [...OWN, "any", "crash", "new"].map((type) => ({ type, file: `${type}.ts`, print: "1" }));
-  writeFileSync(join(dir, "folder.json"), JSON.stringify({ ...nothing, isolation, code }));
+  saveFolder(dir, [...OWN, "any", "crash", "new"], { isolation });
   handlers = new SlotHandlers(bareSlots({ dir, count: 1, max: 6 }), log);
 });
 afterEach(async () => {
