@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ObserverStatus } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { PostgresWorkStore } from "../../services/observer-manager/src/adapters/postgres/work/postgres-work-store.ts";
-import { WorkDoer } from "../../services/observer-manager/src/operations/work/work-doer.ts";
+import { PostgresBulkWorkStore } from "../../services/observer-manager/src/adapters/postgres/bulk-work/postgres-bulk-work-store.ts";
+import { BulkWorkDoer } from "../../services/observer-manager/src/operations/bulk-work/bulk-work-doer.ts";
 import { eventually } from "../support/eventually.ts";
 import { useHttpManager } from "../support/rest/http-manager.ts";
 import { keptLog, putObserver } from "../support/servers/books.ts";
@@ -27,9 +27,9 @@ const putMany = (count: number, type: string, status: ObserverStatus = "Failed")
     [type, status, count],
   );
 
-function startDoer(): WorkDoer {
-  const store = new PostgresWorkStore(books.dataSource);
-  const doer = new WorkDoer({ store, mayDo: () => true, committed: () => undefined, log: keptLog() });
+function startDoer(): BulkWorkDoer {
+  const store = new PostgresBulkWorkStore(books.dataSource);
+  const doer = new BulkWorkDoer({ store, mayDo: () => true, committed: () => undefined, log: keptLog() });
   doer.start();
   onTestFinished(() => doer.stop());
   return doer;
@@ -103,16 +103,16 @@ describe("work on very many", () => {
   test("is cancelled between two steps: what was done stays, and it says who cancelled it", async () => {
     await putMany(1_000, "half");
     const { id } = await begin({ act: "restart", filter: { type: "half" } });
-    const store = new PostgresWorkStore(books.dataSource);
-    const doer = new WorkDoer({
+    const store = new PostgresBulkWorkStore(books.dataSource);
+    const doer = new BulkWorkDoer({
       store: {
         isAnyRunning: () => store.isAnyRunning(),
-        advance: async (...asked: Parameters<PostgresWorkStore["advance"]>) => {
+        advance: async (...asked: Parameters<PostgresBulkWorkStore["advance"]>) => {
           const hasMoved = await store.advance(...asked);
           await cancel(id);
           return hasMoved;
         },
-      } as unknown as PostgresWorkStore,
+      } as unknown as PostgresBulkWorkStore,
       mayDo: () => true,
       committed: () => undefined,
       log: keptLog(),
@@ -138,7 +138,7 @@ describe("work on very many", () => {
     expect((await manager.call("POST", WORK, { json: { id, act: "pause", all: true } })).body.code).toBe("not-ready");
     manager.setMayPause(true);
     await begin({ id, act: "pause", all: true });
-    const store = new PostgresWorkStore(books.dataSource);
+    const store = new PostgresBulkWorkStore(books.dataSource);
     expect(await store.advance({ acts: ["stop"], atOnce: 10 }, async () => ({ accepted: 0, refused: [] }))).toBe(false);
     expect(await read(id)).toMatchObject({ status: "Running", waitsFor: null });
     manager.setMayPause(false);
@@ -188,7 +188,7 @@ describe("work on very many", () => {
     expect([...first.items, ...next.items].map(({ id }) => id)).toEqual(ids);
     startDoer();
     for (const id of ids) await untilOver(id);
-    const store = new PostgresWorkStore(books.dataSource);
+    const store = new PostgresBulkWorkStore(books.dataSource);
     expect(await store.forget(3_600_000, 10)).toBe(0);
     expect(await store.forget(-1_000, 10)).toBe(3);
   });

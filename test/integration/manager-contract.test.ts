@@ -744,7 +744,7 @@ const brokenApi = (api: ManagerApi): ManagerApi => {
     flows: broken,
     timers: broken,
     schedules: broken,
-    work: broken,
+    bulkWork: broken,
   };
 };
 

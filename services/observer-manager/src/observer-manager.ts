@@ -7,6 +7,7 @@ import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
 import type { Channel } from "./adapters/postgres/connection/notifications.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
 import { BalanceSide } from "./balance-side.ts";
+import { BulkWorkSide } from "./bulk-work-side.ts";
 import { FlowSide } from "./flow-side.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import { ObserverSide } from "./observer-side.ts";
@@ -26,7 +27,6 @@ import { ScheduleSide } from "./schedule-side.ts";
 import type { ManagerSettings } from "./settings.ts";
 import { TaskSide } from "./task-side.ts";
 import { TimerSide } from "./timer-side.ts";
-import { WorkSide } from "./work-side.ts";
 
 const MS_PER_DAY = 86_400_000;
 
@@ -57,7 +57,7 @@ export class ObserverManager {
   readonly #timers: TimerSide;
   readonly #schedules: ScheduleSide;
   readonly #balance: BalanceSide;
-  readonly #work: WorkSide;
+  readonly #bulkWork: BulkWorkSide;
   readonly #api: ManagerApi;
   readonly #access: ReturnType<typeof httpAccessOf>;
   #http: HttpServer | undefined;
@@ -192,7 +192,7 @@ export class ObserverManager {
     });
     const { lifecycle, checkpointDesk: checkpoints, errorDesk: errors } = this.#observers;
     const whyNot = (act: WorkAct) => lifecycle.whyNot(act);
-    this.#work = new WorkSide({ stores, whyNot, committed, retentionMs, log });
+    this.#bulkWork = new BulkWorkSide({ stores, whyNot, committed, retentionMs, log });
     this.#api = {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
@@ -202,7 +202,7 @@ export class ObserverManager {
       flows: this.#flows.desk,
       timers: this.#timers.desk,
       schedules: this.#schedules.desk,
-      work: this.#work.desk,
+      bulkWork: this.#bulkWork.desk,
       errors,
       lifecycle,
       checkpoints,
@@ -263,7 +263,7 @@ export class ObserverManager {
     this.#timers.start();
     this.#schedules.start();
     this.#balance.start();
-    this.#work.start();
+    this.#bulkWork.start();
   }
 
   async close(): Promise<void> {
@@ -281,7 +281,7 @@ export class ObserverManager {
       this.#timers.close(),
       this.#schedules.close(),
       this.#balance.close(),
-      this.#work.close(),
+      this.#bulkWork.close(),
     ]);
     await this.#lostActions.stop();
     await this.#features.stop();

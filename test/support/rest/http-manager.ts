@@ -10,6 +10,7 @@ import {
 } from "../../../services/observer-manager/src/adapters/http/server/http-server.ts";
 import { PostgresBalanceStore } from "../../../services/observer-manager/src/adapters/postgres/balance/postgres-balance-store.ts";
 import { PostgresBooksStore } from "../../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
+import { PostgresBulkWorkStore } from "../../../services/observer-manager/src/adapters/postgres/bulk-work/postgres-bulk-work-store.ts";
 import { PostgresChangeLog } from "../../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
 import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import { checkDatabase } from "../../../services/observer-manager/src/adapters/postgres/connection/database-check.ts";
@@ -31,8 +32,8 @@ import { PostgresTaskTakeStore } from "../../../services/observer-manager/src/ad
 import { PostgresTaskDays } from "../../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-days.ts";
 import { PostgresTimerStore } from "../../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
 import { PostgresTypeDirectory } from "../../../services/observer-manager/src/adapters/postgres/types/type-reads.ts";
-import { PostgresWorkStore } from "../../../services/observer-manager/src/adapters/postgres/work/postgres-work-store.ts";
 import { BalanceDesk } from "../../../services/observer-manager/src/operations/balance/balance-desk.ts";
+import { BulkWorkDesk } from "../../../services/observer-manager/src/operations/bulk-work/bulk-work-desk.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import { ErrorDesk } from "../../../services/observer-manager/src/operations/errors/error-desk.ts";
 import { FlowDesk } from "../../../services/observer-manager/src/operations/flows/flow-desk.ts";
@@ -53,7 +54,6 @@ import { WaitingTakers } from "../../../services/observer-manager/src/operations
 import { TimerDesk } from "../../../services/observer-manager/src/operations/timers/timer-desk.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { Waits } from "../../../services/observer-manager/src/operations/waits.ts";
-import { WorkDesk } from "../../../services/observer-manager/src/operations/work/work-desk.ts";
 import { NO_OWN_STARTS } from "../ports/no-own-starts.ts";
 import { ROOT } from "../processes/processes.ts";
 import { keptLog, type LogLine, type TestBooks, useBooks } from "../servers/books.ts";
@@ -196,8 +196,8 @@ async function openHttpManager(
       wakeTasks: () => undefined,
       cancelled: () => undefined,
     }),
-    work: new WorkDesk({
-      store: new PostgresWorkStore(dataSource),
+    bulkWork: new BulkWorkDesk({
+      store: new PostgresBulkWorkStore(dataSource),
       whyNot: (act) => lifecycle.whyNot(act),
       wake: () => undefined,
     }),

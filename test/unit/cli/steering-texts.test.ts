@@ -17,6 +17,7 @@ import { SERVICE_LISTING } from "../../../cli/src/output/service-listing.ts";
 import { TASK_LISTING } from "../../../cli/src/output/task-listings.ts";
 import { TIMER_LISTING } from "../../../cli/src/output/time-listings.ts";
 import { run } from "../../../cli/src/program.ts";
+import { WORK_UNDER_WAY } from "../../../services/observer-manager/src/adapters/http/openapi/examples/bulk-work-examples.ts";
 import { FLOW_FAILED } from "../../../services/observer-manager/src/adapters/http/openapi/examples/flow-examples.ts";
 import { TYPES } from "../../../services/observer-manager/src/adapters/http/openapi/examples/service-examples.ts";
 import {
@@ -25,7 +26,6 @@ import {
   TASK_CANCELLING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { WAITING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
-import { WORK_UNDER_WAY } from "../../../services/observer-manager/src/adapters/http/openapi/examples/work-examples.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
 
 /** Renames the window, clears the line, goes up; the same by C1; DEL; turns the direction; begins a line. */

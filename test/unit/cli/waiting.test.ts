@@ -10,6 +10,11 @@ import {
   REBALANCE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/balance-examples.ts";
 import {
+  WORK_BEGUN,
+  WORK_CANCELLED,
+  WORK_DONE,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/bulk-work-examples.ts";
+import {
   CREATED as CREATED_OBSERVER,
   PROCESSING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
@@ -25,11 +30,6 @@ import {
   CREATED,
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
-import {
-  WORK_BEGUN,
-  WORK_CANCELLED,
-  WORK_DONE,
-} from "../../../services/observer-manager/src/adapters/http/openapi/examples/work-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
 
 let server: Server | undefined;

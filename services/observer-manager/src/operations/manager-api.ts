@@ -1,5 +1,6 @@
 import type { Readiness } from "@unacked/contracts";
 import type { BalanceTools } from "./balance/balance-desk.ts";
+import type { BulkWorkTools } from "./bulk-work/bulk-work-desk.ts";
 import type { ChangeHub } from "./changes/change-hub.ts";
 import type { ErrorTools } from "./errors/error-desk.ts";
 import type { FlowTools } from "./flows/flow-tools.ts";
@@ -11,7 +12,6 @@ import type { ScheduleTools } from "./schedules/schedule-tools.ts";
 import type { ServiceTools } from "./services/service-desk.ts";
 import type { TaskFailureTools, TaskFigureTools, TaskTakeTools, TaskTools, TaskTypeTools } from "./tasks/task-tools.ts";
 import type { TimerTools } from "./timers/timer-tools.ts";
-import type { WorkTools } from "./work/work-desk.ts";
 
 /** What the REST side needs from the rest of the manager. Failures of the database are thrown, everything else is answered. */
 export interface ManagerApi {
@@ -29,7 +29,7 @@ export interface ManagerApi {
   readonly flows: FlowTools;
   readonly timers: TimerTools;
   readonly schedules: ScheduleTools;
-  readonly work: WorkTools;
+  readonly bulkWork: BulkWorkTools;
   readonly reads: ManagerReads;
   readonly changes: Pick<ChangeHub, "subscribe">;
   /** Never rejects: a check that cannot be made is a check that failed. */

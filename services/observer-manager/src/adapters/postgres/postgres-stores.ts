@@ -3,6 +3,7 @@ import type { BalanceStore } from "../../operations/balance/balance-store.ts";
 import type { BooksStore, ErrorBook } from "../../operations/books/books-store.ts";
 import type { UnappliedStore } from "../../operations/books/late-events.ts";
 import type { RetentionStore } from "../../operations/books/retention.ts";
+import type { BulkWorkStore } from "../../operations/bulk-work/bulk-work-store.ts";
 import type { ChangeLog } from "../../operations/changes/change-log.ts";
 import type { CommandCount, CommandStore } from "../../operations/commands/command-store.ts";
 import type { FeatureStore } from "../../operations/features/feature-gate.ts";
@@ -31,11 +32,11 @@ import type { TaskDays } from "../../operations/tasks/upkeep/task-retention.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/timers/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";
 import type { LivePools } from "../../operations/types/unknown-type.ts";
-import type { WorkStore } from "../../operations/work/work-store.ts";
 import { PostgresBalanceStore } from "./balance/postgres-balance-store.ts";
 import { PostgresBooksStore } from "./books/postgres-books-store.ts";
 import { PostgresRetentionStore } from "./books/retention-store.ts";
 import { PostgresUnappliedStore } from "./books/unapplied-events.ts";
+import { PostgresBulkWorkStore } from "./bulk-work/postgres-bulk-work-store.ts";
 import { PostgresChangeLog } from "./changes/change-feed.ts";
 import { countCommands, PostgresCommandStore } from "./commands/postgres-command-store.ts";
 import { recordErrors } from "./errors/error-rows.ts";
@@ -71,7 +72,6 @@ import { PostgresTimerStore } from "./timers/postgres-timer-store.ts";
 import { countTimers } from "./timers/timer-counts.ts";
 import { PostgresTimerFiringStore } from "./timers/timer-firing-store.ts";
 import { PostgresTypeDirectory } from "./types/type-reads.ts";
-import { PostgresWorkStore } from "./work/postgres-work-store.ts";
 
 /** All that the operations keep in PostgreSQL, each by the interface that they define. */
 export interface Stores {
@@ -92,7 +92,7 @@ export interface Stores {
   balance: BalanceStore;
   features: FeatureStore;
   unapplied: UnappliedStore;
-  work: WorkStore;
+  bulkWork: BulkWorkStore;
   tasks: {
     ledger: TaskLedgerStore;
     queue: TaskQueueStore;
@@ -144,7 +144,7 @@ export function postgresStores(dataSource: DataSource): Stores {
     balance: new PostgresBalanceStore(dataSource),
     features: new PostgresFeatureStore(dataSource),
     unapplied: new PostgresUnappliedStore(dataSource),
-    work: new PostgresWorkStore(dataSource),
+    bulkWork: new PostgresBulkWorkStore(dataSource),
     tasks: {
       ledger: new PostgresTaskLedgerStore(dataSource),
       queue: new PostgresTaskQueueStore(dataSource),

@@ -3,6 +3,7 @@ import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { auditRoute } from "./access/audit-route.ts";
 import { type SignInDesk, sessionRoutes } from "./access/session-routes.ts";
 import { balanceRoutes } from "./balance/balance-routes.ts";
+import { bulkWorkRoutes } from "./bulk-work/bulk-work-routes.ts";
 import { errorRoutes } from "./errors/error-routes.ts";
 import { flowRoutes } from "./flows/flow-routes.ts";
 import { logRoute } from "./logs/log-route.ts";
@@ -21,7 +22,6 @@ import { taskRoutes } from "./tasks/task-routes.ts";
 import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
 import { timerRoutes } from "./timers/timer-routes.ts";
-import { workRoutes } from "./work/work-routes.ts";
 
 /** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
 export function apiRoutes({
@@ -40,7 +40,7 @@ export function apiRoutes({
   flows,
   timers,
   schedules,
-  work,
+  bulkWork,
   desk,
 }: ApiParts): Route[] {
   const needs = (): Record<string, Role> => neededRoles(routes);
@@ -60,7 +60,7 @@ export function apiRoutes({
     ...flowRoutes(flows),
     ...timerRoutes(timers),
     ...scheduleRoutes(schedules),
-    ...workRoutes(work),
+    ...bulkWorkRoutes(bulkWork),
     ...serviceRoutes(reads, services),
     ...balanceRoutes(balance),
     statsRoute(reads),

@@ -13,14 +13,14 @@ import type { Actor, AuditedActor } from "../../domain/access/identity.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 
 /** What is wanted, and of what, with all that was left out. */
-export type WorkWish = Pick<BeginWork, "act" | "all" | "force" | "whenFull"> & { filter: ObserverFilter };
+export type BulkWorkWish = Pick<BeginWork, "act" | "all" | "force" | "whenFull"> & { filter: ObserverFilter };
 
 /** What is deleted already is not meant by "all of pool x": only who asks for it by status gets it. */
-export const matchOf = ({ filter }: WorkWish): ObserverFilter => ({ status: [...LIVING_STATUSES], ...filter });
+export const matchOf = ({ filter }: BulkWorkWish): ObserverFilter => ({ status: [...LIVING_STATUSES], ...filter });
 
-export interface NewWork {
+export interface NewBulkWork {
   id: WorkId;
-  wish: WorkWish;
+  wish: BulkWorkWish;
   by: AuditedActor;
   /** Of the entry of the audit trail that each step adds to. */
   auditId: string;
@@ -31,28 +31,28 @@ export type BeginOutcome = { kind: "begun" | "exists"; work: WorkView } | { kind
 /** `found`: it was over already, and stays as it is. */
 export type CancelOutcome = { kind: "cancelled" | "found"; work: WorkView } | { kind: "not-found" };
 
-export interface WorkQuery {
+export interface BulkWorkQuery {
   statuses?: readonly WorkStatusName[] | undefined;
   limit: number;
-  after?: WorkPosition | undefined;
+  after?: BulkWorkPosition | undefined;
 }
 
-export interface WorkPosition {
+export interface BulkWorkPosition {
   createdAtMicros: string;
   id: string;
 }
 
 /** What a step came to. */
-export interface WorkStep {
+export interface BulkWorkStep {
   accepted: number;
   refused: { name: string; code: ProblemCode }[];
 }
 
-export interface WorkStore {
+export interface BulkWorkStore {
   /** `exists`: the same was asked for under this id; `taken`: something else was. */
-  begin(work: NewWork): Promise<BeginOutcome>;
+  begin(work: NewBulkWork): Promise<BeginOutcome>;
   find(id: WorkId): Promise<WorkView | undefined>;
-  list(query: WorkQuery): Promise<Omit<WorkPage, "nextCursor"> & { last?: WorkPosition }>;
+  list(query: BulkWorkQuery): Promise<Omit<WorkPage, "nextCursor"> & { last?: BulkWorkPosition }>;
   /** A step that is under way comes first, and counts. */
   cancel(id: WorkId, by: Actor): Promise<CancelOutcome>;
   /** Some is not over: whether anybody is at it just now is not asked. */
@@ -64,7 +64,7 @@ export interface WorkStore {
    */
   advance(
     options: { acts: readonly BeginWork["act"][]; atOnce: number },
-    step: (tx: BooksTransaction, work: NewWork, ids: ObserverId[]) => Promise<WorkStep>,
+    step: (tx: BooksTransaction, work: NewBulkWork, ids: ObserverId[]) => Promise<BulkWorkStep>,
   ): Promise<boolean>;
   /** @returns how many; fewer than `limit`: there are no more */
   forget(olderThanMs: number, limit: number): Promise<number>;

@@ -12,12 +12,12 @@ import type { Actor } from "../../../domain/access/identity.ts";
 import { newAction } from "../../../operations/access/audit.ts";
 import {
   type BeginOutcome,
+  type BulkWorkQuery,
+  type BulkWorkStore,
   type CancelOutcome,
   matchOf,
-  type NewWork,
-  type WorkQuery,
-  type WorkStore,
-} from "../../../operations/work/work-store.ts";
+  type NewBulkWork,
+} from "../../../operations/bulk-work/bulk-work-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
 import { PostgresBooksTransaction } from "../books/postgres-books-store.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
@@ -26,7 +26,7 @@ import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";
 import { Looks } from "../statements/looks.ts";
 import { rethrowRefused } from "../statements/refused.ts";
 import { SqlConditions } from "../statements/sql-conditions.ts";
-import { COLUMNS, toWorkView, type WorkRow, withStep } from "./work-view.ts";
+import { type BulkWorkRow, COLUMNS, toWorkView, withStep } from "./bulk-work-view.ts";
 
 /** Index: works_newest. */
 const WORKS: LiveAndEnded = {
@@ -69,14 +69,14 @@ const FORGET = `
   DELETE FROM works WHERE id IN (
     SELECT id FROM works WHERE ended_at < unacked_now() - $1 * interval '1 millisecond' ORDER BY ended_at LIMIT $2)`;
 
-export class PostgresWorkStore implements WorkStore {
+export class PostgresBulkWorkStore implements BulkWorkStore {
   readonly #dataSource: DataSource;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
   }
 
-  begin({ id, wish, by, auditId }: NewWork): Promise<BeginOutcome> {
+  begin({ id, wish, by, auditId }: NewBulkWork): Promise<BeginOutcome> {
     const begin = async (tx: EntityManager): Promise<BeginOutcome> => {
       const total = await count(tx, { wish });
       const begun = await tx.query<object[]>(BEGIN, [id, wish, by, auditId, total]);
@@ -95,10 +95,10 @@ export class PostgresWorkStore implements WorkStore {
     return row && toWorkView(row);
   }
 
-  async list(query: WorkQuery): ReturnType<WorkStore["list"]> {
+  async list(query: BulkWorkQuery): ReturnType<BulkWorkStore["list"]> {
     const conditions = () =>
       query.statuses === undefined ? new SqlConditions() : new SqlConditions().and("status = ANY(?)", query.statuses);
-    const { rows, ...page } = await listNewest<WorkRow>(this.#dataSource, WORKS, query, conditions);
+    const { rows, ...page } = await listNewest<BulkWorkRow>(this.#dataSource, WORKS, query, conditions);
     return { ...page, items: rows.map(toWorkView) };
   }
 
@@ -119,15 +119,15 @@ export class PostgresWorkStore implements WorkStore {
     return Looks.of(this.#dataSource).ask(IS_ANY_RUNNING);
   }
 
-  advance(...[{ acts, atOnce }, step]: Parameters<WorkStore["advance"]>): Promise<boolean> {
+  advance(...[{ acts, atOnce }, step]: Parameters<BulkWorkStore["advance"]>): Promise<boolean> {
     let taken: string | undefined;
     const move = async (tx: EntityManager, unawaited: Unawaited): Promise<boolean> => {
-      const [row] = await tx.query<WorkRow[]>(NEXT, [acts]);
+      const [row] = await tx.query<BulkWorkRow[]>(NEXT, [acts]);
       if (row === undefined) return false;
       taken = row.id;
       const { id, actor, audit_id, wish, place, refused, accepted } = row;
       const ids = await nextOf(tx, row, atOnce);
-      const work: NewWork = { id: id as WorkId, wish, by: actor, auditId: audit_id };
+      const work: NewBulkWork = { id: id as WorkId, wish, by: actor, auditId: audit_id };
       const done =
         ids.length === 0 ? { accepted: 0, refused: [] } : await step(new PostgresBooksTransaction(tx, unawaited), work, ids);
       const after = withStep(refused, done, MAX_WORK_NAMES);
@@ -150,19 +150,19 @@ export class PostgresWorkStore implements WorkStore {
   }
 }
 
-async function find(db: DataSource | EntityManager, sql: string, id: WorkId): Promise<WorkRow | undefined> {
-  const [row] = await db.query<WorkRow[]>(sql, [id]);
+async function find(db: DataSource | EntityManager, sql: string, id: WorkId): Promise<BulkWorkRow | undefined> {
+  const [row] = await db.query<BulkWorkRow[]>(sql, [id]);
   return row;
 }
 
-async function count(tx: EntityManager, { wish }: Pick<NewWork, "wish">): Promise<number> {
+async function count(tx: EntityManager, { wish }: Pick<NewBulkWork, "wish">): Promise<number> {
   const { where, parameters } = conditionsOf(matchOf(wish));
   const [row] = await tx.query<{ total: number }[]>(`SELECT count(*)::int AS total FROM observers o ${where}`, parameters);
   return row?.total ?? 0;
 }
 
 /** Those that match after its place, in the order of ids, which is that of locks. Index: observers_pkey. */
-async function nextOf(tx: EntityManager, { wish, place, created_at }: WorkRow, atOnce: number): Promise<ObserverId[]> {
+async function nextOf(tx: EntityManager, { wish, place, created_at }: BulkWorkRow, atOnce: number): Promise<ObserverId[]> {
   const conditions = conditionsOf(matchOf(wish)).and("o.created_at <= ?", created_at);
   if (place !== null) conditions.and("o.id > ?", place);
   const rows = await tx.query<{ id: ObserverId }[]>(

@@ -1,5 +1,5 @@
+import type { BulkWorkTools } from "../../../../operations/bulk-work/bulk-work-desk.ts";
 import { decodeWorkCursor } from "../../../../operations/cursor.ts";
-import type { WorkTools } from "../../../../operations/work/work-desk.ts";
 import {
   NEW_WORK,
   WORK_BEGUN,
@@ -7,13 +7,13 @@ import {
   WORK_DONE,
   WORK_PAGE,
   WORK_UNDER_WAY,
-} from "../../openapi/examples/work-examples.ts";
+} from "../../openapi/examples/bulk-work-examples.ts";
 import { HttpProblem } from "../http-problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-export const workRoutes = (work: WorkTools): Route[] => [begin(work), list(work), show(work), cancel(work)];
+export const bulkWorkRoutes = (work: BulkWorkTools): Route[] => [begin(work), list(work), show(work), cancel(work)];
 
-const begin = (work: WorkTools) =>
+const begin = (work: BulkWorkTools) =>
   defineRoute("beginWork")({
     tag: "Bulk work",
     summary: "Begin something on all observers that match, however many",
@@ -34,7 +34,7 @@ const begin = (work: WorkTools) =>
     },
   });
 
-const list = (work: WorkTools) =>
+const list = (work: BulkWorkTools) =>
   defineRoute("listWork")({
     tag: "Bulk work",
     summary: "List bulk work, the newest first",
@@ -50,7 +50,7 @@ const list = (work: WorkTools) =>
     },
   });
 
-const show = (work: WorkTools) =>
+const show = (work: BulkWorkTools) =>
   defineRoute("getWork")({
     tag: "Bulk work",
     summary: "How far it is",
@@ -61,7 +61,7 @@ const show = (work: WorkTools) =>
     },
   });
 
-const cancel = (work: WorkTools) =>
+const cancel = (work: BulkWorkTools) =>
   defineRoute("cancelWork")({
     tag: "Bulk work",
     summary: "Do no more of it",

@@ -1,13 +1,13 @@
 import { PROBLEMS, type ProblemCode, type WorkView } from "@unacked/contracts";
 import type { AuditedActor } from "../../../domain/access/identity.ts";
-import type { WorkStep, WorkWish } from "../../../operations/work/work-store.ts";
+import type { BulkWorkStep, BulkWorkWish } from "../../../operations/bulk-work/bulk-work-store.ts";
 
 /** By code. */
 export type Refused = Partial<Record<ProblemCode, { count: number; names: string[] }>>;
 
-export interface WorkRow {
+export interface BulkWorkRow {
   id: string;
-  wish: WorkWish;
+  wish: BulkWorkWish;
   actor: AuditedActor;
   audit_id: string;
   status: WorkView["status"];
@@ -27,7 +27,7 @@ export const COLUMNS = `id, wish, actor, audit_id, status, total, accepted, refu
   (extract(epoch FROM coalesce(ended_at, clock_timestamp()) - created_at) * 1000)::float8 AS age_ms`;
 
 /** @param most how many of each reason are named */
-export function withStep(before: Refused, { refused }: WorkStep, most: number): Refused {
+export function withStep(before: Refused, { refused }: BulkWorkStep, most: number): Refused {
   const after = { ...before };
   for (const { code, name } of refused) {
     const { count, names } = after[code] ?? { count: 0, names: [] };
@@ -36,7 +36,7 @@ export function withStep(before: Refused, { refused }: WorkStep, most: number): 
   return after;
 }
 
-export function toWorkView(row: WorkRow): WorkView {
+export function toWorkView(row: BulkWorkRow): WorkView {
   const { status, total, accepted: done } = row;
   const refused = Object.entries(row.refused) as [ProblemCode, { count: number; names: string[] }][];
   const failed = refused.reduce((sum, [, { count }]) => sum + count, 0);

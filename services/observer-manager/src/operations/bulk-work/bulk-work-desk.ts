@@ -2,30 +2,30 @@ import { type BeginWork, newAuditId, newWorkId, type WorkId, type WorkPage, type
 import type { Actor } from "../../domain/access/identity.ts";
 import { encodeWorkCursor } from "../cursor.ts";
 import type { Refusal } from "../refusal.ts";
-import type { WorkQuery, WorkStore, WorkWish } from "./work-store.ts";
+import type { BulkWorkQuery, BulkWorkStore, BulkWorkWish } from "./bulk-work-store.ts";
 
 export type BeginAnswer = { kind: "begun" | "exists"; work: WorkView } | Refusal;
 
 /** What REST asks of work on very many. Each answer is given after the commit. */
-export interface WorkTools {
+export interface BulkWorkTools {
   /** Problems: id-taken, not-ready (also while a manager may be about that cannot do it). */
   beginWork(request: BeginWork, by: Actor): Promise<BeginAnswer>;
   findWork(id: WorkId): Promise<WorkView | undefined>;
-  listWork(query: WorkQuery): Promise<WorkPage>;
+  listWork(query: BulkWorkQuery): Promise<WorkPage>;
   /** Problems: work-not-found, work-over. One that was cancelled already is answered as it is. */
   cancelWork(id: WorkId, by: Actor): Promise<WorkView | Refusal>;
 }
 
 export interface WorkDeskParts {
-  store: WorkStore;
+  store: BulkWorkStore;
   /** Why it cannot be done now; undefined: it can. */
   whyNot(act: BeginWork["act"]): Refusal | undefined;
   /** There is something to do. */
   wake(): void;
 }
 
-/** Comes in: a wish for all that match. It is begun when the answer is given, and is done by whichever manager (WorkDoer). */
-export class WorkDesk implements WorkTools {
+/** Comes in: a wish for all that match. It is begun when the answer is given, and is done by whichever manager (BulkWorkDoer). */
+export class BulkWorkDesk implements BulkWorkTools {
   readonly #parts: WorkDeskParts;
 
   constructor(parts: WorkDeskParts) {
@@ -36,7 +36,7 @@ export class WorkDesk implements WorkTools {
     const { store, whyNot, wake } = this.#parts;
     const refusal = whyNot(act);
     if (refusal !== undefined) return refusal;
-    const wish: WorkWish = { act, filter, all, force, whenFull };
+    const wish: BulkWorkWish = { act, filter, all, force, whenFull };
     const outcome = await store.begin({ id, wish, by, auditId: newAuditId() });
     if (outcome.kind === "taken") return { kind: "problem", code: "id-taken" };
     wake();
@@ -48,7 +48,7 @@ export class WorkDesk implements WorkTools {
     return work && this.#withWhyNot(work);
   }
 
-  async listWork(query: WorkQuery): Promise<WorkPage> {
+  async listWork(query: BulkWorkQuery): Promise<WorkPage> {
     const { last, items, ...page } = await this.#parts.store.list(query);
     const shown = items.map((work) => this.#withWhyNot(work));
     return { ...page, items: shown, nextCursor: last === undefined ? null : encodeWorkCursor(last) };

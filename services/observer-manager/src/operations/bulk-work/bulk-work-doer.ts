@@ -3,7 +3,7 @@ import type { BooksTransaction } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
 import { Loop, untilNext } from "../loop.ts";
 import { actionOf, changeSome } from "../observers/bulk.ts";
-import { matchOf, type NewWork, type WorkStep, type WorkStore } from "./work-store.ts";
+import { type BulkWorkStep, type BulkWorkStore, matchOf, type NewBulkWork } from "./bulk-work-store.ts";
 
 /** Rows locked by one step: services' own events about them wait so long, and so does who cancels. */
 const AT_ONCE = 250;
@@ -12,7 +12,7 @@ const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 
 export interface WorkDoerParts {
-  store: WorkStore;
+  store: BulkWorkStore;
   mayDo(act: BeginWork["act"]): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
@@ -23,7 +23,7 @@ export interface WorkDoerParts {
  * Comes in: work that somebody has begun, on this manager or another. Guarantees: each observer that matches is asked once; place, counts
  * and what was done commit together. A crash leaves the steps before it: docs/decisions/0024-bulk-work.md.
  */
-export class WorkDoer {
+export class BulkWorkDoer {
   readonly #parts: WorkDoerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
 
@@ -60,7 +60,7 @@ export class WorkDoer {
   }
 }
 
-async function takeStep(tx: BooksTransaction, work: NewWork, ids: ObserverId[]): Promise<WorkStep> {
+async function takeStep(tx: BooksTransaction, work: NewBulkWork, ids: ObserverId[]): Promise<BulkWorkStep> {
   const { act: kind, force, whenFull } = work.wish;
   const filter = matchOf(work.wish);
   const change = { kind, force, whenFull, dryRun: false };
