@@ -64,7 +64,7 @@ describe("observers that save where they have got to", () => {
     (
       await queryRows<{ number: string; value: string | null; previous_value: string | null }>(
         databaseUrl,
-        `SELECT number, value, previous_value FROM checkpoints WHERE observer_id = '${id}' AND is_started ORDER BY epoch DESC`,
+        `SELECT number, value, previous_value FROM checkpoints WHERE observer_id = '${id}' AND is_started ORDER BY fencing_token DESC`,
       )
     ).map(({ value, previous_value }) => [value, previous_value].map((one) => (one === null ? null : JSON.parse(one).n)));
 
@@ -197,11 +197,11 @@ describe("observers that save where they have got to", () => {
     // Of the run before, and of before a reset: numbers began anew since.
     await runStatement(
       databaseUrl,
-      `UPDATE checkpoints SET run_id = gen_random_uuid(), epoch = epoch - 1, number = 9, value = '{"n":900}' WHERE observer_id = '${reset.id}'`,
+      `UPDATE checkpoints SET run_id = gen_random_uuid(), fencing_token = fencing_token - 1, number = 9, value = '{"n":900}' WHERE observer_id = '${reset.id}'`,
     );
     await runStatement(
       databaseUrl,
-      `UPDATE checkpoints SET run_id = gen_random_uuid(), epoch = epoch - 1, number = 1, value = '{"n":900}' WHERE observer_id = '${same.id}'`,
+      `UPDATE checkpoints SET run_id = gen_random_uuid(), fencing_token = fencing_token - 1, number = 1, value = '{"n":900}' WHERE observer_id = '${same.id}'`,
     );
     // An older dump knows less of what its service has said, and so asks for all that it runs.
     await runStatement(databaseUrl, "UPDATE services SET last_seq = last_seq - 1 WHERE name = 'restored-a'");

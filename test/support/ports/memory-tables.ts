@@ -26,7 +26,7 @@ export interface Tables {
   kept: KeptEvent[];
   actions: ActionDone[];
   unknownRuns: Map<RunId, UnknownRun>;
-  checkpoints: Map<ObserverId, { epoch: number; number: number; json: string | null }>;
+  checkpoints: Map<ObserverId, { fencingToken: number; number: number; json: string | null }>;
   writes: number;
 }
 

@@ -155,8 +155,10 @@ export class MemoryTransaction implements BooksTransaction {
     return new Map([...views].map(([id, observer]) => [id, { observer }]));
   }
 
-  async setCheckpoint(...[id, epoch, json, number = 1]: Parameters<BooksTransaction["setCheckpoint"]>): Promise<void> {
-    this.#tables.checkpoints.set(id, { epoch, number, json });
+  async setCheckpoint(
+    ...[id, fencingToken, json, number = 1]: Parameters<BooksTransaction["setCheckpoint"]>
+  ): Promise<void> {
+    this.#tables.checkpoints.set(id, { fencingToken, number, json });
   }
 
   readCheckpoint(): ReturnType<BooksTransaction["readCheckpoint"]> {

@@ -95,7 +95,7 @@ describe("a readoption", async () => {
     const books = newBooks();
     await record(books, REPORTS);
     const { checkpoints, observers } = books.tables;
-    expect([...checkpoints]).toEqual([[lost, { epoch: 6_000, number: 7, json: '{"n":7}' }]]);
+    expect([...checkpoints]).toEqual([[lost, { fencingToken: 6_000, number: 7, json: '{"n":7}' }]]);
     expect([lost, namesake].map((id) => observers.get(id)?.fencingToken)).toEqual([6_000, 10_000]);
   });
 

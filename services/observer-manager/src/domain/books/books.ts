@@ -120,7 +120,7 @@ export interface RunBook {
 
 export interface SavedCheckpoint {
   observerId: ObserverId;
-  epoch: number;
+  fencingToken: number;
   number: number;
   /** JSON, which nobody but its type reads. */
   value: string;
@@ -216,10 +216,10 @@ export class Books {
   readonly unapplied: Unapplied[] = [];
   /** What runs have saved, by run: the last of each in this batch. */
   readonly savedCheckpoints = new Map<RunId, SavedCheckpoint>();
-  /** Runs whose checkpoint begins as a copy of what they are given: that of the started run with the highest epoch. */
+  /** Runs whose checkpoint begins as a copy of what they are given: that of the started run with the highest fencing token. */
   readonly givenCheckpoints = new Map<RunId, ObserverId>();
   /** Runs that have started, and save: from now on theirs counts. */
-  readonly startedSavers = new Map<RunId, { observerId: ObserverId; epoch: number; number: number }>();
+  readonly startedSavers = new Map<RunId, { observerId: ObserverId; fencingToken: number; number: number }>();
   /** Markers that came out of a work queue. */
   readonly markersSeen = new Set<string>();
   /** Whose messages were seen, and how long ago: the proofs of these markers must not judge them if that was since they began. */

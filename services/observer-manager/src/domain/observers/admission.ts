@@ -2,11 +2,11 @@ import type { RunStopReason } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 import { catchUpWithRevision, giveWay, isTakenBackFor, revive, type Source } from "./current-run.ts";
 import { applyInput } from "./observer-input.ts";
-import { EPOCH_STEP, supersede } from "./run-fate.ts";
+import { FENCING_TOKEN_STEP, supersede } from "./run-fate.ts";
 
 /**
  * A run asks whether its handler may start (docs/decisions/0020-admission.md). It is admitted, or told to stop; until it has said
- * RunStarted, or RunRetrying as it waits for a slot, it is not the observer's own, whatever run may be so now. Safe to repeat: who asks again is answered again, with the same epoch.
+ * RunStarted, or RunRetrying as it waits for a slot, it is not the observer's own, whatever run may be so now. Safe to repeat: who asks again is answered again, with the same fencing token.
  */
 export function answerRequest(books: Books, observer: ObserverBook, run: RunBook, source: Source): void {
   if (run.state === "Current") return; // it has begun since, or waits for a slot
@@ -42,17 +42,22 @@ function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
 const HIGHEST_TOLD = 8_640_000_000_000_000;
 
 /** Given by these books, or by those that an older dump has replaced. A number that is told wrongly must leave the next ones room to be higher. */
-export const isGiven = (observer: Pick<ObserverBook, "fencingToken">, epoch: number): boolean =>
-  epoch <= Math.max(HIGHEST_TOLD, (observer.fencingToken ?? 0) + EPOCH_STEP);
+export const isGiven = (observer: Pick<ObserverBook, "fencingToken">, fencingToken: number): boolean =>
+  fencingToken <= Math.max(HIGHEST_TOLD, (observer.fencingToken ?? 0) + FENCING_TOKEN_STEP);
 
-/** Books that are behind what they hear, after a restore, take it over: the next epoch is higher than any that was given. */
-export function noteEpoch(books: Books, observer: ObserverBook, run: RunBook, epoch: number | undefined): void {
-  if (epoch === undefined || !isGiven(observer, epoch)) return;
-  if (run.fencingToken !== epoch) {
-    run.fencingToken = epoch;
+/** Books that are behind what they hear, after a restore, take it over: the next token is higher than any that was given. */
+export function noteFencingToken(
+  books: Books,
+  observer: ObserverBook,
+  run: RunBook,
+  fencingToken: number | undefined,
+): void {
+  if (fencingToken === undefined || !isGiven(observer, fencingToken)) return;
+  if (run.fencingToken !== fencingToken) {
+    run.fencingToken = fencingToken;
     books.changedRuns.add(run);
   }
-  if (epoch <= (observer.fencingToken ?? 0)) return;
-  observer.fencingToken = epoch;
+  if (fencingToken <= (observer.fencingToken ?? 0)) return;
+  observer.fencingToken = fencingToken;
   books.changedObservers.add(observer);
 }

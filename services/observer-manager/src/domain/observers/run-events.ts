@@ -1,6 +1,6 @@
 import type { DuplicateDropped, RunEndReason, ServiceEvent } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
-import { answerRequest, noteEpoch } from "./admission.ts";
+import { answerRequest, noteFencingToken } from "./admission.ts";
 import { noteCheckpoint, noteSaver } from "./checkpoints.ts";
 import { meetRun, metRun, type RunEvent, record, type Source, takeBack } from "./current-run.ts";
 import { applyInput, UNKNOWN_TYPE } from "./observer-input.ts";
@@ -30,7 +30,7 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
       return noteCheckpoint(books, event);
     case "RunStarted": {
       const started = run ?? record(books, observer, source, event);
-      noteEpoch(books, observer, started, event.epoch);
+      noteFencingToken(books, observer, started, event.epoch);
       noteSaver(books, event);
       noteSpecVersion(books, started, event.specVersion);
       if (!run || run.state === "Requested") meetRun(books, observer, started);
@@ -93,7 +93,7 @@ function holdOn(
   source: Source,
   event: Extract<RunEvent, { kind: "RunHeld" }>,
 ): void {
-  noteEpoch(books, observer, run, event.epoch);
+  noteFencingToken(books, observer, run, event.epoch);
   noteSaver(books, event);
   noteSpecVersion(books, run, event.specVersion);
   takeBack(books, observer, run, source);

@@ -2,17 +2,17 @@ import type { ErrorText, RunEndReason, RunStopReason } from "@unacked/contracts"
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 
 /** Between two admissions of an observer: a keeper admits up to 999 successors by itself in between. */
-export const EPOCH_STEP = 1_000;
+export const FENCING_TOKEN_STEP = 1_000;
 
-export const nextEpoch = ({ fencingToken, clockMs }: Pick<ObserverBook, "fencingToken" | "clockMs">): number =>
-  Math.max((fencingToken ?? 0) + EPOCH_STEP, clockMs);
+export const nextFencingToken = ({ fencingToken, clockMs }: Pick<ObserverBook, "fencingToken" | "clockMs">): number =>
+  Math.max((fencingToken ?? 0) + FENCING_TOKEN_STEP, clockMs);
 
-/** Its handler may start, with an epoch that is higher than any before: also than one that only a dump restored since knew. */
+/** Its handler may start, with a fencing token that is higher than any before: also than one that only a dump restored since knew. */
 export function admit(books: Books, observer: ObserverBook, run: RunBook): void {
   if (run.state !== "Requested") {
     if (run.state === "Superseded") books.forget({ kind: "stop-run", runId: run.id });
     run.state = "Requested";
-    observer.fencingToken = nextEpoch(observer);
+    observer.fencingToken = nextFencingToken(observer);
     run.fencingToken = observer.fencingToken;
     observer.requestedRunId = run.id;
     books.givenCheckpoints.set(run.id, observer.id);

@@ -99,10 +99,10 @@ export interface BooksTransaction {
   /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
   namesTaken(names: string[]): Promise<Set<string>>;
   /**
-   * What the next run starts with, of this epoch; null: nothing. The one before is kept.
+   * What the next run starts with, under this fencing token; null: nothing. The one before is kept.
    * @param number default: one more than that of the one before
    */
-  setCheckpoint(id: ObserverId, epoch: number, json: string | null, number?: number): Promise<void>;
+  setCheckpoint(id: ObserverId, fencingToken: number, json: string | null, number?: number): Promise<void>;
   readCheckpoint(id: ObserverId): Promise<CheckpointView>;
   /** As this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;

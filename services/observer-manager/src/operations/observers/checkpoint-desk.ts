@@ -11,7 +11,7 @@ import {
 import type { Actor } from "../../domain/access/identity.ts";
 import { isMeant } from "../../domain/if-match.ts";
 import { fromJsonText } from "../../domain/json-text.ts";
-import { nextEpoch } from "../../domain/observers/run-fate.ts";
+import { nextFencingToken } from "../../domain/observers/run-fate.ts";
 import { checkParams } from "../../domain/types/params-check.ts";
 import { type Action, doneTo, newAction } from "../access/audit.ts";
 import type { BooksStore } from "../books/books-store.ts";
@@ -29,7 +29,7 @@ export interface CheckpointDeskParts {
 }
 
 /**
- * What people do about a checkpoint. It is written with an epoch of its own, higher than that of any run before: so it counts, and not
+ * What people do about a checkpoint. It is written with a fencing token of its own, higher than that of any run before: so it counts, and not
  * what an old run may still save. One transaction under the observer's lock; a crash before its commit leaves everything as it was.
  */
 export class CheckpointDesk {
@@ -92,7 +92,7 @@ export class CheckpointDesk {
         const now = await tx.readCheckpoint(observer.id);
         if (!isMeant(ifMatch, checkpointTag(now))) return isSo(now, json) ? observer.id : changedMeanwhile(now);
       }
-      observer.fencingToken = nextEpoch(observer);
+      observer.fencingToken = nextFencingToken(observer);
       books.changedObservers.add(observer);
       await tx.write(books);
       await tx.setCheckpoint(observer.id, observer.fencingToken, json);

@@ -7,32 +7,32 @@ import { allInOrder } from "../../../operations/all-in-order.ts";
  * before a reset that restored books do not know.
  */
 const SAVE = `
-  INSERT INTO checkpoints AS c (run_id, observer_id, epoch, is_started, number, value)
-  SELECT run_id, observer_id, epoch, true, number, value
-  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[]) AS u (run_id, observer_id, epoch, number, value)
+  INSERT INTO checkpoints AS c (run_id, observer_id, fencing_token, is_started, number, value)
+  SELECT run_id, observer_id, fencing_token, true, number, value
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[]) AS u (run_id, observer_id, fencing_token, number, value)
   ON CONFLICT (run_id) DO UPDATE SET
     previous_number = c.number, previous_value = c.value, previous_saved_at = c.saved_at,
-    epoch = excluded.epoch, is_started = true, number = excluded.number, value = excluded.value, saved_at = now()
+    fencing_token = excluded.fencing_token, is_started = true, number = excluded.number, value = excluded.value, saved_at = now()
   WHERE c.number < excluded.number OR (c.number = excluded.number AND c.value IS DISTINCT FROM excluded.value)`;
 
-/** What a run is given: that of the started run with the highest epoch. Index: checkpoints_of_observer. */
+/** What a run is given: that of the started run with the highest token. Index: checkpoints_of_observer. */
 const GIVEN = `
   CROSS JOIN LATERAL (
     SELECT * FROM checkpoints of
-    WHERE of.observer_id = u.observer_id AND of.is_started AND of.run_id <> u.run_id AND of.epoch <= u.epoch
-    ORDER BY of.epoch DESC LIMIT 1) g`;
+    WHERE of.observer_id = u.observer_id AND of.is_started AND of.run_id <> u.run_id AND of.fencing_token <= u.fencing_token
+    ORDER BY of.fencing_token DESC LIMIT 1) g`;
 
-const COLUMNS = `(run_id, observer_id, epoch, is_started, number, value, saved_at,
+const COLUMNS = `(run_id, observer_id, fencing_token, is_started, number, value, saved_at,
                                 previous_number, previous_value, previous_saved_at)`;
 
 /** On a conflict it asks once more. */
 const GIVE = `
   INSERT INTO checkpoints AS c ${COLUMNS}
-  SELECT u.run_id, u.observer_id, u.epoch, false, g.number, g.value, g.saved_at,
+  SELECT u.run_id, u.observer_id, u.fencing_token, false, g.number, g.value, g.saved_at,
          g.previous_number, g.previous_value, g.previous_saved_at
-  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (run_id, observer_id, epoch) ${GIVEN}
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS u (run_id, observer_id, fencing_token) ${GIVEN}
   ON CONFLICT (run_id) DO UPDATE SET
-    epoch = excluded.epoch, number = excluded.number, value = excluded.value, saved_at = excluded.saved_at,
+    fencing_token = excluded.fencing_token, number = excluded.number, value = excluded.value, saved_at = excluded.saved_at,
     previous_number = excluded.previous_number, previous_value = excluded.previous_value,
     previous_saved_at = excluded.previous_saved_at
   WHERE NOT c.is_started`;
@@ -43,17 +43,17 @@ const GIVE = `
  */
 const START = `
   INSERT INTO checkpoints AS c ${COLUMNS}
-  SELECT u.run_id, u.observer_id, u.epoch, true, coalesce(k.number, 0), k.value, coalesce(k.saved_at, now()),
+  SELECT u.run_id, u.observer_id, u.fencing_token, true, coalesce(k.number, 0), k.value, coalesce(k.saved_at, now()),
          k.previous_number, k.previous_value, k.previous_saved_at
-  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS u (run_id, observer_id, epoch, number) ${GIVEN}
+  FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS u (run_id, observer_id, fencing_token, number) ${GIVEN}
   LEFT JOIN LATERAL (SELECT g.*) k ON g.number <= u.number
-  ON CONFLICT (run_id) DO UPDATE SET is_started = true, epoch = excluded.epoch
+  ON CONFLICT (run_id) DO UPDATE SET is_started = true, fencing_token = excluded.fencing_token
   RETURNING run_id AS "runId", xmax = 0 AS "isNew"`;
 
 /** What no run is given any more: a later run has started, and the former is over. Indexes: checkpoints_of_observer, runs_pkey. */
 const FORGET = `
-  DELETE FROM checkpoints c USING unnest($1::uuid[], $2::bigint[]) AS u (observer_id, epoch)
-  WHERE c.observer_id = u.observer_id AND c.epoch < u.epoch
+  DELETE FROM checkpoints c USING unnest($1::uuid[], $2::bigint[]) AS u (observer_id, fencing_token)
+  WHERE c.observer_id = u.observer_id AND c.fencing_token < u.fencing_token
     AND NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id AND r.state <> 'Ended')`;
 
 /**
@@ -84,7 +84,7 @@ function save(tx: EntityManager, { savedCheckpoints }: Books): Promise<unknown> 
   return tx.query(SAVE, [
     saved.map(([runId]) => runId),
     saved.map(([, { observerId }]) => observerId),
-    saved.map(([, { epoch }]) => epoch),
+    saved.map(([, { fencingToken }]) => fencingToken),
     saved.map(([, { number }]) => number),
     saved.map(([, { value }]) => value),
   ]);
@@ -104,13 +104,13 @@ async function start(tx: EntityManager, { startedSavers }: Books): Promise<void>
   const started = [...startedSavers];
   if (started.length === 0) return;
   const observerIds = started.map(([, { observerId }]) => observerId);
-  const epochs = started.map(([, { epoch }]) => epoch);
+  const tokens = started.map(([, { fencingToken }]) => fencingToken);
   const runIds = started.map(([runId]) => runId);
   const numbers = started.map(([, { number }]) => number);
-  const rows = await tx.query<{ runId: string; isNew: boolean }[]>(START, [runIds, observerIds, epochs, numbers]);
+  const rows = await tx.query<{ runId: string; isNew: boolean }[]>(START, [runIds, observerIds, tokens, numbers]);
   const unknown = rows.flatMap(({ runId, isNew }) => (isNew ? [runId] : []));
   const [, asked] = await allInOrder([
-    tx.query(FORGET, [observerIds, epochs]),
+    tx.query(FORGET, [observerIds, tokens]),
     tx.query<unknown[]>(ASK, [runIds, numbers, unknown]),
   ]);
   if (asked.length > 0) await tx.query("NOTIFY unacked_commands");

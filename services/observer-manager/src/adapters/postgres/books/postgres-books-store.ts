@@ -239,8 +239,8 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Set(rows.map(({ name }) => name));
   }
 
-  setCheckpoint(...[id, epoch, json, number]: Parameters<BooksTransaction["setCheckpoint"]>): Promise<void> {
-    return setCheckpoint(this.#tx, id, epoch, json, number);
+  setCheckpoint(...[id, fencingToken, json, number]: Parameters<BooksTransaction["setCheckpoint"]>): Promise<void> {
+    return setCheckpoint(this.#tx, id, fencingToken, json, number);
   }
 
   readCheckpoint(id: ObserverId): Promise<CheckpointView> {

@@ -8,7 +8,7 @@ const UP = [
   `CREATE TABLE checkpoints (
      run_id uuid PRIMARY KEY,
      observer_id uuid NOT NULL,
-     epoch bigint NOT NULL,
+     fencing_token bigint NOT NULL,
      is_started boolean NOT NULL,
      number bigint NOT NULL,
      value text,
@@ -17,7 +17,7 @@ const UP = [
      previous_value text,
      previous_saved_at timestamptz
    )`,
-  "CREATE INDEX checkpoints_of_observer ON checkpoints (observer_id, epoch DESC)",
+  "CREATE INDEX checkpoints_of_observer ON checkpoints (observer_id, fencing_token DESC)",
   `CREATE TABLE run_figures (
      at timestamptz NOT NULL,
      type text NOT NULL,

@@ -5,21 +5,21 @@ import { fromJsonText } from "../../../domain/json-text.ts";
 /** The one that counts. Index: checkpoints_of_observer. */
 const NEWEST = `
   SELECT c.*, r.id AS "runId" FROM checkpoints c LEFT JOIN runs r ON r.id = c.run_id
-  WHERE c.observer_id = $1 AND c.is_started ORDER BY c.epoch DESC LIMIT 1`;
+  WHERE c.observer_id = $1 AND c.is_started ORDER BY c.fencing_token DESC LIMIT 1`;
 
 /** Under an id of its own, which no run has. After a reset runs count anew: a run that is given nothing begins with 1. */
 const SET = `
-  INSERT INTO checkpoints (run_id, observer_id, epoch, is_started, number, value,
+  INSERT INTO checkpoints (run_id, observer_id, fencing_token, is_started, number, value,
                            previous_number, previous_value, previous_saved_at)
   SELECT gen_random_uuid(), $1::uuid, $2::bigint, true,
          CASE WHEN $3::text IS NULL THEN 0 ELSE coalesce($4::bigint, g.number + 1, 1) END, $3::text,
          g.number, g.value, g.saved_at
   FROM (SELECT) one LEFT JOIN LATERAL (
-    SELECT * FROM checkpoints c WHERE c.observer_id = $1::uuid AND c.is_started ORDER BY c.epoch DESC LIMIT 1) g ON true`;
+    SELECT * FROM checkpoints c WHERE c.observer_id = $1::uuid AND c.is_started ORDER BY c.fencing_token DESC LIMIT 1) g ON true`;
 
 /** Of runs that are over. Indexes: checkpoints_of_observer, runs_pkey. */
 const FORGET = `
-  DELETE FROM checkpoints c WHERE c.observer_id = $1 AND c.epoch < $2
+  DELETE FROM checkpoints c WHERE c.observer_id = $1 AND c.fencing_token < $2
     AND NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id AND r.state <> 'Ended')`;
 
 interface CheckpointRow {
@@ -42,12 +42,12 @@ export async function readCheckpoint(db: DataSource | EntityManager, id: Observe
 export async function setCheckpoint(
   tx: EntityManager,
   id: ObserverId,
-  epoch: number,
+  fencingToken: number,
   json: string | null,
   number?: number,
 ): Promise<void> {
-  await tx.query(SET, [id, epoch, json, number ?? null]);
-  await tx.query(FORGET, [id, epoch]);
+  await tx.query(SET, [id, fencingToken, json, number ?? null]);
+  await tx.query(FORGET, [id, fencingToken]);
 }
 
 function toView({ runId, number, value, saved_at, ...before }: CheckpointRow): CheckpointView {

@@ -13,7 +13,7 @@ export const CheckpointsTable = new EntitySchema({
     runId: primary("uuid", "run_id"),
     observerId: column("uuid", "observer_id"),
     /** Of that run: the highest of those that have started counts. */
-    epoch: column("bigint"),
+    fencingToken: column("bigint", "fencing_token"),
     isStarted: column("boolean", "is_started"),
     number: column("bigint"),
     /** JSON, which nobody but the type reads; null: it was reset. */
