@@ -10,6 +10,7 @@ import { tellStep } from "./run-story.ts";
 import { catchUp, noteUpdate } from "./run-update.ts";
 
 type RunRetrying = Extract<RunEvent, { kind: "RunRetrying" }>;
+type RunEnd = Extract<RunEvent, { kind: "RunStopped" | "RunFailed" | "RunCompleted" | "RunReleased" }>;
 type StartNotRun = Extract<ServiceEvent, { kind: "StartRefused" }>;
 
 /**
@@ -48,39 +49,11 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
     case "RunHeld":
       if (run) run.deliveryCount ??= event.deliveryCount ?? null;
       return holdOn(books, observer, run ?? record(books, observer, source, event), source, event);
-    case "RunStopped": {
-      const stopped = run ?? metRun(books, observer, source, event);
-      if (stopped.state !== "Ended") stopped.interruption = event.interruption ?? null;
-      return applyEnd(books, observer, stopped, stoppedInput(event.reason), event.reason, event.at);
-    }
+    case "RunStopped":
     case "RunFailed":
-      return applyEnd(
-        books,
-        observer,
-        run ?? metRun(books, observer, source, event),
-        "run-failed",
-        "failed",
-        event.at,
-        event,
-      );
     case "RunCompleted":
-      return applyEnd(
-        books,
-        observer,
-        run ?? metRun(books, observer, source, event),
-        "run-completed",
-        "completed",
-        event.at,
-      );
     case "RunReleased":
-      return applyEnd(
-        books,
-        observer,
-        run ?? metRun(books, observer, source, event),
-        "run-lost",
-        event.moved === true ? "moved" : event.reason,
-        event.at,
-      );
+      return applyEnd(books, observer, run ?? metRun(books, observer, source, event), event);
     default:
       return event satisfies never;
   }
@@ -162,26 +135,35 @@ function noteRetry(books: Books, observer: ObserverBook, event: RunRetrying): vo
 const isToldAgain = ({ status, attempts, lastError }: ObserverBook, { attempt, error }: RunRetrying): boolean =>
   error.name === "NoSlotError" && lastError?.name === error.name && status === "Retrying" && attempts === attempt;
 
-function stoppedInput(reason: Extract<RunEvent, { kind: "RunStopped" }>["reason"]): ObserverInput {
-  // Neither `restarted` nor `superseded` acks the message: the observer goes on with another run.
-  return reason === "restarted" || reason === "superseded" ? "run-lost" : "run-stopped";
+/** What the observer's machine is told of its run's end, and what stands with the run. */
+function endOf(event: RunEnd): { input: ObserverInput; reason: RunEndReason } {
+  switch (event.kind) {
+    case "RunStopped": {
+      const { reason } = event;
+      // Neither `restarted` nor `superseded` acks the message: the observer goes on with another run.
+      return { input: reason === "restarted" || reason === "superseded" ? "run-lost" : "run-stopped", reason };
+    }
+    case "RunFailed":
+      return { input: "run-failed", reason: "failed" };
+    case "RunCompleted":
+      return { input: "run-completed", reason: "completed" };
+    case "RunReleased":
+      return { input: "run-lost", reason: event.moved === true ? "moved" : event.reason };
+    default:
+      return event satisfies never;
+  }
 }
 
-function applyEnd(
-  books: Books,
-  observer: ObserverBook,
-  run: RunBook,
-  input: ObserverInput,
-  reason: RunEndReason,
-  atMs: number,
-  failure?: Extract<RunEvent, { kind: "RunFailed" }>,
-): void {
+function applyEnd(books: Books, observer: ObserverBook, run: RunBook, event: RunEnd): void {
+  const { input, reason } = endOf(event);
+  const failure = event.kind === "RunFailed" ? event : undefined;
   const isCurrent = observer.currentRunId === run.id;
   const speaksForObserver = isCurrent || (observer.currentRunId === null && run.revision === observer.revision);
   // The order was taken back, but on its way already: it has ended the one run that there is.
   const isItsOwn = isCurrent || observer.requestedRunId === run.id;
   const isAnswerToOther = ["duplicate", "obsolete", "not-wanted", "unknown"].includes(reason);
-  endRun(books, run, reason, atMs, failure?.error ?? null);
+  if (event.kind === "RunStopped" && run.state !== "Ended") run.interruption = event.interruption ?? null;
+  endRun(books, run, reason, event.at, failure?.error ?? null);
   if (!speaksForObserver || (isAnswerToOther && !isItsOwn)) return;
   if (failure) {
     countFailures(books, observer, run, failure.attempts);
