@@ -1,4 +1,4 @@
-import type { Readiness, WorkAct } from "@unacked/contracts";
+import type { Readiness } from "@unacked/contracts";
 import { tlsFilesOf } from "@unacked/settings";
 import type { Tracing } from "@unacked/tracing";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
@@ -6,18 +6,22 @@ import { type HttpServer, startHttpServer } from "./adapters/http/server/http-se
 import { ManagerMetrics } from "./adapters/metrics/manager-metrics.ts";
 import type { Channel } from "./adapters/postgres/connection/notifications.ts";
 import { DatabaseSide } from "./adapters/postgres/database-side.ts";
+import type { Stores } from "./adapters/postgres/postgres-stores.ts";
 import { BalanceSide } from "./balance-side.ts";
 import { BulkWorkSide } from "./bulk-work-side.ts";
 import { FlowSide } from "./flow-side.ts";
 import { httpAccessOf, sayWhoMayComeIn } from "./http-access.ts";
 import { ObserverSide } from "./observer-side.ts";
 import { LostActions } from "./operations/access/lost-actions.ts";
+import type { ErrorBook } from "./operations/books/books-store.ts";
 import { CountedErrors } from "./operations/books/counted-errors.ts";
 import { ChangeHub } from "./operations/changes/change-hub.ts";
+import type { Wakeups } from "./operations/changes/change-log.ts";
 import { FeatureGate } from "./operations/features/feature-gate.ts";
 import type { Log } from "./operations/log.ts";
 import { LogDesk } from "./operations/logs/log-desk.ts";
 import type { ManagerApi } from "./operations/manager-api.ts";
+import type { ManagerReads } from "./operations/manager-reads.ts";
 import { askInTime } from "./operations/pools/ask-in-time.ts";
 import type { QueuesNow } from "./operations/pools/pool-queues.ts";
 import { ServiceDesk } from "./operations/services/service-desk.ts";
@@ -41,7 +45,25 @@ export interface ManagerParts {
   tracing: Tracing | undefined;
 }
 
-/** Wires the operations to their adapters, and starts and ends them in order. It decides nothing. */
+/** What the sides have in common. */
+interface Shared {
+  amqp: AmqpSettings;
+  stores: Stores;
+  wakeups: (channel: Channel) => Wakeups;
+  errors: ErrorBook;
+  reads: ManagerReads;
+  /** The books have caught up with what services say. */
+  isReady(): boolean;
+  /** Commands may have been written. */
+  committed(): void;
+  /** Of what is tried again and again. Access and metrics use the plain one: they tell once what has changed. */
+  log: Log;
+}
+
+/**
+ * Wires the operations to their adapters, and starts and ends them in order. It decides nothing. What a part calls of one that is made
+ * after it is asked for when it is called.
+ */
 export class ObserverManager {
   readonly #parts: ManagerParts;
   readonly #database: DatabaseSide;
@@ -63,11 +85,45 @@ export class ObserverManager {
   #http: HttpServer | undefined;
 
   constructor(parts: ManagerParts) {
-    const { settings, managerId, version, tracing } = parts;
     this.#parts = parts;
-    /** Of what is tried again and again. Access and metrics use the plain one: they tell once what has changed. */
     const log = new ThinnedLog(parts.log);
-    this.#metrics = new ManagerMetrics({
+    this.#metrics = this.#newMetrics();
+    this.#access = httpAccessOf(parts.settings, parts.log);
+    this.#database = newDatabase(parts.settings, log);
+    const shared = this.#shared(log);
+    this.#features = this.#newFeatures(shared);
+    this.#observers = this.#newObservers(shared);
+    this.#lostActions = this.#newLostActions(shared);
+    this.#changes = new ChangeHub(shared.stores.changes, shared.wakeups("unacked_changes"), log);
+    this.#logs = new LogDesk({ places: shared.stores.logPlaces, reader: this.#observers.logs });
+    this.#tasks = this.#newTasks(shared);
+    this.#flows = this.#newFlows(shared, this.#tasks);
+    this.#requests = this.#newRequests(shared);
+    this.#timers = this.#newTimers(shared);
+    this.#schedules = this.#newSchedules(shared);
+    this.#balance = this.#newBalance(shared);
+    this.#bulkWork = this.#newBulkWork(shared);
+    this.#api = this.#newApi(shared);
+    this.#heedFailovers();
+  }
+
+  #shared(log: Log): Shared {
+    const { stores } = this.#database;
+    return {
+      amqp: amqpSettingsOf({ ...this.#parts, log }),
+      stores,
+      wakeups: (channel) => this.#database.notifications(channel),
+      errors: new CountedErrors(stores.errors, this.#metrics.tally),
+      reads: this.#database.reads(askInTime((asked) => this.#queues(asked))),
+      isReady: () => this.#observers.isReady,
+      committed: () => this.#observers.wake(),
+      log,
+    };
+  }
+
+  #newMetrics(): ManagerMetrics {
+    const { settings, version, log } = this.#parts;
+    return new ManagerMetrics({
       version,
       stats: () => this.#api.reads.stats(),
       commands: () => this.#database.stores.commandCounts(),
@@ -85,115 +141,100 @@ export class ObserverManager {
       },
       connections: () => this.#observers.connections,
       streams: () => this.#changes.subscriberCount,
-      log: parts.log,
-    });
-    const { tally } = this.#metrics;
-    this.#access = httpAccessOf(settings, parts.log);
-    const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
-    const database = new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
-    this.#database = database;
-    const { stores } = database;
-    const wakeups = (channel: Channel) => database.notifications(channel);
-    const putAside = new CountedErrors(stores.errors, tally);
-    const amqp = amqpSettingsOf({ ...parts, log });
-    const retentionMs = settings.RETENTION_DAYS * MS_PER_DAY;
-    const taskRetentionMs = settings.TASK_RETENTION_DAYS * MS_PER_DAY;
-    this.#features = new FeatureGate({
-      store: stores.features,
-      stateConsumers: () => this.#observers.stateConsumers,
-      managerId,
-      version,
       log,
     });
-    const reads = database.reads(askInTime((asked) => this.#queues(asked)));
-    this.#observers = new ObserverSide({
-      ...amqp,
+  }
+
+  #newFeatures({ stores, log }: Shared): FeatureGate {
+    const { managerId, version } = this.#parts;
+    const stateConsumers = () => this.#observers.stateConsumers;
+    return new FeatureGate({ store: stores.features, stateConsumers, managerId, version, log });
+  }
+
+  #newObservers(shared: Shared): ObserverSide {
+    const { settings, tracing } = this.#parts;
+    return new ObserverSide({
+      ...shared,
       tracing,
-      stores,
-      wakeups,
       features: this.#features,
-      reads,
-      errors: putAside,
-      tally,
-      retentionMs,
-      log,
+      tally: this.#metrics.tally,
+      retentionMs: settings.RETENTION_DAYS * MS_PER_DAY,
     });
-    const committed = () => this.#observers.wake();
-    const isReady = () => this.#observers.isReady;
-    this.#lostActions = new LostActions({
-      missing: (actions) => database.missingActions(actions),
-      errors: putAside,
-      managerId,
-      log,
-    });
-    database.onFailover({
-      committed: (done) => this.#lostActions.accepted(done),
-      moved: () => {
-        this.#lostActions.databaseMoved();
-        this.#changes.startOver();
-      },
-    });
-    this.#changes = new ChangeHub(stores.changes, wakeups("unacked_changes"), log);
-    this.#logs = new LogDesk({ places: stores.logPlaces, reader: this.#observers.logs });
-    this.#tasks = new TaskSide({
-      ...amqp,
-      stores,
-      wakeups,
-      errors: putAside,
+  }
+
+  #newLostActions({ errors, log }: Shared): LostActions {
+    const { managerId } = this.#parts;
+    return new LostActions({ missing: (actions) => this.#database.missingActions(actions), errors, managerId, log });
+  }
+
+  #newTasks(shared: Shared): TaskSide {
+    const { settings } = this.#parts;
+    return new TaskSide({
+      ...shared,
       tally: this.#metrics.taskTally,
-      retentionMs: taskRetentionMs,
+      retentionMs: settings.TASK_RETENTION_DAYS * MS_PER_DAY,
       creationPools: settings.TASK_CREATION_POOLS ?? [],
       isCaughtUp: () => this.#observers.isCaughtUp,
       flowEnds: () => this.#flows.wake(),
       ended: () => this.#schedules.tasksEnded(),
-      log,
     });
-    this.#flows = new FlowSide({
-      stores,
-      tasks: this.#tasks,
-      retentionMs: taskRetentionMs,
+  }
+
+  #newFlows(shared: Shared, tasks: TaskSide): FlowSide {
+    return new FlowSide({
+      ...shared,
+      tasks,
+      retentionMs: this.#parts.settings.TASK_RETENTION_DAYS * MS_PER_DAY,
       mayUse: (pools) => this.#features.allKnow("flows", pools),
-      log,
     });
-    this.#requests = new RequestSide({
-      ...amqp,
-      users: settings.REQUEST_USERS,
-      stores,
-      errors: putAside,
+  }
+
+  #newRequests(shared: Shared): RequestSide {
+    return new RequestSide({
+      ...shared,
+      users: this.#parts.settings.REQUEST_USERS,
       tally: this.#metrics.requestTally,
       wake: () => this.#tasks.wake(),
       wakeTimers: () => this.#timers.wake(),
-      log,
     });
-    this.#timers = new TimerSide({
-      ...amqp,
-      stores,
-      wakeups,
+  }
+
+  #newTimers(shared: Shared): TimerSide {
+    return new TimerSide({
+      ...shared,
       tally: this.#metrics.timerTally,
-      retentionMs: settings.TIMER_RETENTION_DAYS * MS_PER_DAY,
-      log,
+      retentionMs: this.#parts.settings.TIMER_RETENTION_DAYS * MS_PER_DAY,
     });
-    this.#schedules = new ScheduleSide({
-      stores,
+  }
+
+  #newSchedules(shared: Shared): ScheduleSide {
+    return new ScheduleSide({
+      ...shared,
       tally: this.#metrics.scheduleTally,
       wakeTasks: () => this.#tasks.wake(),
       cancelled: (over, refuse) => this.#tasks.cancelled(over, refuse),
-      mayWant: (wanted) => isReady() && (wanted === "running" || this.#features.mayGoOnWith("pause")),
-      committed,
-      log,
+      mayWant: (wanted) => shared.isReady() && (wanted === "running" || this.#features.mayGoOnWith("pause")),
     });
-    this.#balance = new BalanceSide({
-      stores,
-      isAuto: settings.REBALANCE === "auto",
-      isReady,
+  }
+
+  #newBalance(shared: Shared): BalanceSide {
+    return new BalanceSide({
+      ...shared,
+      isAuto: this.#parts.settings.REBALANCE === "auto",
       mayMove: () => this.#features.mayGoOnWith("balance"),
-      committed,
-      log,
     });
-    const { lifecycle, checkpointDesk: checkpoints, errorDesk: errors } = this.#observers;
-    const whyNot = (act: WorkAct) => lifecycle.whyNot(act);
-    this.#bulkWork = new BulkWorkSide({ stores, whyNot, committed, retentionMs, log });
-    this.#api = {
+  }
+
+  #newBulkWork(shared: Shared): BulkWorkSide {
+    return new BulkWorkSide({
+      ...shared,
+      whyNot: (act) => this.#observers.lifecycle.whyNot(act),
+      retentionMs: this.#parts.settings.RETENTION_DAYS * MS_PER_DAY,
+    });
+  }
+
+  #newApi({ stores, reads, isReady, committed }: Shared): ManagerApi {
+    return {
       tasks: this.#tasks.desk,
       taskTypes: this.#tasks.typeDesk,
       taskFailures: this.#tasks.failureDesk,
@@ -203,9 +244,9 @@ export class ObserverManager {
       timers: this.#timers.desk,
       schedules: this.#schedules.desk,
       bulkWork: this.#bulkWork.desk,
-      errors,
-      lifecycle,
-      checkpoints,
+      errors: this.#observers.errorDesk,
+      lifecycle: this.#observers.lifecycle,
+      checkpoints: this.#observers.checkpointDesk,
       services: new ServiceDesk({
         store: stores.services,
         isReady,
@@ -219,6 +260,16 @@ export class ObserverManager {
       changes: this.#changes,
       readiness: () => this.#readiness(),
     };
+  }
+
+  #heedFailovers(): void {
+    this.#database.onFailover({
+      committed: (done) => this.#lostActions.accepted(done),
+      moved: () => {
+        this.#lostActions.databaseMoved();
+        this.#changes.startOver();
+      },
+    });
   }
 
   /** Answers HTTP from now on; readiness says what is still missing. Rejects when the port cannot be had. */
@@ -292,6 +343,11 @@ export class ObserverManager {
     const checks = { database: await this.#database.check(), ...this.#observers.checks() };
     return { ready: Object.values(checks).every((check) => check.ok), checks };
   }
+}
+
+function newDatabase(settings: ManagerSettings, log: Log): DatabaseSide {
+  const { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: poolSize } = settings;
+  return new DatabaseSide({ databaseUrl, tls: tlsFilesOf("DATABASE", settings), poolSize, log });
 }
 
 /** Each side connects by itself. */

@@ -26,7 +26,8 @@ import { Prober } from "./operations/services/prober.ts";
 import type { Tally } from "./operations/tally.ts";
 import { TypeCheck } from "./operations/types/type-check.ts";
 
-export interface ObserverSideParts extends AmqpSettings {
+export interface ObserverSideParts {
+  amqp: AmqpSettings;
   wakeups: (channel: Channel) => Wakeups;
   stores: Pick<Stores, "books" | "commands" | "pools" | "proofs" | "reconciliation"> &
     Pick<Stores, "retention" | "scheduledStarts" | "silence" | "types" | "unapplied">;
@@ -54,7 +55,7 @@ export class ObserverSide {
   readonly #retention: Retention;
   readonly #lateEvents: LateEvents;
 
-  constructor({ stores, wakeups, features, reads, errors, tally, retentionMs, log, tracing, ...amqp }: ObserverSideParts) {
+  constructor({ stores, wakeups, features, reads, errors, tally, retentionMs, log, tracing, amqp }: ObserverSideParts) {
     const { books, commands, pools, proofs, types } = stores;
     const committed = () => this.wake();
     const isReady = () => this.isReady;

@@ -10,7 +10,8 @@ import { RequestDesk } from "./operations/requests/request-desk.ts";
 import { RequestGate } from "./operations/requests/request-gate.ts";
 import type { RequestTally } from "./operations/tally.ts";
 
-export interface RequestSideParts extends AmqpSettings {
+export interface RequestSideParts {
+  amqp: AmqpSettings;
   /** Undefined: nobody may ask anything over AMQP, and nothing is declared. */
   users: RequestUsers | undefined;
   stores: Pick<Stores, "tasks">;
@@ -27,11 +28,11 @@ export interface RequestSideParts extends AmqpSettings {
 export class RequestSide {
   readonly #broker: RequestBroker | undefined;
 
-  constructor({ users, stores, errors, tally, wake, wakeTimers, log, ...settings }: RequestSideParts) {
+  constructor({ amqp, users, stores, errors, tally, wake, wakeTimers, log }: RequestSideParts) {
     if (users === undefined) return;
     const { store: types, requests: store } = stores.tasks;
     const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
-    this.#broker = new RequestBroker(settings, {
+    this.#broker = new RequestBroker(amqp, {
       gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),
       desk: new RequestDesk({ store, types, isPassing, wake, wakeTimers, log }),
       errors,

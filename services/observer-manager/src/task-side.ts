@@ -23,7 +23,8 @@ import { TaskProver } from "./operations/tasks/upkeep/task-prover.ts";
 import { TaskRetention } from "./operations/tasks/upkeep/task-retention.ts";
 import { Waits } from "./operations/waits.ts";
 
-export interface TaskSideParts extends AmqpSettings {
+export interface TaskSideParts {
+  amqp: AmqpSettings;
   stores: Pick<Stores, "tasks">;
   wakeups: (channel: Channel) => Wakeups;
   errors: ErrorBook;
@@ -62,7 +63,7 @@ export class TaskSide {
     const { stores, wakeups, log, retentionMs, isCaughtUp, tally } = parts;
     const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = stores.tasks;
     const wake = () => this.wake();
-    this.#broker = new TaskBroker(parts);
+    this.#broker = new TaskBroker(parts.amqp);
     const cancelled = (refuse: UnwantedSend[]): void => {
       this.#refuse(refuse);
       parts.flowEnds();
@@ -97,7 +98,7 @@ export class TaskSide {
   }
 
   start(): void {
-    const { stores, errors, managerId: reporter, tally, log } = this.#parts;
+    const { amqp, stores, errors, tally, log } = this.#parts;
     const { ledger: store, days } = stores.tasks;
     const ledger = new TaskLedger({
       store,
@@ -112,7 +113,7 @@ export class TaskSide {
         if (hasFlowEnds) this.#parts.flowEnds();
       },
     });
-    this.#broker.start({ ledger, errors, days, reporter, log });
+    this.#broker.start({ ledger, errors, days, reporter: amqp.managerId, log });
     this.#dispatcher.start();
     this.#takers.start();
     this.#leases.start();

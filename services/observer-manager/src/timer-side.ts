@@ -13,7 +13,8 @@ import { TimerLeases } from "./operations/timers/timer-leases.ts";
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
-export interface TimerSideParts extends AmqpSettings {
+export interface TimerSideParts {
+  amqp: AmqpSettings;
   stores: Pick<Stores, "timers">;
   wakeups: (channel: Channel) => Wakeups;
   tally: TimerTally;
@@ -30,11 +31,11 @@ export class TimerSide {
   readonly #retention: EndedRetention;
   readonly #leave: () => Promise<void>;
 
-  constructor({ stores, wakeups, tally, retentionMs, log, ...settings }: TimerSideParts) {
+  constructor({ amqp, stores, wakeups, tally, retentionMs, log }: TimerSideParts) {
     const owner = newUuid();
     const { store, firing } = stores.timers;
     const wake = () => this.#firer.wake();
-    this.#broker = new TimerBroker(settings);
+    this.#broker = new TimerBroker(amqp);
     this.#firer = new TimerFirer({ owner, store: firing, sender: this.#broker, tally, log });
     this.#leases = new TimerLeases({ owner, store: firing, wake, log });
     this.#retention = new EndedRetention({
