@@ -62,7 +62,8 @@ test("untilAborted gives the reason, which tells a stop from a failure", async (
   abort.abort(new ObserverStopped("draining"));
   const reason = await waiting;
   expect(isObserverStopped(reason)).toBe(true);
-  expect(reason).toMatchObject({ name: "ObserverStopped", code: "draining", message: "the service is going down" });
+  const message = "its service is being drained, or ends: it begins again elsewhere";
+  expect(reason).toMatchObject({ name: "ObserverStopped", code: "draining", message });
   expect(await untilAborted(abort.signal)).toBe(reason);
   expect(isObserverStopped(new Error("other"))).toBe(false);
 });

@@ -5,7 +5,7 @@
  * - `restarted`: it starts again, here or elsewhere, when this run has settled
  * - `superseded`: another run of it is the current one
  * - `lease-lost`: the broker may already have given it to another service; stop at once, nothing else counts
- * - `draining`: the service is going down, another one takes the observer over
+ * - `draining`: the service is being drained or goes down, another one takes the observer over
  * - `failed`: an error that nobody caught (a timer, a socket, a rejection) was attributed to this run, it was silent for longer than
  *   it may, or the time of a task's attempt is up (`timeoutMs`); the `cause` says it
  *
@@ -19,13 +19,14 @@ export type StopCode = (typeof stopCodes)[number];
 
 const brand = Symbol.for("unacked.observer-stopped");
 
+/** Of an observer and of a task alike. */
 const defaultMessages: Record<StopCode, string> = {
-  stopped: "the observer was stopped",
-  restarted: "the observer is being restarted",
-  superseded: "another run of this observer is the current one",
-  "lease-lost": "the service lost its lease, the observer may be running elsewhere",
-  draining: "the service is going down",
-  failed: "an error that nobody caught was attributed to this run",
+  stopped: "it was stopped",
+  restarted: "it begins again",
+  superseded: "another run of it is the current one",
+  "lease-lost": "its service lost its lease, and it may be running elsewhere",
+  draining: "its service is being drained, or ends: it begins again elsewhere",
+  failed: "an error that nobody caught was attributed to it",
 };
 
 /** The `reason` of a run's `signal`: an error, so that `signal.throwIfAborted()` and `fetch` throw something readable. */

@@ -1,4 +1,11 @@
-import { defineTask, NonRetryableError, type RunOutcome, type TaskDefinition, untilAborted } from "@unacked/sdk";
+import {
+  defineTask,
+  isObserverStopped,
+  NonRetryableError,
+  type RunOutcome,
+  type TaskDefinition,
+  untilAborted,
+} from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { thrownText } from "../../../services/observer-service/src/error-text.ts";
@@ -6,6 +13,7 @@ import { currentOwner } from "../../../services/observer-service/src/isolation.t
 import { timeIsUp } from "../../../services/observer-service/src/keeper/tasks/task-end.ts";
 import { LocalHandlers } from "../../../services/observer-service/src/local-handlers.ts";
 import type { Attempt, TaskWord } from "../../../services/observer-service/src/wire/attempt.ts";
+import type { StopCause } from "../../../services/observer-service/src/wire/stop-cause.ts";
 
 /** A handler that runs in the service itself (`SLOTS=0`), what it is told by its keeper, and how it ends. */
 function begin(definition: TaskDefinition, taskIds?: string[]) {
@@ -65,6 +73,29 @@ describe("without slots", () => {
       expect(reasons).toEqual([expect.objectContaining({ code: "failed", cause: thrown })]);
     },
   );
+
+  it.each<[StopCause, string]>([
+    [{ kind: "stopped" }, "stopped: it was stopped"],
+    [{ kind: "not-wanted" }, "stopped: it was stopped: by the books it is not to run any more"],
+    [{ kind: "unknown" }, "stopped: it was stopped: the books do not know it"],
+    [{ kind: "restarted" }, "restarted: it begins again"],
+    [{ kind: "restarted", why: "its code was loaded again" }, "restarted: it begins again: its code was loaded again"],
+    [
+      { kind: "moved", why: "its slot took 90 MiB, of 80 that it may" },
+      "restarted: it is moved: its slot took 90 MiB, of 80 that it may",
+    ],
+    [{ kind: "shed" }, "restarted: it is moved: another service is to have it"],
+    [{ kind: "obsolete" }, "superseded: another run of it is the current one"],
+    [{ kind: "draining" }, "draining: its service is being drained, or ends: it begins again elsewhere"],
+    [{ kind: "lease-lost" }, "lease-lost: its service lost its lease, and it may be running elsewhere"],
+  ])("why it is to end is said in words that fit an observer and a task: %o", async (cause, said) => {
+    const reasons: unknown[] = [];
+    const run = async ({ signal }: { signal: AbortSignal }) => void reasons.push(await untilAborted(signal));
+    const { attempt, settled } = begin(defineTask({ type: "x", params, run }));
+    attempt.abort(cause);
+    await settled;
+    expect(reasons.map((reason) => isObserverStopped(reason) && `${reason.code}: ${reason.message}`)).toEqual([said]);
+  });
 
   it("that its time is up is what the signal's reason says", async () => {
     const reasons: unknown[] = [];

@@ -28,7 +28,7 @@ import { asError, errorText, stackOf, thrownText } from "../error-text.ts";
 import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
-import { type StopCause, stopCodeOf } from "../wire/stop-cause.ts";
+import { type StopCause, stopCodeOf, stopTextOf } from "../wire/stop-cause.ts";
 import { RepeatedErrors } from "./repeated-errors.ts";
 
 /** A handler that runs in this process. */
@@ -288,7 +288,7 @@ export function stopReason(cause: StopCause, uncaught?: unknown): ObserverStoppe
   Error.stackTraceLimit = 0;
   try {
     const code = stopCodeOf(cause);
-    if (cause.kind !== "uncaught") return new ObserverStopped(code);
+    if (cause.kind !== "uncaught") return new ObserverStopped(code, stopTextOf(cause));
     const { error } = cause;
     const message = SAYS_ITSELF.has(error.name) ? error.message : undefined;
     return new ObserverStopped(code, message, { cause: uncaught ?? asError(error) });
@@ -314,9 +314,6 @@ function writeLine(
   try {
     log[level](ids === undefined ? { fields } : { ...ids, fields }, String(message));
   } catch (error) {
-    log.warn(
-      { event: LINE_UNWRITABLE, error: errorText(error).message },
-      "a line of the observer's log could not be written",
-    );
+    log.warn({ event: LINE_UNWRITABLE, error: errorText(error).message }, "a line of its log could not be written");
   }
 }

@@ -76,3 +76,28 @@ export function stopCodeOf(cause: StopCause): StopCode {
       return cause satisfies never;
   }
 }
+
+/** What the handler sees as the message of its signal's reason, where the code does not say all. */
+export function stopTextOf(cause: StopCause): string | undefined {
+  switch (cause.kind) {
+    case "moved":
+      return `it is moved: ${cause.why}`;
+    case "restarted":
+      return cause.why === undefined ? undefined : `it begins again: ${cause.why}`;
+    case "shed":
+      return "it is moved: another service is to have it";
+    case "not-wanted":
+      return "it was stopped: by the books it is not to run any more";
+    case "unknown":
+      return "it was stopped: the books do not know it";
+    case "uncaught":
+    case "duplicate":
+    case "obsolete":
+    case "draining":
+    case "stopped":
+    case "lease-lost":
+      return undefined;
+    default:
+      return cause satisfies never;
+  }
+}
