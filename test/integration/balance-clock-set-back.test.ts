@@ -45,7 +45,13 @@ test.each([
 ])("One that was moved %s", async (_, askedAt, moved) => {
   const serviceId = await putService(books.dataSource);
   const observerId = await putRunning(books.dataSource, { current_service_id: serviceId });
-  await insert(books.dataSource, "moves", { run_id: randomUUID(), observer_id: observerId, why: "", asked_at: askedAt });
+  await insert(books.dataSource, "moves", {
+    run_id: randomUUID(),
+    observer_id: observerId,
+    asked_by: "ana",
+    why: "",
+    asked_at: askedAt,
+  });
   const some = { serviceId, type: "ticker", count: 1 };
-  expect(await books.dataSource.transaction((tx) => moveSome(tx, some, "uneven"))).toBe(moved);
+  expect(await books.dataSource.transaction((tx) => moveSome(tx, some, { by: "ana", why: "uneven" }))).toBe(moved);
 });

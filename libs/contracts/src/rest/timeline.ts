@@ -32,7 +32,7 @@ export const TimelineEntry = z
       .string()
       .nullable()
       .optional()
-      .describe("who asked; null: it is not known. For operators and admins")
+      .describe("who asked, or made the run end; null: nobody did, or it is not known. For operators and admins")
       .register(WITHHELD, { from: "operator" }),
     reason: RunEndReason.nullable().describe("why the run ended"),
     attempt: z.int().nullable().describe("of the run, which failed"),
@@ -40,7 +40,7 @@ export const TimelineEntry = z
       .string()
       .nullable()
       .describe(
-        "the error, what interrupted the run and who did that if it is known, how long it was silent, or which version it runs by and why",
+        "the error, what interrupted the run and who did that if it is known, why it was moved or given back, how long it was silent, or which version it runs by and why",
       ),
   })
   .meta({ id: "TimelineEntry" });

@@ -68,7 +68,10 @@ function Row({ entry }: { entry: TimelineEntry }) {
         <StepMark entry={entry} />
       </th>
       <td>{run?.runNumber}</td>
-      <td>{service === null ? by : (service.name ?? "unknown")}</td>
+      <td>
+        {service !== null && (service.name ?? "unknown")}
+        {by && (service === null ? by : `, by ${by}`)}
+      </td>
       <td className={css.why}>{text}</td>
     </tr>
   );

@@ -18,7 +18,7 @@ const MOVE = `
     FROM observers o JOIN runs r ON r.id = o.current_run_id
     WHERE ${MOVABLE} AND o.id = ANY($3)
   ), noted AS (
-    INSERT INTO moves (run_id, observer_id, why) SELECT run_id, id, $1 FROM chosen ON CONFLICT (run_id) DO UPDATE SET asked_at = now()
+    INSERT INTO moves (run_id, observer_id, asked_by, why) SELECT run_id, id, $4, $1 FROM chosen ON CONFLICT (run_id) DO UPDATE SET asked_at = now()
   )
   INSERT INTO commands (kind, observer_id, revision, service_id, generation, run_id, message_id, trace_context)
   SELECT 'move-run', id, revision, service_id, generation, run_id, message_id, $2::text FROM chosen
@@ -38,15 +38,21 @@ const STEP_ASIDE = `
   INSERT INTO commands (kind, service_id, generation) SELECT 'step-aside', id, generation FROM services WHERE id = ANY($1)
   ${OR_SEND_AGAIN}`;
 
+/** Who asked for a move, and why it is made. */
+interface Asked {
+  by: string;
+  why: string;
+}
+
 /** @returns how many were told to move */
 export async function moveSome(
   tx: EntityManager,
   { serviceId, type, count }: { serviceId: string; type: string; count: number },
-  why: string,
+  { by, why }: Asked,
 ): Promise<number> {
   const locked = await tx.query<{ id: string }[]>(LOCK_SOME, [serviceId, type, count]);
   if (locked.length === 0) return 0;
-  return (await tx.query<unknown[]>(MOVE, [why, null, locked.map(({ id }) => id)])).length;
+  return (await tx.query<unknown[]>(MOVE, [why, null, locked.map(({ id }) => id), by])).length;
 }
 
 /** Who asks then where it runs is told what nobody changes meanwhile. */
@@ -58,10 +64,10 @@ export async function lockOne(tx: EntityManager, observerId: string): Promise<vo
 export async function moveOne(
   tx: EntityManager,
   observerId: string,
-  why: string,
+  { by, why }: Asked,
   traceContext: string | undefined,
 ): Promise<boolean> {
-  return (await tx.query<unknown[]>(MOVE, [why, traceContext ?? null, [observerId]])).length > 0;
+  return (await tx.query<unknown[]>(MOVE, [why, traceContext ?? null, [observerId], by])).length > 0;
 }
 
 export async function letStepAside(tx: EntityManager, serviceIds: readonly string[]): Promise<void> {

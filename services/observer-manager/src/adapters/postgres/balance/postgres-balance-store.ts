@@ -38,7 +38,7 @@ const FORGET_OLD = `
 
 /** Index: moves_by_time. */
 const FORGET_MOVES = `
-  DELETE FROM moves WHERE run_id IN (SELECT run_id FROM moves WHERE asked_at < now() - interval '1 day' ORDER BY asked_at LIMIT 1000)`;
+  DELETE FROM moves WHERE run_id IN (SELECT run_id FROM moves WHERE asked_at < now() - interval '30 days' ORDER BY asked_at LIMIT 1000)`;
 
 /** Index: rebalances_one_under_way. */
 const CANCEL =
@@ -141,8 +141,8 @@ export class PostgresBalanceStore implements BalanceStore {
       const standings = await readStandings(tx, observer.pool, { but: observer.id });
       const refusal = choose(observer, standings.get(observer.pool));
       if (refusal !== undefined) return refusal;
-      const why = `${action.by.name} asked for it`;
-      if (!(await moveOne(tx, observer.id, why, action.by.traceContext))) return { kind: "problem", code: "not-movable" };
+      const asked = { by: action.by.name, why: "somebody asked for it" };
+      if (!(await moveOne(tx, observer.id, asked, action.by.traceContext))) return { kind: "problem", code: "not-movable" };
       await tx.query(FORGET_MOVES);
       await tx.query("NOTIFY unacked_commands");
       const target = { kind: "observer", id: observer.id, name: observer.name } as const;
@@ -155,10 +155,10 @@ export class PostgresBalanceStore implements BalanceStore {
 async function carryOut(tx: EntityManager, row: RebalanceRow, step: Step): Promise<number> {
   if (step.kind === "wait") return tx.query(WAIT, [row.id, step.why, LOOK_AGAIN_MS]).then(() => 0);
   if (step.kind === "end") return tx.query(END, [row.id, step.outcome, step.why]).then(() => 0);
-  const why = `rebalance of pool ${row.pool} by ${row.by}: ${row.why}`;
+  const asked = { by: row.by, why: `rebalance of pool ${row.pool}: ${row.why}` };
   for (const { moves, aside } of step.choices) {
     let moved = 0;
-    for (const some of moves) moved += await moveSome(tx, some, why);
+    for (const some of moves) moved += await moveSome(tx, some, asked);
     if (moved === 0) continue;
     await letStepAside(tx, aside);
     await tx.query(MOVED, [row.id, moved, step.left, STEP_EVERY_MS]);

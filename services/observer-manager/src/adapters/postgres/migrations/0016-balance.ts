@@ -23,6 +23,7 @@ const UP = [
      run_id uuid PRIMARY KEY,
      observer_id uuid NOT NULL,
      asked_at timestamptz NOT NULL DEFAULT now(),
+     asked_by text NOT NULL,
      why text NOT NULL
    )`,
   "CREATE INDEX moves_of_observer ON moves (observer_id, asked_at)",

@@ -10,10 +10,37 @@ const OF_RUN = "r.id AS run_id, r.epoch AS run_number, r.service_id, s.name AS s
 const NO_RUN = "NULL::uuid AS run_id, NULL::int AS run_number, NULL::uuid AS service_id, NULL::text AS service_name";
 /** Which fields, of a change. */
 const CHANGED = "(SELECT string_agg(field, ', ') FROM jsonb_array_elements_text(details -> 'fields') AS field)";
+/** Of a service's clock, which is not quite PostgreSQL's. */
+const UNTIL_THEN = "interval '1 second'";
+/** Who asked for one of these while a run `r` was there. What is asked of many names ten of them alone: null for the others. */
+const askedFor = (deeds: string): string =>
+  `(SELECT actor FROM asked WHERE deed IN (${deeds}) AND at BETWEEN r.started_at AND r.ended_at + ${UNTIL_THEN} ORDER BY at DESC LIMIT 1)`;
+/** Who made the version that a step's text names. */
+const changedTo = (text: string): string =>
+  `(SELECT actor FROM asked WHERE deed = 'observer.change' AND details ->> 'specVersion' = substring(${text} FROM 'version ([0-9]+)')
+    ORDER BY at DESC LIMIT 1)`;
+const BEGAN_AGAIN = `(SELECT step ->> 'text' FROM jsonb_array_elements(r.story) AS step
+  WHERE step ->> 'kind' = 'updated' AND step ->> 'text' LIKE 'begins again with %' ORDER BY step ->> 'atMs' DESC LIMIT 1)`;
+/** The last order to its service; null: it was told to end by itself (SIGTERM). Summed up, so that it is no walk through all that was ever done. */
+const DRAINED_BY = `
+  (SELECT (array_agg(CASE deed WHEN 'service.drain' THEN actor END ORDER BY at DESC))[1] FROM audit
+   WHERE targets @> jsonb_build_array(jsonb_build_object('kind', 'service', 'id', r.service_id))
+     AND deed IN ('service.drain', 'service.cordon', 'service.uncordon') AND at <= r.ended_at + ${UNTIL_THEN})`;
+/** Who made it end, where somebody did. */
+const ENDED_BY = `
+  CASE WHEN r.interruption IS NOT NULL THEN NULL
+       WHEN r.end_reason IN ('stopped', 'not-wanted') THEN ${askedFor("'observer.stop', 'observer.pause'")}
+       WHEN r.end_reason = 'restarted' THEN coalesce(${askedFor("'observer.restart'")}, ${changedTo(BEGAN_AGAIN)})
+       WHEN r.end_reason = 'moved' THEN CASE m.asked_by WHEN 'auto' THEN 'the rebalancer' ELSE m.asked_by END
+       WHEN r.end_reason = 'draining' THEN d.by END`;
+const ENDED_WHY = `
+  CASE WHEN r.end_reason = 'moved' THEN m.why
+       WHEN r.end_reason = 'draining' AND d.by IS NOT NULL THEN 'its service was drained'
+       WHEN r.end_reason IN ('draining', 'service-stopped') THEN coalesce('its service ended: ' || s.end_reason, 'its service was told to end') END`;
 const FROM_RUNS = "FROM runs r LEFT JOIN services s ON s.id = r.service_id";
 
 /**
- * Indexes: observers_pkey, runs_of_observer, audit_of_targets. All that an observer has lived through within the retention is read for each page: some hundred
+ * Indexes: observers_pkey, runs_of_observer, moves_pkey, audit_of_targets. All that an observer has lived through within the retention is read for each page: some hundred
  * rows for most. `key` tells apart what happened at one moment: what stands later there comes first.
  */
 const ENTRIES = `
@@ -26,11 +53,13 @@ const ENTRIES = `
     UNION ALL SELECT r.started_at, 'c' || r.id, 'started', ${OF_RUN}, NULL, NULL, NULL, NULL, NULL
     ${FROM_RUNS} WHERE r.observer_id = $1 AND r.state <> 'Requested'
     UNION ALL SELECT least(now(), to_timestamp((step.value ->> 'atMs')::float8 / 1000)), 'd' || r.id || lpad(step.place::text, 3, '0'),
-           step.value ->> 'kind', ${OF_RUN}, NULL, NULL, NULL, (step.value ->> 'attempt')::int, step.value ->> 'text'
+           step.value ->> 'kind', ${OF_RUN}, NULL,
+           CASE WHEN step.value ->> 'kind' IN ('updated', 'rejected') THEN ${changedTo("step.value ->> 'text'")} END, NULL, (step.value ->> 'attempt')::int, step.value ->> 'text'
     ${FROM_RUNS} CROSS JOIN jsonb_array_elements(r.story) WITH ORDINALITY AS step (value, place) WHERE r.observer_id = $1
-    UNION ALL SELECT r.ended_at, 'e' || r.id, 'ended', ${OF_RUN}, NULL, NULL, r.end_reason, NULL,
-           coalesce(r.interruption, r.error ->> 'name' || ': ' || (r.error ->> 'message'))
-    ${FROM_RUNS} WHERE r.observer_id = $1 AND r.ended_at IS NOT NULL
+    UNION ALL SELECT r.ended_at, 'e' || r.id, 'ended', ${OF_RUN}, NULL, ${ENDED_BY}, r.end_reason, NULL,
+           coalesce(r.interruption, r.error ->> 'name' || ': ' || (r.error ->> 'message'), ${ENDED_WHY})
+    ${FROM_RUNS} LEFT JOIN moves m ON m.run_id = r.id
+    LEFT JOIN LATERAL (SELECT ${DRAINED_BY} AS by) d ON r.end_reason = 'draining' WHERE r.observer_id = $1 AND r.ended_at IS NOT NULL
   )
   SELECT *, (extract(epoch FROM at) * 1000000)::bigint::text AS micros FROM entries
   WHERE $3::bigint IS NULL OR (at, key) < (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::text)

@@ -25,7 +25,7 @@ export const RebalancesTable = new EntitySchema({
   indices: [{ name: "rebalances_one_under_way", unique: true }, { name: "rebalances_of_pool" }],
 });
 
-/** One row a run that was told to move, and why; of a day. */
+/** One row a run that was told to move, by whom and why; of a month. */
 export const MovesTable = new EntitySchema({
   name: "Move",
   tableName: "moves",
@@ -33,6 +33,8 @@ export const MovesTable = new EntitySchema({
     runId: primary("uuid", "run_id"),
     observerId: column("uuid", "observer_id"),
     askedAt: column("timestamptz", "asked_at"),
+    /** A client's name, or auto. */
+    askedBy: column("text", "asked_by"),
     why: column("text"),
   },
   indices: [{ name: "moves_of_observer" }, { name: "moves_by_time" }],
