@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -5,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser, openPage, POLL, takePicture, untilLive } from "../support/browser/browser.ts";
 import { looksFine } from "../support/browser/looks.ts";
 import { eventually } from "../support/eventually.ts";
-import { roleTokens } from "../support/rest/tokens.ts";
+import { callHttp } from "../support/rest/rest-client.ts";
+import { bearer, roleTokens } from "../support/rest/tokens.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { temporaryFolder } from "../support/servers/servers.ts";
 import { freshSystem, type System } from "../support/system/system.ts";
@@ -67,9 +69,9 @@ describe("the page of the audit trail", () => {
     await looksFine(page, "audit");
     await page.getByLabel("What", { exact: true }).selectOption("observer.create");
     await expect.poll(what, POLL).toEqual(["observer.create", "observer.create"]);
-    await page.getByLabel("Observer", { exact: true }).fill("one-1");
+    await page.getByLabel("To", { exact: true }).fill("one-1");
     await expect.poll(what, POLL).toEqual(["observer.create"]);
-    expect(page.url()).toContain("action=observer.create&observer=one-1");
+    expect(page.url()).toContain("action=observer.create&target=one-1");
     await page.reload();
     await expect.poll(what, POLL).toEqual(["observer.create"]);
     await page.getByLabel("Who", { exact: true }).pressSequentially("the night shift");
@@ -79,6 +81,35 @@ describe("the page of the audit trail", () => {
     await expect.poll(what, POLL).toEqual(["observer.create"]);
     await page.getByRole("table").getByRole("link", { name: "one-1" }).click();
     await page.getByRole("heading", { name: "one-1" }).waitFor();
+    await page.getByRole("link", { name: "Who did what to observer" }).click();
+    await expect.poll(what, POLL).toEqual(["observer.restart", "observer.create"]);
+    expect(await page.getByLabel("Of the kind", { exact: true }).inputValue()).toBe("observer");
+  });
+
+  test.runIf(isTurnOf(1))("is led to from each task, timer, flow and schedule: who did what to it", async () => {
+    const timer = { id: randomUUID() };
+    await system.call("PUT", `/api/v1/timers/${timer.id}`, { name: "tea.ready", at: "2999-01-01T00:00:00Z" });
+    await system.call("DELETE", `/api/v1/timers/${timer.id}`);
+    const asAdmin = { json: { outside: true }, headers: bearer(tokens.of.admin) };
+    await callHttp(`${system.url}/api/v1/task-types/paint`, "PATCH", asAdmin);
+    const { body: task } = await system.call<{ id: string }>("POST", "/api/v1/tasks", { type: "paint" });
+    const { body: flow } = await system.call<{ id: string }>("POST", "/api/v1/flows", { stages: ["paint"] });
+    await system.call("PUT", "/api/v1/schedules/nightly", { task: { type: "paint" }, cron: "0 3 * * *" });
+    const page = await signedIn(tokens.of.admin, "/timers");
+    const what = () => page.getByRole("table").getByRole("rowheader").allTextContents();
+    for (const [kind, at, id, told] of [
+      ["timer", "/timers", timer.id, ["timer.cancel", "timer.create"]],
+      ["task", `/tasks/${task.id}`, task.id, ["task.create"]],
+      ["flow", `/flows/${flow.id}`, flow.id, ["flow.create"]],
+      ["schedule", "/schedules/nightly", "nightly", ["schedule.put"]],
+    ] as const) {
+      await page.goto(`${system.url}${at}`);
+      await page.getByRole("link", { name: `Who did what to ${kind} ${id}` }).click();
+      await expect.poll(what, POLL).toEqual(told);
+    }
+    await page.goto(`${system.url}/timers`);
+    await page.getByRole("link", { name: "Who did what to timer" }).waitFor();
+    await looksFine(page, "timers-audited");
   });
 
   test.runIf(isTurnOf(1))("names the first few of a bulk operation, and the others when it is asked for them", async () => {
@@ -107,5 +138,6 @@ describe("the page of the audit trail", () => {
     const timeline = page.getByRole("region", { name: "Timeline" });
     await timeline.getByText("asked to restart").first().waitFor();
     expect(await timeline.textContent()).not.toContain("operator");
+    expect(await page.getByRole("link", { name: "Who did what" }).count()).toBe(0);
   });
 });

@@ -112,6 +112,25 @@ describe("One entry is left by two who ask the same", () => {
   });
 });
 
+test("A task says itself who has cancelled it, also with many others, until it runs again", async () => {
+  const all = await Promise.all(Array.from({ length: 13 }, () => takers.create()));
+  const { id: running } = await takers.takeOne();
+  const [one = "", ...others] = all.map(({ id }) => id).filter((id) => id !== running);
+  const first = await manager.call("DELETE", `/api/v1/tasks/${one}`, { headers: { "x-request-id": "r-1" } });
+  expect(first.body).toMatchObject({ status: "Cancelled", cancelled: { by: "anonymous", requestId: "r-1" } });
+  const json = { filter: { type: "paint" } };
+  await manager.call("POST", "/api/v1/tasks/cancel", { json, headers: { "x-request-id": "r-2" } });
+  const told = { by: "anonymous", requestId: "r-2" };
+  for (const id of others) expect(await takers.get(id)).toMatchObject({ status: "Cancelled", cancelled: told });
+  await call("DELETE", `/tasks/${running}`);
+  expect(await takers.get(running)).toMatchObject({ status: "Running", cancelling: true, cancelled: told });
+  // The trail names ten of them.
+  const found = await Promise.all(others.map((id) => call("GET", `/audit?target=${id}&action=task.cancel`)));
+  expect(found.filter(({ body }) => body.total === 1)).toHaveLength(10);
+  await call("POST", `/tasks/${one}/retry`);
+  expect(await takers.get(one)).toMatchObject({ status: "Ready", cancelled: null });
+});
+
 test("Of two who retry a task at once the one leaves an entry who does it", async () => {
   const { id } = await takers.create();
   await takers.fail(await takers.takeOne(), { retryable: false });

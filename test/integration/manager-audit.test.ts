@@ -166,6 +166,11 @@ describe("the audit trail", () => {
     expect(await namesOf("?observer=p-3")).toEqual(["observer.stop p-3", "observer.create p-3"]);
     const [created] = (await trail("?observer=p-5")).items;
     expect(await namesOf(`?observer=${created?.targets[0]?.id}`)).toEqual(["observer.create p-5"]);
+    expect(await namesOf("?target=p-3")).toEqual(["observer.stop p-3", "observer.create p-3"]);
+    expect(await namesOf(`?target=${created?.targets[0]?.id}&targetKind=observer`)).toEqual(["observer.create p-5"]);
+    expect(await namesOf("?target=p-3&action=observer.stop")).toEqual(["observer.stop p-3"]);
+    expect(await namesOf("?target=p-3&targetKind=schedule")).toEqual([]);
+    expect(await namesOf("?target=p")).toEqual([]);
     expect(await namesOf("?requestId=r-2")).toEqual(["observer.create p-2"]);
     const { at } = (await trail("?requestId=r-4")).items[0] ?? expect.fail("no entry");
     const until = (await trail(`?until=${encodeURIComponent(at)}`)).items.map(({ requestId }) => requestId);
@@ -181,6 +186,10 @@ describe("the audit trail", () => {
       "cursor=abc",
       "observer=no%20name",
       "actor=%00",
+      "target=%00",
+      "target=",
+      "targetKind=observer",
+      "targetKind=cat&target=tom",
       "who=me",
     ]) {
       const refused = await manager.call("GET", `/api/v1/audit?${query}`, { headers: bearer(tokens.of.admin) });

@@ -134,7 +134,7 @@ async function get(session: Session, { kind, names, options }: { kind: string; n
     case "types":
       return showTypes(TYPE_LISTING, (await api.call("listTypes", {})).items);
     case "audit":
-      if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter observer=NAME");
+      if (names.length > 0) throw usageFailure("The audit trail is listed, not named", "Filter it: --filter target=NAME");
       return printPages(session, AUDIT_LISTING, options, api.pages("listAudit", parseAuditFilters(filter), limit));
     default:
       return found satisfies never;

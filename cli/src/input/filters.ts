@@ -94,12 +94,14 @@ const AUDIT_FILTER_KEYS = [
   "actor",
   "action",
   "observer",
+  "target",
+  "targetKind",
   "requestId",
   "since",
   "until",
 ] as const satisfies (keyof QueryOf<"listAudit">)[];
 
-/** Of the audit trail: `actor=anna`, `action=observer.stop`, `observer=NAME`, `since=2026-11-20T09:00:00Z`, … */
+/** Of the audit trail: `actor=anna`, `action=observer.stop`, `target=<id or name>`, `since=2026-11-20T09:00:00Z`, … */
 export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
 
 /** Of those kinds that are chosen by a filter. */

@@ -1,4 +1,5 @@
 import {
+  type AuditedKind,
   awaitedWorker,
   type ObserverView,
   type RetryPolicy,
@@ -55,6 +56,7 @@ export function describeObserver({ observer, runs, services }: OfObserver, look:
     ["Version", versionLine(observer)],
     ["Revision", String(observer.revision)],
   ];
+  fields.push(whoDidWhat(observer.id));
   if (observer.silentSince) fields.push(["Silent since", red(moment(observer.silentSince, look.nowMs))]);
   if (rejectedUpdate) fields.push(["Rejected", red(rejectionText(rejectedUpdate, look.nowMs))]);
   if (startAt !== null) fields.push(["Starts at", startAt]);
@@ -92,6 +94,7 @@ export function describeTask(task: TaskView, look: Look): string {
       { text: task.status, colour: stateColour(task.status) },
       (task.cancelling ? ", being cancelled" : "") + (task.completedBy === "emergency" ? ", by its emergency handler" : ""),
     ],
+    ...(task.cancelled === null ? [] : [["Cancelled by", task.cancelled.by] satisfies Field]),
     ...waitingFor(task),
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
     ...takenBy(task.taken),
@@ -114,6 +117,7 @@ export function describeTask(task: TaskView, look: Look): string {
       ({ at, by, before }): Field => ["Params changed", `${moment(at, look.nowMs)} by ${by}, before: ${jsonText(before)}`],
     ),
   ];
+  fields.push(whoDidWhat(task.id));
   if (startedAt !== null) fields.push(["Started", moment(startedAt, look.nowMs)]);
   if (endedAt !== null) fields.push(["Ended", moment(endedAt, look.nowMs)]);
   if (output !== null) fields.push(["Result", jsonText(output)]);
@@ -168,6 +172,7 @@ export function describeService(service: ServiceView, observers: ObserverView[],
     ["Connections", `${service.generation} so far`],
     ["Started", moment(service.startedAt, look.nowMs)],
     ["Last seen", moment(service.lastSeenAt, look.nowMs)],
+    whoDidWhat(service.name, "service"),
   ];
   if (service.endedAt !== null)
     fields.push(["Ended", `${moment(service.endedAt, look.nowMs)}: ${service.endReason ?? "-"}`]);
@@ -181,6 +186,13 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   const lines = new Table(OBSERVER_LISTING.columns, { paint: look.paint }).lines(observers, look.nowMs);
   return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
+
+/** An id needs no kind. */
+const whoDidWhat = (target: string, kind?: AuditedKind): Field => [
+  "Who did what",
+  `unacked get audit --filter target=${target}${kind === undefined ? "" : ` --filter targetKind=${kind}`}`,
+  " (for admins)",
+];
 
 const LABEL_WIDTH = 16;
 

@@ -263,6 +263,9 @@ describe("a list", () => {
     expect(printOne(SERVICE_LISTING, withTasks, { format: "table", ...look })).toContain("  6             20   default");
     expect(printOne(SERVICE_LISTING, withTasks, { format: "wide", ...look })).toContain("resize,thumbnail");
     expect(describeService(withTasks, [], look)).toMatch(/Tasks: +20 at once: resize, thumbnail/);
+    expect(describeService(withTasks, [], look)).toContain(
+      "get audit --filter target=service-1 --filter targetKind=service",
+    );
   });
 });
 
@@ -290,7 +293,9 @@ describe("a description", () => {
     expect(text).toContain(
       'Result:         {"words":3}\nLast error:     Error: no route\n    at run (word-count.ts:12:22)\nParams:',
     );
+    expect(text).toContain("Cancelled by:   anna\n");
     expect(text).toContain(`Has created:    resize ${TASK_CANCELLING.id}, created\n`);
+    expect(text).toContain(`Who did what:   unacked get audit --filter target=${TASK_CANCELLING.id} (for admins)\n`);
     expect(text).toContain('Params changed: 2026-01-01T23:59:50.000Z (10s ago) by ana, before: {"url":"data:,"}\n');
     expect(text).toContain("Flow:           01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41, as count: fetch failed\n");
   });

@@ -8,7 +8,8 @@ test("a name with a space can be typed: it stands as it is typed, and is asked f
   expect(flows.addressOfFlows({ ...flow, name: `${flow.name}import` })).toBe("/flows?name=nightly+import");
   expect(flows.queryOf(flow)).toEqual({ name: "nightly" });
   expect(flows.queryOf({ ...flow, name: " " })).toEqual({});
-  const entries = audit.auditFilterOf("?actor=night+&observer=+");
-  expect(entries).toMatchObject({ actor: "night ", observer: " " });
-  expect(audit.queryOf(entries)).toEqual({ actor: "night" });
+  const entries = audit.auditFilterOf("?actor=night+&target=+&targetKind=task");
+  expect(entries).toMatchObject({ actor: "night ", target: " ", targetKind: "task" });
+  expect(audit.queryOf(entries)).toEqual({ actor: "night" }); // a kind alone narrows nothing
+  expect(audit.queryOf({ ...entries, target: "a" })).toEqual({ actor: "night", target: "a", targetKind: "task" });
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { timestamp } from "../bounds.ts";
 import { SessionView, SignIn } from "../rest/access.ts";
-import { AuditedAction, AuditPage } from "../rest/audit.ts";
+import { AuditedAction, AuditedKind, AuditPage } from "../rest/audit.ts";
 import { BODY_PROBLEMS, type Call, GATE_PROBLEMS } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
 
@@ -29,6 +29,8 @@ export const ACCESS_CALLS = {
       action: AuditedAction.optional().describe("what was done"),
       deed: AuditedAction.optional().describe("the same as action, by its name of 0.1.0").meta({ deprecated: true }),
       observer: z.string().max(128).optional().describe("name or id, among those that the entry names"),
+      target: textUpTo(255).optional().describe("id or name of what it was done to, among those that the entry names"),
+      targetKind: AuditedKind.optional().describe("of which kind that `target` is"),
       // What a schedule does bears its id, behind a word.
       requestId: textUpTo(160).optional().describe("the X-Request-Id of the call"),
       since: timestamp.optional().describe("from then on (ISO 8601)"),

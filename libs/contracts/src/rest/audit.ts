@@ -1,16 +1,19 @@
 import { z } from "zod";
 import { AUTHENTICATIONS, Role } from "./access.ts";
 import { ADDED_LATER } from "./added-later.ts";
-import { AUDITED_ACTIONS } from "./audited-actions.ts";
+import { AUDITED_ACTIONS, AUDITED_KINDS } from "./audited-actions.ts";
 
 export const AuditedAction = z.enum(AUDITED_ACTIONS);
 export type AuditedAction = z.infer<typeof AuditedAction>;
+
+export const AuditedKind = z.enum(AUDITED_KINDS);
+export type AuditedKind = z.infer<typeof AuditedKind>;
 
 /** Of an action on many, so many are named. */
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
-  kind: z.enum(["observer", "error", "service", "task", "task-type", "flow", "timer", "schedule", "pool", "work"]),
+  kind: AuditedKind,
   id: z.string(),
   name: z.string().nullable().describe("as it was then; null: it has none"),
 });

@@ -41,3 +41,17 @@ export const AUDITED_ACTIONS = [
   "schedule.backfill",
   "work.cancel",
 ] as const;
+
+/** What it may be done to. */
+export const AUDITED_KINDS = [
+  "observer",
+  "error",
+  "service",
+  "task",
+  "task-type",
+  "flow",
+  "timer",
+  "schedule",
+  "pool",
+  "work",
+] as const;

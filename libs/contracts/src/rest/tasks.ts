@@ -90,6 +90,11 @@ export const TaskView = z
         "why it has not started: others of its `flow` come before it, `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
       ),
     cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
+    cancelled: z
+      .object({ by: z.string(), requestId: z.string() })
+      .nullable()
+      .describe("who has cancelled it, alone or with many others, and by which request; null: nobody, or its flow has")
+      .register(ADDED_LATER, { means: null }),
     runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
     dueAt: Timestamp.describe("not before; after a failure: when it is tried again"),
     maxAttempts: z.int().nullable().describe("null: that of its type"),

@@ -1,19 +1,22 @@
-import { AUDITED_ACTIONS, type AuditEntry, type QueryOf } from "@unacked/contracts";
+import { AUDITED_ACTIONS, AUDITED_KINDS, type AuditEntry, type AuditedKind, type QueryOf } from "@unacked/contracts";
 
 /** What the audit trail is narrowed to; it stands in the page's address, as it was typed: a name may go on after a space. */
 export interface AuditFilter {
   action: AuditEntry["action"] | "";
   /** A name. */
   actor: string;
-  /** An observer's name or id. */
-  observer: string;
+  /** The id or name of what it was done to. */
+  target: string;
+  /** Narrows a target alone. */
+  targetKind: AuditedKind | "";
 }
 
 export function auditFilterOf(search: string): AuditFilter {
   const given = new URLSearchParams(search);
   const text = (name: string) => given.get(name) ?? "";
   const action = AUDITED_ACTIONS.find((one) => one === given.get("action")) ?? "";
-  return { action, actor: text("actor"), observer: text("observer") };
+  const targetKind = AUDITED_KINDS.find((one) => one === given.get("targetKind")) ?? "";
+  return { action, actor: text("actor"), target: text("target"), targetKind };
 }
 
 export function addressOfAudit(filter: Partial<AuditFilter>): string {
@@ -21,10 +24,10 @@ export function addressOfAudit(filter: Partial<AuditFilter>): string {
   return given.length === 0 ? "/audit" : `/audit?${new URLSearchParams(given)}`;
 }
 
-export const isNarrowed = ({ action, actor, observer }: AuditFilter): boolean => `${action}${actor}${observer}` !== "";
+export const isNarrowed = ({ action, actor, target }: AuditFilter): boolean => `${action}${actor}${target}` !== "";
 
-export const queryOf = ({ action, actor, observer }: AuditFilter): QueryOf<"listAudit"> => ({
+export const queryOf = ({ action, actor, target, targetKind }: AuditFilter): QueryOf<"listAudit"> => ({
   ...(action !== "" && { action }),
   ...(actor.trim() !== "" && { actor: actor.trim() }),
-  ...(observer.trim() !== "" && { observer: observer.trim() }),
+  ...(target.trim() !== "" && { target: target.trim(), ...(targetKind !== "" && { targetKind }) }),
 });

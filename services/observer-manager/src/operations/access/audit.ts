@@ -1,4 +1,10 @@
-import { type AuditedAction, type AuditedTarget, MAX_AUDITED_TARGETS, newAuditId } from "@unacked/contracts";
+import {
+  type AuditedAction,
+  type AuditedKind,
+  type AuditedTarget,
+  MAX_AUDITED_TARGETS,
+  newAuditId,
+} from "@unacked/contracts";
 import type { AuditedActor } from "../../domain/access/identity.ts";
 import { grouped } from "../../domain/grouped.ts";
 import type { ObserverRef } from "../observers/observer-tools.ts";
@@ -9,6 +15,9 @@ export interface AuditQuery {
   action?: AuditedAction;
   /** Among the targets that are named. */
   observer?: ObserverRef;
+  /** Likewise, an id or a name. */
+  target?: string;
+  targetKind?: AuditedKind;
   requestId?: string;
   /** ISO 8601: from then on, and before then. */
   since?: string;

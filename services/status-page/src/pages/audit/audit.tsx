@@ -1,5 +1,5 @@
 import { NativeSelect, TextInput } from "@mantine/core";
-import { AUDITED_ACTIONS, type AuditEntry } from "@unacked/contracts";
+import { AUDITED_ACTIONS, AUDITED_KINDS, type AuditEntry, type AuditedKind } from "@unacked/contracts";
 import { useList } from "../../live/use-list.ts";
 import { Blank } from "../../parts/blank.tsx";
 import { Listed } from "../../parts/listed.tsx";
@@ -7,7 +7,7 @@ import table from "../../parts/plain-table.module.css";
 import { sayCount } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
 import { Link, navigate, useSearch } from "../../shell/navigation.tsx";
-import { addressOfObserver } from "../../shell/route.ts";
+import { addressOfFlow, addressOfObserver, addressOfSchedule, addressOfTask, addressOfWork } from "../../shell/route.ts";
 import { type AuditFilter, addressOfAudit, auditFilterOf, isNarrowed, queryOf } from "../../store/audit-filter.ts";
 import css from "./audit.module.css";
 
@@ -52,12 +52,18 @@ function FilterBar({ filter, onChange }: { filter: AuditFilter; onChange: (chang
         onChange={(event) => onChange({ actor: event.currentTarget.value })}
       />
       <TextInput
-        label="Observer"
-        placeholder="any: a name or an id"
-        value={filter.observer}
+        label="To"
+        placeholder="anything: a name or an id"
+        value={filter.target}
         autoComplete="off"
         spellCheck={false}
-        onChange={(event) => onChange({ observer: event.currentTarget.value })}
+        onChange={(event) => onChange({ target: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Of the kind"
+        value={filter.targetKind}
+        onChange={(event) => onChange({ targetKind: event.currentTarget.value as AuditFilter["targetKind"] })}
+        data={[{ value: "", label: "any" }, ...AUDITED_KINDS.map((kind) => ({ value: kind, label: kind }))]}
       />
     </search>
   );
@@ -146,9 +152,21 @@ function Targets({ entry: { targets, count } }: { entry: AuditEntry }) {
 }
 
 const Names = ({ of }: { of: AuditEntry["targets"] }) =>
-  of.map(({ kind, id, name }, place) => (
-    <span key={id}>
-      {place > 0 && ", "}
-      {kind === "observer" ? <Link href={addressOfObserver(id)}>{name ?? id}</Link> : (name ?? id)}
-    </span>
-  ));
+  of.map(({ kind, id, name }, place) => {
+    const address = ADDRESSES[kind]?.(id);
+    return (
+      <span key={id}>
+        {place > 0 && ", "}
+        {address === undefined ? (name ?? id) : <Link href={address}>{name ?? id}</Link>}
+      </span>
+    );
+  });
+
+/** Of what has a page of its own. */
+const ADDRESSES: Partial<Record<AuditedKind, (id: string) => string>> = {
+  observer: addressOfObserver,
+  task: addressOfTask,
+  flow: addressOfFlow,
+  schedule: addressOfSchedule,
+  work: addressOfWork,
+};

@@ -10,6 +10,7 @@ import { sayCount, sayDuration } from "../../parts/say.ts";
 import { FlowMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
+import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { FLOW_LOOKS, flowMs, partsOf, sayProgress } from "../../store/flow-looks.ts";
 import { shortId } from "../../store/task-looks.ts";
@@ -76,6 +77,11 @@ function factsOf(flow: FlowView, nowMs: number): Fact[] {
     ["Created", <Time key="created" at={createdAt} isExact />],
     ...(endedAt === null ? [] : [["Ended", <Time key="ended" at={endedAt} isExact />] satisfies Fact]),
     ...(tookMs === null ? [] : [[endedAt === null ? "Has taken" : "Took", sayDuration(tookMs)] satisfies Fact]),
-    ["Id", <code key="id">{id}</code>],
+    [
+      "Id",
+      <span key="id">
+        <code>{id}</code> <WhoDidWhat kind="flow" id={id} />
+      </span>,
+    ],
   ];
 }

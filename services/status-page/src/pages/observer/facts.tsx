@@ -4,6 +4,7 @@ import { AgeOf } from "../../parts/age-of.tsx";
 import { type Fact, Facts } from "../../parts/facts.tsx";
 import { sayCount, sayDuration, sayMany } from "../../parts/say.ts";
 import { Time } from "../../parts/time.tsx";
+import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { PENDING_LOOKS, STATUS_LOOKS } from "../../store/statuses.ts";
 import css from "./facts.module.css";
@@ -83,7 +84,12 @@ function factsOf(observer: ObserverView, worker: string | undefined): Fact[] {
     ["On silence", silenceOf(observer)],
     ["Created", <Time key="created" at={createdAt} />],
     ["Changed", <Time key="changed" at={modifiedAt} />],
-    ["Id", <code key="id">{id}</code>],
+    [
+      "Id",
+      <span key="id">
+        <code>{id}</code> <WhoDidWhat kind="observer" id={id} />
+      </span>,
+    ],
     ["Wanted version", versionOf(observer)],
     ...(rejectedUpdate === null ? [] : [["Rejected", rejectionOf(rejectedUpdate)] satisfies Fact]),
     ["Revision", sayCount(revision)],

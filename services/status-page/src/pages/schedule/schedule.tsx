@@ -9,6 +9,7 @@ import { sayAway, sayCount } from "../../parts/say.ts";
 import { ScheduleMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
+import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { SCHEDULE_LOOKS, sayWhat, sayWhen } from "../../store/schedule-looks.ts";
 import { Calendar } from "./calendar.tsx";
@@ -51,7 +52,7 @@ export default function Schedule({ id }: { id: string }) {
 function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
   const { status, problem, description, task, observers, nextAt, nextDueAt, pausedAt, pausedBy, version, updatedAt } =
     schedule;
-  const { startAt, endAt, wantedNow } = schedule;
+  const { id, startAt, endAt, wantedNow } = schedule;
   const fact = (name: string, value: ReactNode, isThere = true): Fact[] => (isThere ? [[name, value]] : []);
   const time = (name: string, at: string | null): Fact[] =>
     at === null ? [] : [[name, <Time key={name} at={at} mayCome />]];
@@ -82,13 +83,13 @@ function factsOf(schedule: ScheduleView, nowMs: number): Fact[] {
     ...time("Until", endAt),
     ...(task === null ? [] : taskFacts(schedule)),
     ...fact("Filter", <code>{JSON.stringify(observers?.filter)}</code>, observers?.filter !== undefined),
-    ["Version", <Version key="version" version={version} at={updatedAt} />],
+    ["Version", <Version key="version" id={id} version={version} at={updatedAt} />],
   ];
 }
 
-const Version = ({ version, at }: { version: number; at: string }) => (
+const Version = ({ id, version, at }: { id: string; version: number; at: string }) => (
   <>
-    {sayCount(version)}, since <Time at={at} />
+    {sayCount(version)}, since <Time at={at} /> <WhoDidWhat kind="schedule" id={id} />
   </>
 );
 

@@ -11,6 +11,7 @@ import { Stack } from "../../parts/stack.tsx";
 import { TaskMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Unanswered } from "../../parts/unanswered.tsx";
+import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfFlow, addressOfTask } from "../../shell/route.ts";
 import { meaningOf, ranMs, shortId, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
@@ -154,6 +155,7 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     at === null ? [] : [[name, <Time key={name} at={at} isExact mayCome={name === "Due"} />]];
   return [
     ["Status", `${status}: ${meaningOf(task)}${cancelling ? "; its handler has been told to end" : ""}`],
+    ...(task.cancelled === null ? [] : [["Cancelled by", task.cancelled.by] satisfies Fact]),
     ...(task.waitsFor === null ? [] : [["Waits for", waitText(task)] satisfies Fact]),
     task.taken === null
       ? [runsOn, service?.name ?? nowhere]
@@ -171,6 +173,11 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     ...(task.postpones === 0 ? [] : [["Put off by its handler", sayTimes(task.postpones)] satisfies Fact]),
     ["Sent", sayTimes(task.sends)],
     ...(task.parentId === null ? [] : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies Fact]),
-    ["Id", <code key="id">{id}</code>],
+    [
+      "Id",
+      <span key="id">
+        <code>{id}</code> <WhoDidWhat kind="task" id={id} />
+      </span>,
+    ],
   ];
 }

@@ -3,6 +3,7 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import table from "../../parts/plain-table.module.css";
 import { TimerMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { shortId } from "../../store/task-looks.ts";
 import { sayProblem, sayWhen } from "./timer-words.ts";
 import css from "./timers.module.css";
@@ -66,7 +67,7 @@ function TimerRow({ timer, nowMs, onCancel }: { timer: TimerView } & Omit<Props,
         <Time at={createdAt} />
       </td>
       <td>
-        <code title={id}>{shortId(id)}</code>
+        <code title={id}>{shortId(id)}</code> <WhoDidWhat kind="timer" id={id} />
       </td>
       <td>
         {status === "Waiting" && (

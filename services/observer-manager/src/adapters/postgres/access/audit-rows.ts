@@ -41,7 +41,8 @@ async function count(dataSource: DataSource, query: AuditQuery): Promise<number>
 /** Exact, as a double holds whole microseconds until the year 2255. */
 const TIME_OF_CURSOR = "(timestamptz 'epoch' + :atMicros::bigint * interval '1 microsecond')";
 
-function matching(dataSource: DataSource, { actor, action, observer, requestId, since, until }: AuditQuery) {
+function matching(dataSource: DataSource, query: AuditQuery) {
+  const { actor, action, observer, target, targetKind, requestId, since, until } = query;
   const rows = dataSource.getRepository(AuditTable).createQueryBuilder("audit");
   if (actor !== undefined) rows.andWhere("audit.actor = :actor", { actor });
   if (action !== undefined) rows.andWhere("audit.action = :action", { action });
@@ -49,8 +50,14 @@ function matching(dataSource: DataSource, { actor, action, observer, requestId, 
   if (since !== undefined) rows.andWhere("audit.at >= :since::timestamptz", { since });
   if (until !== undefined) rows.andWhere("audit.at < :until::timestamptz", { until });
   if (observer !== undefined) {
-    const target = observer.kind === "id" ? { id: observer.id } : { name: observer.name };
-    rows.andWhere("audit.targets @> :targets::jsonb", { targets: JSON.stringify([{ kind: "observer", ...target }]) });
+    const named = observer.kind === "id" ? { id: observer.id } : { name: observer.name };
+    rows.andWhere("audit.targets @> :observer::jsonb", { observer: JSON.stringify([{ kind: "observer", ...named }]) });
+  }
+  if (target !== undefined) {
+    const [byId, byName] = [{ id: target }, { name: target }].map((named) =>
+      JSON.stringify([{ kind: targetKind, ...named }]),
+    );
+    rows.andWhere("(audit.targets @> :byId::jsonb OR audit.targets @> :byName::jsonb)", { byId, byName });
   }
   return rows;
 }

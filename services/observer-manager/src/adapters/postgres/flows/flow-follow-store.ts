@@ -71,7 +71,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       const locked = left.length === 0 ? [] : await tx.query<LockedTask[]>(sql.LOCK_TASKS, [left.map(({ id }) => id)]);
       const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
       const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
-      if (running.length > 0) await tx.query(REQUEST_CANCEL, [running]);
+      if (running.length > 0) await tx.query(REQUEST_CANCEL, [running, "{}"]);
       if (over.length > 0) await tx.query(sql.CANCEL_IDLE, [over, over.map(() => flow.reason)]);
       // Some may have ended since: what is locked says nothing of what is left.
       if (left.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);

@@ -29,7 +29,7 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   flowRef: nullable("text", "flow_ref"),
   /** The task whose handler created it. */
   parentId: nullable("uuid", "parent_id"),
-  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `flowReason`, `handedOn`. */
+  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `cancelled`, `flowReason`, `handedOn`. */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
   takenBy: nullable("text", "taken_by"),

@@ -22,15 +22,25 @@ export const noted = (of: {
     FROM ${of.from} WHERE flow_id IS NOT NULL${of.where === undefined ? "" : ` AND ${of.where}`})`;
 
 /** Ended by the books, without an end that is told. @param error in SQL, of a row of tasks */
-const endedByBooks = (of: { status: "Failed" | "Cancelled"; figure: "failed" | "cancelled"; error: string }): string => `
+const endedByBooks = (of: {
+  status: "Failed" | "Cancelled";
+  figure: "failed" | "cancelled";
+  error: string;
+  story?: string;
+}): string => `
   WITH gone AS (DELETE FROM tasks WHERE id = ANY($1) RETURNING *), ${counted(of.figure, "gone")},
   ${noted({ from: "gone", status: `'${of.status}'`, output: "NULL", error: of.error })}
   INSERT INTO ended_tasks (${ENDED})
   SELECT id, type, params, pool, priority, '${of.status}', due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
-         service_id, service_name, started_at, NULL, ${of.error}, created_at, unacked_now(), key, story, taken_by, told_send, parent_id, flow_id, flow_ref FROM gone`;
+         service_id, service_name, started_at, NULL, ${of.error}, created_at, unacked_now(), key, ${of.story ?? "story"}, taken_by, told_send, parent_id, flow_id, flow_ref FROM gone`;
 
-/** What is taken away by hand: of what waits, or was sent. */
-export const CANCELLED = endedByBooks({ status: "Cancelled", figure: "cancelled", error: "last_error" });
+const IS_CANCELLED = { status: "Cancelled", figure: "cancelled", error: "last_error" } as const;
+
+/** What was to be cancelled, and nobody runs any more. */
+export const CANCELLED = endedByBooks(IS_CANCELLED);
+
+/** What is taken away by hand: of what waits, or was sent. $2: what its story is to say of that. */
+export const CANCELLED_BY = endedByBooks({ ...IS_CANCELLED, story: "coalesce(story, '{}') || $2::jsonb" });
 
 /** $2: the error. */
 export const FAILED_BY_CRASHES = endedByBooks({ status: "Failed", figure: "failed", error: "$2::jsonb" });

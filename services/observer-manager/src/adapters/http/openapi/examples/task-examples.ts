@@ -28,6 +28,7 @@ export const READY = {
   status: "Ready",
   waitsFor: "turn",
   cancelling: false,
+  cancelled: null,
   runsAgain: false,
   dueAt: "2026-11-20T09:00:00.000Z",
   maxAttempts: null,
@@ -130,7 +131,10 @@ export const TASK_CANCELLED = {
   waitsFor: null,
   endedAt: "2026-11-20T09:00:07.000Z",
 } satisfies TaskView;
-export const TASK_CANCELLING = { ...TASK_RUNNING, cancelling: true } satisfies TaskView;
+export const TASK_CANCELLING = {
+  ...TASK_RUNNING,
+  ...{ cancelling: true, cancelled: { by: "anna", requestId: "5f0c8f5e-9d0b-4a3e-8a57-3c1c7b1f2d90" } },
+} satisfies TaskView;
 
 export const TASK_PAGE = {
   items: [COMPLETED],

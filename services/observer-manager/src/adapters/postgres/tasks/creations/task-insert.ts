@@ -183,6 +183,7 @@ function viewOfNew(
     status: row.status,
     waitsFor: waitOf(row.status, standings.of({ pool, type })),
     cancelling: false,
+    cancelled: null,
     runsAgain: false,
     dueAt: new Date(startAt ?? times.dueAt).toISOString(),
     maxAttempts: maxAttempts ?? null,

@@ -27,7 +27,7 @@ import { TypesByHash, type TypesRow } from "../../types/types-by-hash.ts";
 import { Vacuum } from "../../upkeep/vacuum.ts";
 import { countCreated } from "../creations/task-created.ts";
 import { insertBeside } from "../creations/task-insert-beside.ts";
-import { CANCELLED } from "../ended-task-rows.ts";
+import { CANCELLED_BY } from "../ended-task-rows.ts";
 import { refusalsOf } from "../task-refusals.ts";
 import { TASK_SERVICE_LIVES } from "../task-services.ts";
 import { viewsOf } from "../views/task-standings.ts";
@@ -39,8 +39,10 @@ export const TO_CANCEL = "(cancel_requested_at IS NULL OR next_params IS NOT NUL
 const LOCK = `
   SELECT status, pool, send_id AS "sendId", priority, ${TO_CANCEL} AS "isToCancel" FROM tasks WHERE id = $1 FOR UPDATE`;
 const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
-export const REQUEST_CANCEL =
-  "UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL WHERE id = ANY($1)";
+/** $2: what its story is to say of that; who asks once more changes nothing of it. */
+export const REQUEST_CANCEL = `
+  UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL,
+    story = CASE WHEN cancel_requested_at IS NULL THEN coalesce(story, '{}') || $2::jsonb ELSE story END WHERE id = ANY($1)`;
 export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_at, unacked_now()) WHERE id = ANY($1)";
 
 const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
@@ -116,7 +118,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
       const [live] = await tx.query<LockedRow[]>(LOCK, [id]);
       if (live === undefined) return { kind: (await viewOf(tx, id)) === undefined ? "not-found" : "was-over" } as const;
       const isRunning = live.status === "Running";
-      await (isRunning ? tx.query(REQUEST_CANCEL, [[id]]) : tx.query(CANCELLED, [[id]]));
+      await tx.query(isRunning ? REQUEST_CANCEL : CANCELLED_BY, [[id], cancelledBy(action)]);
       if (!isRunning || live.isToCancel) await recordActions(tx, [doneToTasks(action, [id])]);
       const refuse = await refusalsOf(tx, live.status === "Sent" ? [{ id, ...live }] : []);
       return { kind: isRunning ? "ordered" : "over", task: (await viewOf(tx, id)) as TaskView, refuse } as const;
@@ -193,6 +195,10 @@ export function conditionsOf({
   }
   return conditions;
 }
+
+/** As a story says it. */
+export const cancelledBy = ({ by: { name, authentication, requestId } }: Action): string =>
+  JSON.stringify({ cancelled: { by: authentication === "schedule" ? `schedule ${name}` : name, requestId } });
 
 export async function viewOf(db: DataSource | EntityManager, id: TaskId): Promise<TaskView | undefined> {
   const [view] = await viewsOf(db, await db.query<TaskRow[]>(FIND_ONE, [[id]]));

@@ -6,10 +6,10 @@ import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts
 import { recordActions } from "../../access/audit-rows.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { literals, SqlConditions } from "../../statements/sql-conditions.ts";
-import { CANCELLED } from "../ended-task-rows.ts";
+import { CANCELLED_BY } from "../ended-task-rows.ts";
 import { refusalsOf } from "../task-refusals.ts";
 import { WAITING } from "../views/task-view.ts";
-import { conditionsOf, MAKE_DUE, REQUEST_CANCEL, TO_CANCEL } from "./postgres-task-store.ts";
+import { cancelledBy, conditionsOf, MAKE_DUE, REQUEST_CANCEL, TO_CANCEL } from "./postgres-task-store.ts";
 import { MAY_RUN_AGAIN, REVIVABLE, reviveMany } from "./task-revival.ts";
 
 interface Locked {
@@ -80,8 +80,9 @@ export async function cancelTasks(
   const locked = await lock(tx, ids, target);
   const running = locked.filter(({ status }) => status === "Running");
   const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
-  if (running.length > 0) await tx.query(REQUEST_CANCEL, [running.map(({ id }) => id)]);
-  if (over.length > 0) await tx.query(CANCELLED, [over]);
+  const said = cancelledBy(action);
+  if (running.length > 0) await tx.query(REQUEST_CANCEL, [running.map(({ id }) => id), said]);
+  if (over.length > 0) await tx.query(CANCELLED_BY, [over, said]);
   // Somebody else may have cancelled some of them since they were found.
   await record(tx, action, [...over, ...running.filter(({ isToCancel }) => isToCancel).map(({ id }) => id)]);
   const refuse = await refusalsOf(

@@ -47,6 +47,8 @@ export interface TaskStory {
   refused?: TaskView["refused"];
   /** Its params, as somebody has changed them. */
   edits?: TaskView["edits"];
+  /** Who has cancelled it, or wanted to. */
+  cancelled?: NonNullable<TaskView["cancelled"]>;
   /** Why its flow has cancelled it. */
   flowReason?: string;
   /** How often its message came back from a service that has gone and had not told that it begins. */
@@ -127,6 +129,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     created,
     refused,
     edits,
+    cancelled = null,
     flowReason = null,
   } = row.story ?? {};
   const waitsFor = waitOfRow({ id, status, lane: row.lane, due_at: row.due_at, until }, standing);
@@ -141,6 +144,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     status,
     waitsFor,
     cancelling,
+    cancelled: cancelling || status === "Cancelled" ? cancelled : null,
     runsAgain: row.runs_again,
     dueAt: shownTime(row.due_at),
     maxAttempts: row.max_attempts,
