@@ -93,8 +93,7 @@ export const TaskView = z
     cancelled: z
       .object({ by: z.string(), requestId: z.string() })
       .nullable()
-      .describe("who has cancelled it, alone or with many others, and by which request; null: nobody, or its flow has")
-      .register(ADDED_LATER, { means: null }),
+      .describe("who has cancelled it, alone or with many others, and by which request; null: nobody, or its flow has"),
     runsAgain: z.boolean().describe("newer params of its key wait: it runs once more, with these, when its run ends"),
     dueAt: Timestamp.describe("not before; after a failure: when it is tried again"),
     maxAttempts: z.int().nullable().describe("null: that of its type"),
