@@ -179,12 +179,41 @@ describe("stop and restart by filter", () => {
     expect((await answer).body).toEqual({ matched: 1, accepted: 1, refused: {} });
     expect(await statuses()).toEqual({ a: "Deleted", b: "Created" });
   });
-
-  async function waitForLock(): Promise<void> {
-    const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while ((await books.dataSource.query<unknown[]>(sql)).length === 0);
-  }
 });
+
+describe("stop and restart of those of some that match", () => {
+  test("answer these alone, in the order given, and leave the others as they are", async () => {
+    const [a, b, c] = [await put("a", "Failed"), await put("b", "Processing"), await put("c", "Failed")];
+    await put("d", "Failed");
+    const gone = await put("gone", "Deleted");
+    const answer = await post("stop", { ids: [c, randomUUID(), b, gone, a], filter: { status: "Failed" } });
+    expect(answer.body.results).toMatchObject([
+      { ref: c, status: 202 },
+      { ref: a, status: 202 },
+    ]);
+    expect(await statuses()).toEqual({ a: "Deleted", b: "Processing", c: "Deleted", d: "Failed", gone: "Deleted" });
+    expect((await post("restart", { ids: [a, b], filter: {} })).body.results).toMatchObject([{ ref: b }]);
+    expect((await post("restart", { ids: [b], filter: { q: "nobody" } })).body).toEqual({ results: [] });
+  });
+
+  test("look at the filter when their turn comes", async () => {
+    const [a, b] = [await put("a", "Paused"), await put("b", "Paused")];
+    const other = books.dataSource.createQueryRunner();
+    await other.startTransaction();
+    await other.query("UPDATE observers SET status = 'Created' WHERE id = $1", [b]);
+    const answer = post("stop", { ids: [a, b], filter: { status: "Paused" } });
+    await waitForLock();
+    await other.commitTransaction();
+    await other.release();
+    expect((await answer).body.results).toMatchObject([{ ref: a, status: 202 }]);
+    expect(await statuses()).toEqual({ a: "Deleted", b: "Created" });
+  });
+});
+
+async function waitForLock(): Promise<void> {
+  const sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  while ((await books.dataSource.query<unknown[]>(sql)).length === 0);
+}
 
 describe("ten thousand", () => {
   const REFS = Array.from({ length: 10_000 }, (_, i) => `n-${i}`);

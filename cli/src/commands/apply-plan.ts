@@ -1,6 +1,6 @@
 import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
 import { CliFailure, noneIf, usageFailure } from "../failure.ts";
-import { parseFilters, toQuery } from "../input/filters.ts";
+import { parseFilters } from "../input/filters.ts";
 import { type Difference, differencesOf } from "../input/observer-difference.ts";
 import { differencesOfSchedule } from "../input/schedule-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
@@ -11,6 +11,7 @@ import { inParallel } from "./in-parallel.ts";
 import type { FileOptions } from "./option-sets.ts";
 import { NO_TIMES, previewOf } from "./put-schedules.ts";
 import { readAll } from "./read-files.ts";
+import { findSelected, type Selected } from "./selected.ts";
 
 export interface PlanOptions extends FileOptions {
   prune?: boolean;
@@ -25,7 +26,7 @@ export interface Plan {
   refusedAtRest: [name: string, status: string][];
   differing: Differing[];
   /** That no file defines, and that are to be stopped. */
-  surplus: ObserverView[];
+  surplus: Selected;
   /** All of them: each is compared as it is put. */
   schedules: ScheduleDocument[];
 }
@@ -44,8 +45,8 @@ export async function makePlan(session: Session, options: PlanOptions): Promise<
   const { labels: pruned } = (options.prune === true && parseFilters([], options.selector)) || {};
   if (pruned !== undefined) refuseOtherLabels(wanted, pruned);
   const existing = await findExisting(session, wanted);
-  const surplus = pruned === undefined ? [] : await findSurplus(session, wanted, pruned);
-  if (pruned !== undefined && wanted.length === 0 && surplus.length > 0) refuseToStopAll(surplus, pruned);
+  const surplus = pruned === undefined ? { filter: {}, observers: [] } : await findSurplus(session, wanted, pruned);
+  if (pruned !== undefined && wanted.length === 0 && surplus.observers.length > 0) refuseToStopAll(surplus, pruned);
   const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
   const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
   const differing = tellSame(session, wanted, existing);
@@ -79,7 +80,7 @@ const selectorOf = (labels: Labels): string =>
     .join(",");
 
 /** The files say of none that it is theirs. */
-function refuseToStopAll({ length: count }: ObserverView[], pruned: Labels): never {
+function refuseToStopAll({ observers: { length: count } }: Selected, pruned: Labels): never {
   const selector = selectorOf(pruned);
   throw usageFailure(
     `--prune would stop all that have ${selector} (${count}): the files define no observer`,
@@ -103,13 +104,11 @@ function refuseOtherLabels(wanted: CreateObserver[], pruned: Labels): void {
   });
 }
 
-async function findSurplus({ api }: Session, wanted: CreateObserver[], labels: Labels): Promise<ObserverView[]> {
+async function findSurplus(session: Session, wanted: CreateObserver[], labels: Labels): Promise<Selected> {
   const names = new Set(wanted.map(({ name }) => name));
-  const surplus: ObserverView[] = [];
   const status = LIVING_STATUSES.filter((each) => !isEnding({ status: each }));
-  for await (const page of api.pages("listObservers", toQuery({ labels, status })))
-    surplus.push(...page.filter(({ name }) => !names.has(name)));
-  return surplus;
+  const { filter, observers } = await findSelected(session, { labels, status });
+  return { filter, observers: observers.filter(({ name }) => !names.has(name)) };
 }
 
 /** It is there for a while still, and will not be: as it is, it is not what a file wants. */
@@ -151,8 +150,8 @@ export async function tellPlan(
     const what = isEnding(observer) ? "is being stopped, and would be refused until it is Deleted" : "would be changed";
     io.out(plainLines([`observer ${wanted.name} ${what}`, ...differenceLines(differences)]));
   }
-  for (const { name } of surplus) io.out(plainLine(`observer ${name} would be stopped: no file defines it`));
-  let toDo = missing.length + refusedAtRest.length + differing.length + surplus.length;
+  for (const { name } of surplus.observers) io.out(plainLine(`observer ${name} would be stopped: no file defines it`));
+  let toDo = missing.length + refusedAtRest.length + differing.length + surplus.observers.length;
   for (const schedule of schedules) toDo += (await tellPlanned({ api, io }, schedule)) ? 1 : 0;
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
 }

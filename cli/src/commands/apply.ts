@@ -14,6 +14,7 @@ import { inParallel } from "./in-parallel.ts";
 import { addFileOptions, repeatable } from "./option-sets.ts";
 import { putSchedules } from "./put-schedules.ts";
 import { Results } from "./results.ts";
+import type { Selected } from "./selected.ts";
 import { stopping } from "./stop.ts";
 
 interface ApplyOptions extends PlanOptions {
@@ -56,7 +57,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   await attempt(changeDiffering(session, differing));
   await attempt(putSchedules(session, schedules));
   if (refused.length === 0) return stopSurplus(session, surplus);
-  tellAllButLast(session, refused, surplus.length);
+  tellAllButLast(session, refused, surplus.observers.length);
 }
 
 /** What one part refuses costs the others nothing, but that nothing is stopped in place of what has not come. */
@@ -107,8 +108,9 @@ async function put(
 const standingText = ({ status }: ObserverView): string =>
   traitsOf(status).run === "none" || traitsOf(status).run === "on-hold" ? ` (${status}: it is so when it runs again)` : "";
 
-async function stopSurplus(session: Session, surplus: ObserverView[]): Promise<void> {
-  if (surplus.length === 0) return;
+/** One whose label was taken away meanwhile belongs to the files no more, and stays. */
+async function stopSurplus(session: Session, surplus: Selected): Promise<void> {
+  if (surplus.observers.length === 0) return;
   const change = { ...stopping(session, false), done: "is being stopped: no file defines it" };
-  await changeMany(session, { refs: surplus.map(({ id }) => id) }, change, { dryRun: false, output: "lines" });
+  await changeMany(session, surplus, change, { dryRun: false, output: "lines" });
 }

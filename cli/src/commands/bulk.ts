@@ -15,15 +15,11 @@ import { plainLine } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
-import { findSelected } from "./selected.ts";
+import { findSelected, type Selected } from "./selected.ts";
 import { type Waited, waitForStatus } from "./status-wait.ts";
 
-/** Some, by name or id. */
-interface Listed {
-  refs: string[];
-  /** They were found by a selection: however many they are, they are a list. */
-  isSelection?: true;
-}
+/** Some, by name or id, or that a selection has found: however many these are, they are a list. */
+type Listed = { refs: string[] } | Selected;
 
 /** Which ones are meant: some, or all that match. */
 type BulkTarget = Listed | { filter: ObserverFilter } | { all: true };
@@ -93,8 +89,8 @@ function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions)
  * the manager only counts.
  */
 async function oneByOne(session: Session, target: BulkTarget): Promise<Listed> {
-  if ("refs" in target) return target;
-  return { refs: (await findSelected(session, target)).map(({ id }) => id), isSelection: true };
+  if ("refs" in target || "observers" in target) return target;
+  return findSelected(session, "filter" in target ? target.filter : {});
 }
 
 /** Carries it out and tells what became of each. @returns those that were accepted; of a selection none */
@@ -106,43 +102,50 @@ export async function changeMany(
 ): Promise<Waited[]> {
   const dryRun = options.dryRun === true;
   const what = dryRun ? change.dryDone : change.done;
-  if (!("refs" in target)) {
-    const answer = await change.send({ ...toBody(target), dryRun });
+  if (!("refs" in target || "observers" in target)) {
+    const answer = await change.send({ ...target, dryRun });
     if ("results" in answer) throw new Error("the manager listed what was to be counted");
     tellCount(session, answer, what);
     return [];
   }
-  const { refs: asked, isSelection } = target;
-  const isOne = asked.length === 1 && isSelection !== true;
+  const filter = "refs" in target ? undefined : target.filter;
+  const asked =
+    "refs" in target
+      ? target.refs.map((ref) => ({ ref, name: ref }))
+      : target.observers.map(({ id, name }) => ({ ref: id, name }));
+  const isOne = asked.length === 1 && filter === undefined;
   const results = new Results(session, { format: options.output, asked: asked.length, isOne });
   if (asked.length === 0) session.io.err("Nothing found.\n");
   const accepted: Waited[] = [];
   await results.during(async () => {
-    for (const refs of portionsOf(asked)) {
-      const answer = await change.send({ ...toBody({ refs }), dryRun });
+    for (const some of portionsOf(asked)) {
+      const answer = await change.send({ ...toBody(some), ...(filter && { filter }), dryRun });
       if (!("results" in answer)) throw new Error("the manager counted what was named");
       for (const result of answer.results) {
         const outcome = outcomeOf(result, result.ref);
         results.tell(outcome, what);
         if (!(outcome instanceof CliFailure)) accepted.push({ id: outcome.id, name: outcome.name });
       }
+      if (filter === undefined) continue;
+      const answered = new Set(answer.results.map(({ ref }) => ref));
+      for (const { ref, name } of some) if (!answered.has(ref)) results.leave(name, "no longer matches: left as it is");
     }
   });
   return accepted;
 }
 
-function toBody(target: BulkTarget): object {
-  if (!("refs" in target)) return target;
-  const ids = target.refs.filter(looksLikeUuid);
-  const names = target.refs.filter((ref) => !looksLikeUuid(ref));
+function toBody(some: readonly { ref: string }[]): object {
+  const refs = some.map(({ ref }) => ref);
+  const ids = refs.filter(looksLikeUuid);
+  const names = refs.filter((ref) => !looksLikeUuid(ref));
   return { ...(ids.length > 0 && { ids }), ...(names.length > 0 && { names }) };
 }
 
 const MAX_AT_ONCE = 500;
 
-const portionsOf = (refs: string[]): string[][] =>
-  Array.from({ length: Math.ceil(refs.length / MAX_AT_ONCE) }, (_, index) =>
-    refs.slice(index * MAX_AT_ONCE, (index + 1) * MAX_AT_ONCE),
+const portionsOf = <Item>(all: readonly Item[]): Item[][] =>
+  Array.from({ length: Math.ceil(all.length / MAX_AT_ONCE) }, (_, index) =>
+    all.slice(index * MAX_AT_ONCE, (index + 1) * MAX_AT_ONCE),
   );
 
 function tellCount({ io }: Session, { matched, accepted, refused }: BulkCount, what: string): void {

@@ -2,7 +2,7 @@ import type { ObserverView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 import { ListPrinter, printOne } from "../output/list-printer.ts";
 import { OBSERVER_LISTING } from "../output/observer-listings.ts";
-import { plainLines } from "../output/plain-text.ts";
+import { plainLine, plainLines } from "../output/plain-text.ts";
 import { Progress } from "../output/progress.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
@@ -38,6 +38,14 @@ export class Results {
   tell(outcome: ObserverView | CliFailure, what: string, below: string[] = []): void {
     if (outcome instanceof CliFailure) this.#refuse(outcome);
     else this.#accept(outcome, what, below);
+    this.#told += 1;
+    this.#progress.step();
+  }
+
+  /** Nothing was asked of this one any more, which is neither done nor refused. */
+  leave(name: string, why: string): void {
+    this.#progress.clear();
+    this.#session.io.err(plainLine(`observer ${name} ${why}`));
     this.#told += 1;
     this.#progress.step();
   }

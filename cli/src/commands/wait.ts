@@ -8,7 +8,7 @@ import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
-import { findSelected } from "./selected.ts";
+import { findMatching } from "./selected.ts";
 import { type Waited, waitForStatus } from "./status-wait.ts";
 
 interface WaitOptions extends SelectionOptions {
@@ -36,7 +36,7 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
   const filter = parseFilters(options.filter, options.selector);
   if (names.length > 0 === (filter !== undefined))
     throw usageFailure("Name observers, or select them by --filter or --selector");
-  const found = filter === undefined ? await findNamed(session, names, wanted) : await findSelected(session, { filter });
+  const found = filter === undefined ? await findNamed(session, names, wanted) : await findMatching(session, filter);
   if (filter !== undefined && found.length === 0 && wanted !== "Deleted") throw NOTHING_SELECTED;
   const say = (name: string) => session.io.out(plainLine(`observer ${name} is ${wanted}`));
   await waitForStatus(session, found, { wanted, timeoutMs, onReached: ({ name }) => say(name) });

@@ -48,7 +48,7 @@ export type ObserverReceipts = z.infer<typeof ObserverReceipts>;
 const target = {
   ids: z.array(ObserverId).min(1).max(MAX_BULK).optional(),
   names: z.array(ObserverName).min(1).max(MAX_BULK).optional(),
-  filter: ObserverFilter.optional(),
+  filter: ObserverFilter.optional().describe("alone: all that match; with ids: only those of them that match still"),
   all: z.boolean().default(false).describe("needed with an empty filter, or alone: every observer that is not Deleted"),
   dryRun: z.boolean().default(false).describe("answers as if, and changes nothing"),
 };
@@ -64,7 +64,8 @@ export function saysWhich(filter: ObserverFilter | undefined): boolean {
 function targetFlaw({ ids, names, filter, all }: Target): { key: string; message: string } | undefined {
   const count = (ids?.length ?? 0) + (names?.length ?? 0);
   if (count > MAX_BULK) return { key: "names", message: `ids and names are at most ${MAX_BULK} together` };
-  if (count > 0 && (filter || all)) return { key: filter ? "filter" : "all", message: "not together with ids or names" };
+  if (names && filter) return { key: "filter", message: "not together with names" };
+  if (count > 0 && all) return { key: "all", message: "not together with ids or names" };
   if (count > 0) return undefined;
   if (saysWhich(filter)) return all ? { key: "all", message: "not together with a filter that says which" } : undefined;
   if (all) return undefined;
@@ -77,7 +78,7 @@ function refuseTargetFlaw(given: Target, context: z.RefinementCtx): void {
   if (flaw) context.addIssue({ code: "custom", path: flaw.key === "" ? [] : [flaw.key], message: flaw.message });
 }
 
-/** POST /observers/stop: of some by ids and names, or of all that match. */
+/** POST /observers/stop: of some by ids and names, of those of the ids that match, or of all that match. */
 export const StopRequest = z
   .strictObject({
     ...target,
@@ -104,13 +105,13 @@ export type ResumeRequest = z.infer<typeof ResumeRequest>;
 
 const ref = { ref: z.string().describe("the id or name as it was given") };
 
-/** Of ids and names: in the order given, ids first. */
+/** Of ids and names: in the order given, ids first; with a filter, of those alone that match. */
 export const BulkResults = z
   .object({ results: z.array(z.union([z.object({ ...ref, ...accepted }), z.object({ ...ref, ...refused })])) })
   .meta({ id: "BulkResults" });
 export type BulkResults = z.infer<typeof BulkResults>;
 
-/** Of a filter: how many. */
+/** Of a filter alone: how many. */
 export const BulkCount = z
   .object({
     matched: z.int(),

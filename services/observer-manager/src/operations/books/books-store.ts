@@ -52,9 +52,9 @@ export interface BooksTransaction {
   loadFor(messages: ReceivedMessage[], inventories: InventoryParts): Promise<Books>;
   /**
    * Loads and locks observers with their current runs. By name: the one that is not Deleted, else the last that was.
-   * `ids` are in the order of the refs; undefined where there is none.
+   * `ids` are in the order of the refs; undefined where there is none, or it is not among those that match.
    */
-  loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }>;
+  loadObservers(refs: ObserverRef[], among?: ObserverFilter): Promise<{ books: Books; ids: (ObserverId | undefined)[] }>;
   /** Loads and locks, with their current runs, those of these observers that match. */
   loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books>;
   /** Loads and locks those observers whose rows still bear the given mark (see ReconcilerStore.sight). */

@@ -42,14 +42,20 @@ export class Bulk {
     this.#parts = parts;
   }
 
-  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[]> {
+  /** @param among of ids: those alone that match it when their turn comes */
+  async changeObservers(
+    refs: ObserverRef[],
+    among: ObserverFilter | undefined,
+    change: BulkChange,
+    by: Actor,
+  ): Promise<(ChangeOutcome | "left-alone")[]> {
     const input = inputOf(change);
-    const action = change.dryRun ? null : actionOf(change, by);
+    const action = change.dryRun ? null : actionOf(change, by, among);
     const sizes = refs.length > FEW ? await this.#parts.store.sizesOf(refs) : [];
     const done = await this.#inChunks(answeredTogether(refs, sizes), change, (tx, chunk) =>
-      changeObservers(tx, chunk, input, action, mustFindWorker(change)),
+      changeObservers(tx, chunk, input, action, { mustFindWorker: mustFindWorker(change), among }),
     );
-    const outcomes = done.flat();
+    const outcomes = done.flat().map((outcome) => (among !== undefined && isNotFound(outcome) ? "left-alone" : outcome));
     const cutOff = refs.slice(outcomes.length).map((): ChangeOutcome => ({ kind: "problem", code: "batch-interrupted" }));
     return [...outcomes, ...cutOff];
   }
@@ -190,6 +196,9 @@ function inputOf({ kind, force }: BulkChange): ObserverInput {
       return kind satisfies never;
   }
 }
+
+/** With a filter: not among those that match. */
+const isNotFound = (outcome: ChangeOutcome): boolean => outcome.kind === "problem" && outcome.code === "observer-not-found";
 
 const mustFindWorker = ({ kind, whenFull }: BulkChange): boolean => kind === "resume" && whenFull !== "queue";
 

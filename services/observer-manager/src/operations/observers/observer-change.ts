@@ -1,4 +1,4 @@
-import type { ObserverView, ProblemCode } from "@unacked/contracts";
+import type { ObserverFilter, ObserverView, ProblemCode } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../../domain/books/books.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import { decide, type ObserverInput } from "../../domain/observers/observer-machine.ts";
@@ -12,15 +12,16 @@ import { ROOM_FOR_ALL, type Room, roomFor } from "./room.ts";
  * Asks the same of each of these observers, in the order given: rows are locked, decided upon in memory and written by one
  * statement a table, with the action in the audit trail. Without an action nothing is written: it is decided only. The views are
  * those that the transaction leaves: once it has committed nothing more has to be read.
+ * @param among of ids: one that does not match it is not found
  */
 export async function changeObservers(
   tx: BooksTransaction,
   refs: ObserverRef[],
   input: ObserverInput,
   action: Action | null,
-  mustFindWorker = false,
+  { mustFindWorker = false, among }: { mustFindWorker?: boolean; among?: ObserverFilter | undefined } = {},
 ): Promise<ChangeOutcome[]> {
-  const { books, ids } = await tx.loadObservers(refs);
+  const { books, ids } = await tx.loadObservers(refs, among);
   const room = mustFindWorker ? await roomFor(tx, books) : ROOM_FOR_ALL;
   books.traceContext = action?.by.traceContext;
   const decided = ids.map((id) => {

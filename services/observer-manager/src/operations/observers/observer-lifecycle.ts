@@ -105,8 +105,10 @@ export class ObserverLifecycle implements Lifecycle {
     return this.#change(ref, "resume", newAction("observer.resume", by), whenFull === "reject");
   }
 
-  async changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): ReturnType<Lifecycle["changeObservers"]> {
-    return this.whyNot(change.kind) ?? this.#bulk.changeObservers(refs, change, by);
+  async changeObservers(
+    ...[refs, among, change, by]: Parameters<Lifecycle["changeObservers"]>
+  ): ReturnType<Lifecycle["changeObservers"]> {
+    return this.whyNot(change.kind) ?? this.#bulk.changeObservers(refs, among, change, by);
   }
 
   async changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): ReturnType<Lifecycle["changeMatching"]> {
@@ -135,7 +137,7 @@ export class ObserverLifecycle implements Lifecycle {
   async #change(ref: ObserverRef, input: ObserverInput, action: Action, mustFindWorker = false): Promise<ChangeOutcome> {
     if (!this.#parts.isReady()) return NOT_READY;
     const [outcome] = await this.#parts.store.inTransaction((tx) =>
-      changeObservers(tx, [ref], input, action, mustFindWorker),
+      changeObservers(tx, [ref], input, action, { mustFindWorker }),
     );
     if (outcome?.kind === "accepted") this.#parts.committed();
     return outcome ?? NOT_READY;

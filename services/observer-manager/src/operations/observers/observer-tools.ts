@@ -67,8 +67,14 @@ export interface Lifecycle {
   /**
    * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
    * middle, the rest is answered batch-interrupted.
+   * @param among of ids: those alone that match it when their turn comes; the others are left alone
    */
-  changeObservers(refs: ObserverRef[], change: BulkChange, by: Actor): Promise<ChangeOutcome[] | Refusal>;
+  changeObservers(
+    refs: ObserverRef[],
+    among: ObserverFilter | undefined,
+    change: BulkChange,
+    by: Actor,
+  ): Promise<(ChangeOutcome | "left-alone")[] | Refusal>;
 
   /** Of all that match now; one that no longer does when its turn comes is left alone. */
   changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount | Refusal>;

@@ -130,11 +130,17 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return loadBooks(this.#tx, messages, inventories);
   }
 
-  async loadObservers(refs: ObserverRef[]): Promise<{ books: Books; ids: (ObserverId | undefined)[] }> {
+  async loadObservers(
+    refs: ObserverRef[],
+    among?: ObserverFilter,
+  ): Promise<{ books: Books; ids: (ObserverId | undefined)[] }> {
     const idOf = await this.#idsByName(refs.flatMap((ref) => (ref.kind === "name" ? [ref.name] : [])));
     const ids = refs.map((ref) => (ref.kind === "id" ? ref.id : idOf.get(ref.name)));
     const known = [...new Set(ids.filter((id) => id !== undefined))];
-    const books = await loadObserverBooks(this.#tx, known, new InventoryParts());
+    const books =
+      among === undefined
+        ? await loadObserverBooks(this.#tx, known, new InventoryParts())
+        : await this.loadMatching(known, among);
     return { books, ids: ids.map((id) => (id !== undefined && books.observers.has(id) ? id : undefined)) };
   }
 

@@ -13,10 +13,11 @@ import {
   STOP_COUNT,
   STOP_RESULTS,
 } from "../../openapi/examples/bulk-examples.ts";
+import { OBSERVER_ID } from "../../openapi/examples/observer-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { statusOf } from "./observer-routes.ts";
 
-/** Stop, restart, pause or resume many: some by ids and names, answered one by one, or all that match, counted. */
+/** Stop, restart, pause or resume many: some by ids and names (of ids, those that match), answered one by one, or all that match, counted. */
 export function bulkRoutes(lifecycle: Lifecycle): Route[] {
   return [stopMany(lifecycle), restartMany(lifecycle), pauseMany(lifecycle), resumeMany(lifecycle)];
 }
@@ -24,7 +25,8 @@ export function bulkRoutes(lifecycle: Lifecycle): Route[] {
 const answersOf = (results: BulkResults, count: BulkCount) =>
   ({
     200: {
-      description: "Of ids and names: what became of each, in the order given. Of a filter: how many",
+      description:
+        "Of ids and names: what became of each, in the order given; of ids with a filter, of those alone that match. Of a filter alone: how many",
       examples: { "Of names": results, "Of a filter": count },
     },
   }) as const;
@@ -36,6 +38,10 @@ const stopMany = (lifecycle: Lifecycle) =>
     bodyExamples: {
       "By name": { names: ["shop-front", "nobody"] },
       "All of a team, only to see how many": { filter: { type: "http-poll", labels: { team: "web" } }, dryRun: true },
+      "One that was Failed as it was listed, unless it is not any more": {
+        ids: [OBSERVER_ID],
+        filter: { status: "Failed" },
+      },
       "Every one that there is": { all: true },
     },
     answers: answersOf(STOP_RESULTS, STOP_COUNT),
@@ -83,7 +89,7 @@ const resumeMany = (lifecycle: Lifecycle) =>
 
 async function changeMany(
   lifecycle: Lifecycle,
-  { ids = [], names = [], filter = {} }: RestartRequest,
+  { ids = [], names = [], filter }: RestartRequest,
   change: BulkChange,
   by: Actor,
 ): Promise<{ status: 200; body: BulkResults | BulkCount } | Refusal> {
@@ -92,14 +98,17 @@ async function changeMany(
     ...names.map((name) => ({ kind: "name", name }) as const),
   ];
   // What is deleted already is not meant by "all of pool x": only who asks for it by status gets it.
+  const among = { status: [...LIVING_STATUSES], ...filter };
   if (refs.length === 0) {
-    const count = await lifecycle.changeMatching({ status: [...LIVING_STATUSES], ...filter }, change, by);
+    const count = await lifecycle.changeMatching(among, change, by);
     return "kind" in count ? count : { status: 200, body: count };
   }
-  const outcomes = await lifecycle.changeObservers(refs, change, by);
+  const outcomes = await lifecycle.changeObservers(refs, filter && among, change, by);
   if ("kind" in outcomes) return outcomes;
   const given: string[] = [...ids, ...names];
-  const results = outcomes.map((outcome, i) => ({ ref: given[i] ?? "", ...resultOf(outcome, change, by.requestId) }));
+  const results = outcomes.flatMap((outcome, i) =>
+    outcome === "left-alone" ? [] : [{ ref: given[i] ?? "", ...resultOf(outcome, change, by.requestId) }],
+  );
   return { status: 200, body: { results } };
 }
 
