@@ -1,10 +1,10 @@
 import { type CreateObserver, LIVING_STATUSES, type ObserverView, specOf, traitsOf } from "@unacked/contracts";
 import { CliFailure, noneIf, usageFailure } from "../failure.ts";
 import { parseFilters } from "../input/filters.ts";
-import { type Difference, differencesOf } from "../input/observer-difference.ts";
+import { type Difference, differencesAt, differencesOf } from "../input/observer-difference.ts";
 import { differencesOfSchedule } from "../input/schedule-difference.ts";
 import type { ScheduleDocument } from "../input/schedule-documents.ts";
-import { differenceLines } from "../output/difference-text.ts";
+import { differenceLines, differenceText } from "../output/difference-text.ts";
 import { plainLine, plainLines } from "../output/plain-text.ts";
 import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -49,8 +49,8 @@ export async function makePlan(session: Session, options: PlanOptions): Promise<
   if (pruned !== undefined && wanted.length === 0 && surplus.observers.length > 0) refuseToStopAll(surplus, pruned);
   const missing = wanted.filter(({ name }) => !existing.has(name) && !atRest.has(name));
   const refusedAtRest = [...atRest].filter(([name]) => !existing.has(name));
+  refuseUnchangeable(wanted, existing);
   const differing = tellSame(session, wanted, existing);
-  refuseOtherTypes(differing);
   return { missing, refusedAtRest, differing, surplus, schedules };
 }
 
@@ -121,21 +121,33 @@ function tellSame({ io }: Session, all: CreateObserver[], existing: Map<string, 
     const observer = existing.get(wanted.name);
     if (observer === undefined) continue;
     const differences = differencesOf(observer, specOf(wanted));
-    if (isEnding(observer) || differences.length > 0 || observer.type !== wanted.type)
-      differing.push({ wanted, observer, differences });
+    if (isEnding(observer) || differences.length > 0) differing.push({ wanted, observer, differences });
     else io.out(plainLine(`observer ${wanted.name} unchanged (${observer.status})`));
   }
   return differing;
 }
 
-function refuseOtherTypes(differing: Differing[]): void {
-  const others = differing.filter(({ wanted, observer }) => wanted.type !== observer.type);
-  if (others.length === 0) return;
-  throw new CliFailure("failed", "The type of an observer cannot be changed", {
-    code: "other-type",
-    details: others.map(({ wanted, observer }) => `observer ${wanted.name}: ${observer.type}, not ${wanted.type}`),
+function refuseUnchangeable(all: CreateObserver[], existing: Map<string, ObserverView>): void {
+  const details = all.flatMap((wanted) => {
+    const observer = existing.get(wanted.name);
+    const why = observer === undefined ? [] : [...otherType(observer, wanted), ...otherStart(observer, wanted)];
+    return why.map((each) => `observer ${wanted.name}: ${each}`);
+  });
+  if (details.length === 0) return;
+  throw new CliFailure("failed", "The type of an observer, and the time when it starts, cannot be changed", {
+    code: "cannot-be-changed",
+    details,
     remedy: "Nothing was done. Stop it and apply again, or choose another name.",
   });
+}
+
+const otherType = (observer: ObserverView, wanted: CreateObserver): string[] =>
+  observer.type === wanted.type ? [] : [`${observer.type}, not ${wanted.type}`];
+
+/** Of one that has begun, or says no time, the time means nothing any more. */
+function otherStart({ status, startAt }: ObserverView, wanted: CreateObserver): string[] {
+  if (status !== "Scheduled" || wanted.startAt === undefined) return [];
+  return differencesAt(startAt, new Date(wanted.startAt).toISOString(), ["startAt"]).map(differenceText);
 }
 
 /** Of a dry run. Fails where there is anything to do. */

@@ -12,7 +12,7 @@ export const differenceLines = (differences: readonly ShownDifference[]): string
   differences.map((one) => `  ${differenceText(one)}`);
 
 /** `params.everyMs: 500 -> 700` */
-function differenceText({ path, is, wanted }: ShownDifference): string {
+export function differenceText({ path, is, wanted }: ShownDifference): string {
   const written = (value: unknown) => (value === undefined ? "nothing" : jsonText(value));
   return `${plainText(path)}: ${written(is)} -> ${written(wanted)}`;
 }

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROBLEMS, type ProblemCode, type ProblemDetails } from "@unacked/contracts";
+import { type ObserverStatus, PROBLEMS, type ProblemCode, type ProblemDetails } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemFailure } from "../../../cli/src/client/call-failure.ts";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
@@ -562,6 +562,27 @@ it("apply takes what another apply has created meanwhile for what it is: there",
     "PUT observers/w1": { body: { ...observerView({ name: "w1" }), outcome: "unchanged", changed: [] } },
   });
   expect({ code, out, err }).toEqual({ code: 0, out: "observer w1 unchanged\n", err: "" });
+});
+
+it("apply says of a Scheduled observer that its time cannot be changed, and does nothing", async () => {
+  const file = join(folder, "scheduled.json");
+  const write = (startAt: string) =>
+    writeFileSync(file, JSON.stringify({ name: "w1", type: "ticker", params: { everyMs: 1_000 }, startAt }));
+  const startAt = "2099-01-04T14:30:00.000Z";
+  const there = (status: ObserverStatus) => ({
+    "GET observers/w1": { body: observerView({ name: "w1", status, startAt }) },
+  });
+  write("2099-01-04T09:30:00-04:00");
+  for (const dryRun of ["", " --dry-run"]) {
+    const { code, out, err } = await unacked(`apply -f ${file}${dryRun}`, there("Scheduled"));
+    expect({ code, out }).toEqual({ code: EXIT_CODES.failed, out: "" });
+    expect(err).toContain(`observer w1: startAt: "${startAt}" -> "2099-01-04T13:30:00.000Z"`);
+    expect(err).toContain("cannot be changed. Nothing was done. Stop it and apply again");
+  }
+  // Its time has come: what the file says of it is past.
+  expect((await unacked(`apply -f ${file}`, there("Processing"))).out).toBe("observer w1 unchanged (Processing)\n");
+  write("2099-01-04T09:30:00-05:00");
+  expect((await unacked(`apply -f ${file}`, there("Scheduled"))).out).toBe("observer w1 unchanged (Scheduled)\n");
 });
 
 it("move moves each that can be, beside one that is mistyped", async () => {
