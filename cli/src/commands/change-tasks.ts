@@ -24,6 +24,10 @@ interface Change {
   done: string;
   /** Of more than one call does. */
   ofMany: string;
+  /** What it is done to with --all. */
+  all: string;
+  /** Said where nothing matches, and no status was given. */
+  withoutStatus?: string;
   /** What it was done to matches no more, so that all of them come to an end: of what is run again some may fail again at once. */
   goesOn: boolean;
   send(api: UnackedApi, body: Target & { dryRun: boolean }): Promise<TaskBulkCount>;
@@ -35,6 +39,7 @@ export function addChangeTasks(program: Command, io: Io): void {
     name: "cancel",
     summary: "cancel tasks, by ids or all that match",
     done: "cancelled, or told to end",
+    all: "every task that is not over",
     ofMany: "If more than 10,000 match, it does 10,000 at a time until all are done.",
     goesOn: true,
     send: (api, body) => api.call("cancelTasks", { body: body as BodyOf<"cancelTasks"> }, { about: "tasks" }),
@@ -43,7 +48,10 @@ export function addChangeTasks(program: Command, io: Io): void {
     name: "rerun",
     summary: "run Failed or Cancelled tasks again, by ids or all that match",
     done: "run again",
-    ofMany: "At most 10,000 at a time: it fails when more match; repeat it for the next.",
+    all: "every task that is Failed",
+    withoutStatus: "Without a status only those that are Failed are run again: --filter status=Cancelled means the others.",
+    ofMany:
+      "--filter and --all mean those that are Failed, unless a status is given. At most 10,000 at a time: it fails when more match; repeat it for the next.",
     goesOn: false,
     send: (api, body) => api.call("retryTasks", { body: body as BodyOf<"retryTasks"> }, { about: "tasks" }),
   });
@@ -90,23 +98,29 @@ export function addPriority(program: Command, io: Io): void {
 }
 
 function add(program: Command, io: Io, change: Change): void {
-  const { name, summary, ofMany } = change;
+  const { name, summary, all, ofMany, withoutStatus } = change;
   program
     .command(name)
     .summary(summary)
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${ofMany}`)
     .argument("[ids...]", "ids of tasks")
     .option("--filter <filter...>", "status=, type=, pool=")
-    .option("--all", "every task for which it is possible")
+    .option("--all", all)
     .option("--dry-run", "only say how many")
     .action(async (ids: string[], options: ChangeOptions, self: Command) => {
       const dryRun = options.dryRun === true;
-      const count = await changeAll(openSession(io, self), change, { target: toTarget(ids, options), dryRun });
+      const target = toTarget(ids, options);
+      const count = await changeAll(openSession(io, self), change, { target, dryRun });
       const how = dryRun ? `would be ${change.done}` : change.done;
       io.out(plainLine(`${count.accepted} of ${count.matched} tasks: ${how}${count.more ? "; more match" : ""}`));
+      if (count.matched === 0 && withoutStatus !== undefined && !saysStatus(target)) io.err(plainLine(withoutStatus));
       if (!dryRun) failUnlessAll(count, Math.max(count.matched, new Set(ids).size));
     });
 }
+
+/** Ids are meant whatever their status is. */
+const saysStatus = (target: Target): boolean =>
+  "ids" in target || ("filter" in target && target.filter.status !== undefined);
 
 /** By one call, or by as many as it takes, and says meanwhile how far it is: whoever ends it knows what was done. */
 async function changeAll(

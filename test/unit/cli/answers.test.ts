@@ -208,6 +208,26 @@ describe("of more tasks than one call does", () => {
     expect(err).toContain("error: More tasks match than one call does. Repeat it");
   });
 
+  it.each([
+    ["rerun --all", true],
+    ["rerun --filter type=resize --dry-run", true],
+    ["rerun --filter status=Cancelled", false],
+    [`rerun ${TASK_ID}`, false],
+    ["cancel --all", false],
+  ])("of nothing %s says how those that are Cancelled are run again: %s", async (line, isTold) => {
+    const none = { body: { matched: 0, accepted: 0, more: false } };
+    const { err } = await unacked(line, { "POST tasks/retry": none, "POST tasks/cancel": none });
+    expect(err.includes("Without a status only those that are Failed are run again: --filter status=Cancelled")).toBe(
+      isTold,
+    );
+  });
+
+  it("the help of rerun says which are meant where no status is given", async () => {
+    const { out } = await unacked("rerun --help", {});
+    expect(out.replaceAll(/\s+/g, " ")).toContain("--filter and --all mean those that are Failed, unless a status is given");
+    expect(out).toContain("every task that is Failed");
+  });
+
   it.each(["cancel", "rerun"])("a dry run of %s says so", async (command) => {
     const known = { "POST tasks/cancel": countOf(10_000, true), "POST tasks/retry": countOf(10_000, true) };
     const { code, out } = await unacked(`${command} --all --dry-run`, known);

@@ -15,10 +15,10 @@ const filter = <Status extends string>(statuses: readonly [Status, ...Status[]],
     pool: PoolName.optional(),
   });
 
-const target = <Filter extends z.ZodType>(of: Filter) => ({
+const target = <Filter extends z.ZodType>(of: Filter, all: string) => ({
   ids: z.array(TaskId).min(1).max(MAX_BULK).optional(),
   filter: of.optional(),
-  all: z.boolean().default(false).describe("needed where no filter is given: every task for which it is possible"),
+  all: z.boolean().default(false).describe(`needed where no filter is given: ${all}`),
   dryRun: z.boolean().default(false).describe("answers as if, and changes nothing"),
 });
 
@@ -38,14 +38,14 @@ function refuseTargetFlaw({ ids, filter: of, all }: Target, context: z.Refinemen
 
 /** POST /tasks/cancel */
 export const CancelTasksRequest = z
-  .strictObject(target(filter(CANCELLABLE, "all that are not over")))
+  .strictObject(target(filter(CANCELLABLE, "all that are not over"), "every task that is not over"))
   .superRefine(refuseTargetFlaw)
   .meta({ id: "CancelTasksRequest" });
 export type CancelTasksRequest = z.infer<typeof CancelTasksRequest>;
 
 /** POST /tasks/retry */
 export const RetryTasksRequest = z
-  .strictObject(target(filter(RETRYABLE, "Failed")))
+  .strictObject(target(filter(RETRYABLE, "Failed"), "every task that is Failed; for others give a filter with their status"))
   .superRefine(refuseTargetFlaw)
   .meta({ id: "RetryTasksRequest" });
 export type RetryTasksRequest = z.infer<typeof RetryTasksRequest>;
