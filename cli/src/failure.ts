@@ -24,25 +24,29 @@ export class CliFailure extends Error {
   readonly code: string;
   readonly details: readonly string[];
   readonly remedy: string | undefined;
+  /** The manager has said that it did not do it (a problem of 4xx). After any other failure of a call it may have been done. */
+  readonly isRefusal: boolean;
 
   constructor(
     exitKind: ExitKind,
     message: string,
-    more: { code?: string; details?: readonly string[]; remedy?: string; cause?: unknown } = {},
+    more: { code?: string; details?: readonly string[]; remedy?: string; isRefusal?: boolean; cause?: unknown } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.exitKind = exitKind;
     this.code = more.code ?? exitKind;
     this.details = more.details ?? [];
     this.remedy = more.remedy;
+    this.isRefusal = more.isRefusal ?? false;
   }
 
   /** The same failure with one more thing to do about it, behind what it says already. */
   withRemedy(remedy: string): CliFailure {
-    const { exitKind, message, code, details } = this;
+    const { exitKind, message, code, details, isRefusal } = this;
     return new CliFailure(exitKind, message, {
       code,
       details,
+      isRefusal,
       remedy: `${this.remedy ?? ""} ${remedy}`.trim(),
       cause: this,
     });

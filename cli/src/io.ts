@@ -21,6 +21,14 @@ export interface Io {
   nowMs(): number;
   /** Aborted by Ctrl-C and SIGTERM, for what is meant to be ended like this; otherwise these end the process as usual. Also where `outIsClosed`. */
   interruption(): AbortSignal;
+  /** The same two signals alone, until they are released. */
+  takeSignals(): TakenSignals;
+}
+
+export interface TakenSignals {
+  signal: AbortSignal;
+  /** They end the process as usual again. */
+  release(): void;
 }
 
 export function processIo(): Io {
@@ -40,7 +48,8 @@ export function processIo(): Io {
     outIsClosed: () => out.closed.aborted,
     readInput: () => readToEnd(0),
     nowMs: () => Date.now(),
-    interruption: () => AbortSignal.any([abortedBySignals(), out.closed]),
+    interruption: () => AbortSignal.any([takeSignals().signal, out.closed]),
+    takeSignals,
   };
 }
 
@@ -91,8 +100,16 @@ export function untilClosed(
   return { write: (text) => void (closing.signal.aborted || stream.write(text)), closed: closing.signal };
 }
 
-function abortedBySignals(): AbortSignal {
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+function takeSignals(): TakenSignals {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
-  return controller.signal;
+  const abort = () => controller.abort();
+  for (const signal of SIGNALS) process.once(signal, abort);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const signal of SIGNALS) process.off(signal, abort);
+    },
+  };
 }

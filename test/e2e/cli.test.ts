@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -308,6 +309,24 @@ describe.concurrent("unacked", () => {
     writeFileSync(join(cwd, "many.json"), JSON.stringify(names));
     const { out, code } = await runShell(`unacked --url ${url} create -f many.json 2>&1 | head -n 1`, { env, cwd });
     expect([out, code, came]).toEqual(["observer many-0 created\n", 0, BATCHES]);
+  });
+});
+
+describe("unacked, interrupted", () => {
+  it("as it creates something says how to repeat it", async ({ onTestFinished }) => {
+    const silent = createServer(() => undefined);
+    const asked = once(silent, "request");
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const running = startUnacked("run resize", `http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    await asked;
+    expect(await running.kill("SIGINT")).toEqual({ code: EXIT_CODES.interrupted, signal: null });
+    expect(running.lines.join("\n")).toMatch(
+      /Interrupted before the manager answered\. Repeat it with --id [0-9a-f-]{36}\./,
+    );
   });
 });
 

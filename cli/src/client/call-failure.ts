@@ -27,6 +27,7 @@ export function problemFailure(problem: AnyProblem, about?: string): CliFailure 
       ...(problem.differs ?? []).map(differsLine),
     ],
     remedy: remedyOf(problem),
+    isRefusal: problem.status < 500,
   });
 }
 

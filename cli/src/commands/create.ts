@@ -1,4 +1,4 @@
-import { CreateObserver, type ObserverView } from "@unacked/contracts";
+import { CreateObserver, newUuid, type ObserverView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
@@ -11,6 +11,7 @@ import { openSession, type Session } from "../session.ts";
 import { createAll } from "./creation.ts";
 import { addFileOptions, type FileOptions, type ResultFormat, repeatable, resultOption } from "./option-sets.ts";
 import { readObservers } from "./read-files.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
 import { Results } from "./results.ts";
 import { type Waited, waitForStatus } from "./status-wait.ts";
 
@@ -62,7 +63,8 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
     results.tell(outcome, "created");
     if (!(outcome instanceof CliFailure)) created.push({ id: outcome.id, name: outcome.name });
   };
-  await results.during(() => createAll(session, observers, tell));
+  const remedy = options.filename === undefined && observers[0]?.id !== undefined ? repeatWith(observers[0].id) : REPEAT_ALL;
+  await results.during(() => creating(session, remedy, (signal) => createAll(session, observers, tell, signal)));
   if (options.wait !== true) return;
   const isTold = options.output === "lines";
   await waitForStatus(session, created, {
@@ -72,6 +74,9 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
       isTold && session.io.out(plainLine(`observer ${name} is Processing on ${service?.name ?? "-"}`)),
   });
 }
+
+/** Of those of files, which mostly have no ids. */
+const REPEAT_ALL = "Repeat it: what was created is refused then, as its name is taken.";
 
 function toObservers(io: Io, type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver[] {
   const observers = options.filename === undefined ? [fromWords(type, name, options)] : fromFiles(io, type, options);
@@ -111,13 +116,13 @@ function fromWords(type: string | undefined, name: string | undefined, options: 
   if (type === undefined || name === undefined) {
     throw usageFailure("What should be created?", "unacked create TYPE NAME [--param key=value], or unacked create -f FILE");
   }
-  const { param = [], set = [], label = [], pool, id, startAt } = options;
+  const { param = [], set = [], label = [], pool, id = newUuid(), startAt } = options;
   const bare = {
     name,
     type,
     labels: parseLabels(label),
     ...(pool !== undefined && { pool }),
-    ...(id !== undefined && { id }),
+    id,
     ...(startAt !== undefined && { startAt }),
     ...silenceOf(options),
   };

@@ -16,9 +16,10 @@ export async function createAll(
   { api }: Session,
   observers: CreateObserver[],
   tell: (outcome: ObserverView | CliFailure, observer: CreateObserver) => void,
+  signal?: AbortSignal,
 ): Promise<void> {
   for (const some of portions(observers)) {
-    const { results } = await api.call("createObservers", { body: { observers: some } });
+    const { results } = await api.call("createObservers", { body: { observers: some } }, { signal });
     some.forEach((observer, index) => {
       const result = results[index];
       if (result === undefined) throw new Error(`the manager answered for ${results.length} of ${some.length}`);

@@ -10,7 +10,8 @@ import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 import { readDocuments } from "./read-files.ts";
-import { orRepeat, untilOver } from "./until-over.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
+import { untilOver } from "./until-over.ts";
 
 type NewFlow = BodyOf<"createFlow">;
 
@@ -72,7 +73,9 @@ async function create(session: Session, stages: string[], options: CreateOptions
   const { api, io } = session;
   const timeoutMs = parseTimeout(options.timeout);
   const flow = toFlow(io, stages, options);
-  const created = await api.call("createFlow", { body: flow }, { about: "the flow" }).catch(orRepeat(flow.id));
+  const created = await creating(session, repeatWith(flow.id), (signal) =>
+    api.call("createFlow", { body: flow }, { about: "the flow", signal }),
+  );
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
   const line = plainLine(`${lineOf(created)}${how}`);
   if (options.wait !== true) return io.out(line);

@@ -8,7 +8,8 @@ import { jsonText } from "../output/document-text.ts";
 import { errorLine } from "../output/errors.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
-import { orElse, orRepeat, untilOver } from "./until-over.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
+import { untilOver } from "./until-over.ts";
 
 type NewTask = BodyOf<"createTask">;
 
@@ -51,7 +52,7 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   const timeoutMs = parseTimeout(timeout);
   const { api, io } = session;
   const about = `task of type ${body.type}`;
-  const task = await api.call("createTask", { body }, { about }).catch(unanswered(body));
+  const task = await creating(session, remedyOf(body), (signal) => api.call("createTask", { body }, { about, signal }));
   const how = task.outcome === "created" ? "" : ` (${task.outcome})`;
   const line = plainLine(`task ${task.id} is ${task.status}${how}`);
   if (task.waitsFor === "service") io.err(plainLine(unserved(task)));
@@ -80,12 +81,10 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
 }
 
 /** Another that has the key may have taken the params, without the id; where their run has begun since, a repeat queues them for one more. */
-const unanswered = ({ id, type, onConflict }: NewTask & { id: string }) =>
+const remedyOf = ({ id, type, onConflict }: NewTask & { id: string }): string =>
   onConflict === "queue-latest" || onConflict === "replace"
-    ? orElse(
-        `It may have come through, and a repeat may run it once more, even with --id ${id}. See first how the task with this key stands: unacked get tasks --filter type=${type}`,
-      )
-    : orRepeat(id);
+    ? `It may have come through, and a repeat may run it once more, even with --id ${id}. See first how the task with this key stands: unacked get tasks --filter type=${type}`
+    : repeatWith(id);
 
 /** Accepted, as one may come; but the name may be mistyped, or its file not be loaded yet. */
 const unserved = ({ type, pool }: TaskView): string =>

@@ -10,7 +10,7 @@ import { eachAsked, eachOf } from "./each-of.ts";
 import { addFileOptions, type FileOptions } from "./option-sets.ts";
 import { previewOf } from "./put-schedules.ts";
 import { readAll } from "./read-files.ts";
-import { orRepeat } from "./until-over.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
 
 export function addSchedule(program: Command, io: Io): void {
   const schedule = program
@@ -85,10 +85,12 @@ function addOf(schedule: Command, io: Io): void {
     .addOption(new Option("--overlap <policy>", "overrides that of the schedule").choices([...OVERLAPS]))
     .option("--id <uuid>", "an id of your own: makes the command safe to repeat")
     .action(async (scheduleId: string, options: RunOptions, self: Command) => {
-      const { api } = openSession(io, self);
+      const session = openSession(io, self);
       const { id = newUuid(), overlap } = options;
       const body = { id, ...(overlap !== undefined && { overlap }) };
-      const made = await api.call("runSchedule", { path: { scheduleId }, body }).catch(orRepeat(id));
+      const made = await creating(session, repeatWith(id), (signal) =>
+        session.api.call("runSchedule", { path: { scheduleId }, body }, { signal }),
+      );
       io.out(plainLine(`schedule ${scheduleId}: ${occurrenceText(made)}`));
     });
   schedule

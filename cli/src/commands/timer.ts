@@ -6,7 +6,7 @@ import { jsonValue } from "../input/exact-numbers.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
-import { orRepeat } from "./until-over.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
 
 type NewTimer = BodyOf<"putTimer">;
 
@@ -36,10 +36,12 @@ export function addTimer(program: Command, io: Io): void {
     );
 }
 
-async function set({ api, io }: Session, timerId: string, body: NewTimer): Promise<void> {
-  const timer = await api.call("putTimer", { path: { timerId }, body }).catch(orRepeat(timerId));
+async function set(session: Session, timerId: string, body: NewTimer): Promise<void> {
+  const timer = await creating(session, repeatWith(timerId), (signal) =>
+    session.api.call("putTimer", { path: { timerId }, body }, { signal }),
+  );
   const how = timer.outcome === "created" ? "" : ` (${timer.outcome})`;
-  io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
+  session.io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
 }
 
 /** In the call's path a wrong one would be answered as that of a timer which is not there. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CliFailure } from "../failure.ts";
+import type { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { LostConnection } from "./lost-connection.ts";
 
@@ -44,15 +44,3 @@ export async function untilOver<View>(
   }
   return last;
 }
-
-/** Of a call that creates something under `id`, which nobody has answered: it may have come to pass. */
-export const orRepeat = (id: string) =>
-  orElse(`Repeat it with --id ${id}. Then it exists only once, even if this call came through.`);
-
-/** Likewise, with what else is to be done about it. */
-export const orElse =
-  (remedy: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
-    throw error.withRemedy(remedy);
-  };

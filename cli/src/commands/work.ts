@@ -7,7 +7,8 @@ import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
-import { orRepeat, untilOver } from "./until-over.ts";
+import { creating, repeatWith } from "./repeatable-create.ts";
+import { untilOver } from "./until-over.ts";
 
 interface BeginOptions extends SelectionOptions {
   all?: boolean;
@@ -79,7 +80,9 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
     whenFull: options.queue === true ? "queue" : "reject",
     id,
   };
-  const work = await session.api.call("beginWork", { body: body as BodyOf<"beginWork"> }).catch(orRepeat(id));
+  const work = await creating(session, repeatWith(id), (signal) =>
+    session.api.call("beginWork", { body: body as BodyOf<"beginWork"> }, { signal }),
+  );
   session.io.out(plainLine(`work ${work.id} begun: ${act} ${work.total} observers`));
   if (options.wait === true) await tellEnd(session, await untilDone(session, work));
 }

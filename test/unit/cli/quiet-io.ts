@@ -13,4 +13,5 @@ export const QUIET_IO: Io = {
   readInput: () => "",
   nowMs: () => 0,
   interruption: () => AbortSignal.abort(),
+  takeSignals: () => ({ signal: new AbortController().signal, release: () => undefined }),
 };

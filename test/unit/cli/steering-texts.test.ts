@@ -26,6 +26,7 @@ import {
   TASK_CANCELLING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { WAITING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
 
 /** Renames the window, clears the line, goes up; the same by C1; DEL; turns the direction; begins a line. */
@@ -215,17 +216,14 @@ describe("a command", () => {
     const { port } = server.address() as AddressInfo;
     const said = { out: "", err: "" };
     const io: Io = {
+      ...QUIET_IO,
       out: (text) => void (said.out += text),
       err: (text) => void (said.err += text),
       env: { XDG_CONFIG_HOME: "/nowhere", UNACKED_URL: `http://127.0.0.1:${port}` },
       outIsTerminal: true,
       errIsTerminal: true,
-      outRows: () => 24,
       outColumns: () => 80,
-      outIsClosed: () => false,
-      readInput: () => "",
       nowMs: () => NOW_MS,
-      interruption: () => AbortSignal.abort(),
     };
     await run(args, io);
     expectPlain(said.out, args.join(" "));

@@ -5,6 +5,7 @@ import { fitting } from "../../../cli/src/commands/top.ts";
 import { painted } from "../../../cli/src/output/colours.ts";
 import { run } from "../../../cli/src/program.ts";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
+import { QUIET_IO } from "./quiet-io.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -19,15 +20,13 @@ async function top(answer: RequestListener, interruption: AbortSignal): Promise<
   const { port } = server.address() as AddressInfo;
   let out = "";
   const code = await run(["top", "--interval", "200ms", "--url", `http://127.0.0.1:${port}`], {
+    ...QUIET_IO,
     out: (text) => void (out += text),
     err: (text) => void (out += text),
     env: { XDG_CONFIG_HOME: "/nowhere" },
     outIsTerminal: true,
     errIsTerminal: true,
-    outRows: () => 24,
     outColumns: () => 80,
-    outIsClosed: () => false,
-    readInput: () => "",
     nowMs: () => 0,
     interruption: () => interruption,
   });
