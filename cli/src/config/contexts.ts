@@ -39,7 +39,8 @@ interface Given {
 
 /**
  * What stands on the command line wins, then `UNACKED_URL` and `UNACKED_TOKEN`, then the current context, then the address
- * of `npm start`. A context's token and certificate go to the context's address only, never to one that was given otherwise.
+ * of `npm start`. A context's token and certificate go to the context's address only, never to one that was given otherwise;
+ * so does `UNACKED_TOKEN` to that of `UNACKED_URL`, if it is set.
  */
 export function chooseAddress(file: ContextFile, { url, token, context, tls = {}, env }: Given): ChosenAddress {
   const tlsOfEnv = tlsFilesOf({
@@ -49,11 +50,18 @@ export function chooseAddress(file: ContextFile, { url, token, context, tls = {}
   });
   const given = { ...tlsOfEnv, ...tls };
   const tokenOfEnv = isSet(env.UNACKED_TOKEN) ? env.UNACKED_TOKEN : undefined;
-  if (url !== undefined) return { url: toBaseUrl(url), token: token ?? tokenOfEnv, tls: given, from: "--url" };
+  const tokenOfEnvFor = (address: string): string | undefined =>
+    tokenOfEnv === undefined || !isSet(env.UNACKED_URL) || toBaseUrl(env.UNACKED_URL) === address ? tokenOfEnv : undefined;
+  if (url !== undefined) {
+    const address = toBaseUrl(url);
+    return { url: address, token: token ?? tokenOfEnvFor(address), tls: given, from: "--url" };
+  }
   if (context !== undefined) {
     const named = contextOf(file, context);
     const files = { ...tlsFilesOf(named), ...tls };
-    return { url: toBaseUrl(named.url), token: token ?? named.token, tls: files, from: `context ${context}` };
+    const address = toBaseUrl(named.url);
+    const tokenOfIt = token ?? named.token ?? tokenOfEnvFor(address);
+    return { url: address, token: tokenOfIt, tls: files, from: `context ${context}` };
   }
   if (isSet(env.UNACKED_URL))
     return { url: toBaseUrl(env.UNACKED_URL), token: token ?? tokenOfEnv, tls: given, from: "UNACKED_URL" };

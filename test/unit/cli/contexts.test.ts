@@ -36,6 +36,16 @@ describe("which manager", () => {
     expect(chosen({ env, context: "live" }).token).toBe("live-token");
   });
 
+  it("gets UNACKED_TOKEN if it is that of UNACKED_URL, or if that is not set", () => {
+    expect(chosen({ env, url: "http://other.example" }).token).toBeUndefined();
+    expect(chosen({ env, url: "env.example:80/" }).token).toBe("env-token");
+    const alone = { UNACKED_TOKEN: "t", UNACKED_URL: "" };
+    expect(chosen({ env: alone, url: "http://other.example" }).token).toBe("t");
+    expect(chosen({ env: alone, context: "local" }).token).toBe("t");
+    expect(chosen({ env: alone, context: "live" }).token).toBe("live-token");
+    expect(chosen({ env: alone, context: "local", token: "mine" }).token).toBe("mine");
+  });
+
   it("is that of npm start when nothing says otherwise; empty variables say nothing", () => {
     const empty = { UNACKED_URL: "", UNACKED_TOKEN: "" };
     expect(chooseAddress({ contexts: {} }, { env: empty })).toEqual({
