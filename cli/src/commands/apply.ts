@@ -81,14 +81,14 @@ async function createMissing(session: Session, missing: CreateObserver[]): Promi
   } finally {
     await inParallel(taken, (wanted) => put(session, results, { wanted, differences: [] }));
   }
-  results.end();
+  await results.end();
 }
 
 async function changeDiffering(session: Session, differing: Differing[]): Promise<void> {
   if (differing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: differing.length });
   await inParallel(differing, (each) => put(session, results, each));
-  results.end();
+  await results.end();
 }
 
 /** The manager compares once more: somebody else may have been faster. */

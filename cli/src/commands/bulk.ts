@@ -5,10 +5,11 @@ import {
   looksLikeUuid,
   type ObserverFilter,
   type ObserverStatus,
+  type ObserverView,
 } from "@unacked/contracts";
 import { outcomeOf } from "../client/call-failure.ts";
 import { remedyOfCode } from "../client/own-remedies.ts";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { CliFailure, noneIf, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import { type ParsedFilter, parseFilters } from "../input/filters.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -63,12 +64,18 @@ export async function changeUntil(
 ): Promise<void> {
   const timeoutMs = parseTimeout(options.timeout);
   if (options.wait !== true || options.dryRun === true) return changeChosen(session, names, change, options);
-  const accepted = await changeMany(session, await oneByOne(session, toTarget(names, options)), change, options);
-  await waitForStatus(session, accepted, {
+  const onReached = ({ name }: Waited) =>
+    options.output === "lines" && session.io.out(plainLine(`observer ${name} is ${wanted}`));
+  await changeMany(session, await oneByOne(session, toTarget(names, options)), change, options, {
     wanted,
-    timeoutMs,
-    onReached: ({ name }) => options.output === "lines" && session.io.out(plainLine(`observer ${name} is ${wanted}`)),
+    forAll: (accepted) => waitForStatus(session, accepted, { wanted, timeoutMs, onReached }),
   });
+}
+
+/** What is waited for once all have been asked, also where some were refused. */
+interface Wait {
+  wanted: ObserverStatus;
+  forAll(accepted: ObserverView[]): Promise<void>;
 }
 
 /** Names, or a selection: exactly one of them, so that a forgotten name never means "all". */
@@ -93,45 +100,69 @@ async function oneByOne(session: Session, target: BulkTarget): Promise<Listed> {
   return findSelected(session, "filter" in target ? target.filter : {});
 }
 
-/** Carries it out and tells what became of each. @returns those that were accepted; of a selection none */
+/** Carries it out and tells what became of each. Nothing is waited for of a selection that is only counted. */
 export async function changeMany(
   session: Session,
   target: BulkTarget,
   change: BulkChange,
   options: { dryRun?: boolean; output: ResultFormat },
-): Promise<Waited[]> {
+  wait?: Wait,
+): Promise<void> {
   const dryRun = options.dryRun === true;
   const what = dryRun ? change.dryDone : change.done;
   if (!("refs" in target || "observers" in target)) {
     const answer = await change.send({ ...target, dryRun });
     if ("results" in answer) throw new Error("the manager listed what was to be counted");
-    tellCount(session, answer, what);
-    return [];
+    return tellCount(session, answer, what);
   }
+  await changeListed(session, target, { ...change, done: what }, options, wait);
+}
+
+async function changeListed(
+  session: Session,
+  target: Listed,
+  { done, send }: BulkChange,
+  { dryRun = false, output }: { dryRun?: boolean; output: ResultFormat },
+  wait: Wait | undefined,
+): Promise<void> {
   const filter = "refs" in target ? undefined : target.filter;
   const asked =
     "refs" in target
       ? target.refs.map((ref) => ({ ref, name: ref }))
       : target.observers.map(({ id, name }) => ({ ref: id, name }));
   const isOne = asked.length === 1 && filter === undefined;
-  const results = new Results(session, { format: options.output, asked: asked.length, isOne });
+  const results = new Results(session, { format: output, asked: asked.length, isOne });
   if (asked.length === 0) session.io.err("Nothing found.\n");
-  const accepted: Waited[] = [];
-  await results.during(async () => {
+  const accepted: ObserverView[] = [];
+  const askAll = async (): Promise<void> => {
     for (const some of portionsOf(asked)) {
-      const answer = await change.send({ ...toBody(some), ...(filter && { filter }), dryRun });
+      const answer = await send({ ...toBody(some), ...(filter && { filter }), dryRun });
       if (!("results" in answer)) throw new Error("the manager counted what was named");
       for (const result of answer.results) {
         const outcome = outcomeOf(result, result.ref);
-        results.tell(outcome, what);
-        if (!(outcome instanceof CliFailure)) accepted.push({ id: outcome.id, name: outcome.name });
+        const standing = wait?.wanted === "Deleted" ? await standingOf(session, outcome, result.ref) : outcome;
+        if (standing === "gone") results.leave(result.ref, "is Deleted already");
+        else results.tell(standing, done);
+        if (standing !== "gone" && !(standing instanceof CliFailure)) accepted.push(standing);
       }
       if (filter === undefined) continue;
       const answered = new Set(answer.results.map(({ ref }) => ref));
       for (const { ref, name } of some) if (!answered.has(ref)) results.leave(name, "no longer matches: left as it is");
     }
-  });
-  return accepted;
+  };
+  await results.during(askAll, wait && (() => wait.forAll(accepted)));
+}
+
+/** One that somebody else has stopped before is no refusal for whoever waits until it is Deleted. */
+async function standingOf(
+  { api }: Session,
+  outcome: ObserverView | CliFailure,
+  ref: string,
+): Promise<ObserverView | CliFailure | "gone"> {
+  if (!(outcome instanceof CliFailure)) return outcome;
+  if (outcome.code === "already-deleted") return "gone";
+  if (outcome.code !== "already-deleting") return outcome;
+  return (await api.call("getObserver", { path: { ref } }).catch(noneIf("observer-not-found"))) ?? "gone";
 }
 
 function toBody(some: readonly { ref: string }[]): object {

@@ -64,15 +64,18 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
     if (!(outcome instanceof CliFailure)) created.push({ id: outcome.id, name: outcome.name });
   };
   const remedy = options.filename === undefined && observers[0]?.id !== undefined ? repeatWith(observers[0].id) : REPEAT_ALL;
-  await results.during(() => creating(session, remedy, (signal) => createAll(session, observers, tell, signal)));
-  if (options.wait !== true) return;
   const isTold = options.output === "lines";
-  await waitForStatus(session, created, {
-    wanted: "Processing",
-    timeoutMs,
-    onReached: ({ name, service }) =>
-      isTold && session.io.out(plainLine(`observer ${name} is Processing on ${service?.name ?? "-"}`)),
-  });
+  const waitForAll = () =>
+    waitForStatus(session, created, {
+      wanted: "Processing",
+      timeoutMs,
+      onReached: ({ name, service }) =>
+        isTold && session.io.out(plainLine(`observer ${name} is Processing on ${service?.name ?? "-"}`)),
+    });
+  await results.during(
+    () => creating(session, remedy, (signal) => createAll(session, observers, tell, signal)),
+    options.wait === true ? waitForAll : undefined,
+  );
 }
 
 /** Of those of files, which mostly have no ids. */

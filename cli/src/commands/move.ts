@@ -20,6 +20,6 @@ export function addMove(program: Command, io: Io): void {
         const outcome = await session.api.call("moveObserver", { path: { ref } }).catch(asRefusal);
         results.tell(outcome, outcome instanceof CliFailure ? "" : `leaves ${outcome.service?.name ?? "its service"}`);
       });
-      results.end();
+      await results.end();
     });
 }

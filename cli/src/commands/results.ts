@@ -53,15 +53,16 @@ export class Results {
   /**
    * Does `act`, which tells, and ends. Where it fails in the middle, the list is closed all the same, so that it can be read, and the failure says
    * of how many nothing is known.
+   * @param andThen what is still to come of those that were accepted: it is done also where others were refused
    */
-  async during(act: () => Promise<void>): Promise<void> {
+  async during(act: () => Promise<void>, andThen?: () => Promise<void>): Promise<void> {
     await act().catch((error: unknown) => {
       this.#progress.clear();
       if (this.#printer.count > 0) this.#closeList();
       if (this.#told === 0 || !(error instanceof CliFailure)) throw error;
       throw error.withRemedy(`${this.#told} of ${this.#asked} are told above; of the others nothing is known.`);
     });
-    this.end();
+    await this.end(andThen);
   }
 
   #accept(observer: ObserverView, what: string, below: string[]): void {
@@ -78,13 +79,15 @@ export class Results {
     this.#session.io.err(failureText(failure));
   }
 
-  end(): void {
+  async end(andThen?: () => Promise<void>): Promise<void> {
     this.#progress.clear();
     this.#closeList();
+    await andThen?.();
     const [first] = this.#refused;
     if (first === undefined) return;
     throw this.#isOne ? first : new CliFailure("failed", `${this.#refused.length} of ${this.#asked} were refused`);
   }
+
   #closeList(): void {
     if (!this.#isOne && this.#format !== "lines") this.#session.io.out(this.#printer.end());
   }

@@ -101,7 +101,7 @@ describe("what was waited for in vain is no failure of it: exit code 4", () => {
     const { code, err } = await unacked("pause w1 --wait --timeout 1ms", {
       "POST observers/pause": { body: { results, accepted: 1, refused: 0 } },
     });
-    expect(err).toBe("error: Not Paused within 1 ms: w1.\n");
+    expect(err).toBe("error: Not Paused within 1 ms: w1 is Processing.\n");
     expect(code).toBe(EXIT_CODES.timedOut);
   });
 });
