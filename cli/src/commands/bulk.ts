@@ -17,7 +17,7 @@ import type { Session } from "../session.ts";
 import type { ResultFormat, SelectionOptions } from "./option-sets.ts";
 import { Results } from "./results.ts";
 import { findSelected, type Selected } from "./selected.ts";
-import { type Waited, waitForStatus } from "./status-wait.ts";
+import { waitForStatus } from "./status-wait.ts";
 
 /** Some, by name or id, or that a selection has found: however many these are, they are a list. */
 type Listed = { refs: string[] } | Selected;
@@ -64,7 +64,7 @@ export async function changeUntil(
 ): Promise<void> {
   const timeoutMs = parseTimeout(options.timeout);
   if (options.wait !== true || options.dryRun === true) return changeChosen(session, names, change, options);
-  const onReached = ({ name }: Waited) =>
+  const onReached = ({ name }: ObserverView) =>
     options.output === "lines" && session.io.out(plainLine(`observer ${name} is ${wanted}`));
   await changeMany(session, await oneByOne(session, toTarget(names, options)), change, options, {
     wanted,

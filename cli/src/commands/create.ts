@@ -13,7 +13,7 @@ import { addFileOptions, type FileOptions, type ResultFormat, repeatable, result
 import { readObservers } from "./read-files.ts";
 import { creating, repeatWith } from "./repeatable-create.ts";
 import { Results } from "./results.ts";
-import { type Waited, waitForStatus } from "./status-wait.ts";
+import { waitForStatus } from "./status-wait.ts";
 
 interface CreateOptions extends FileOptions {
   param?: string[];
@@ -58,10 +58,10 @@ export function addCreate(program: Command, io: Io): void {
 async function create(session: Session, observers: CreateObserver[], options: CreateOptions): Promise<void> {
   const timeoutMs = parseTimeout(options.timeout);
   const results = new Results(session, { format: options.output, asked: observers.length });
-  const created: Waited[] = [];
+  const created: ObserverView[] = [];
   const tell = (outcome: ObserverView | CliFailure): void => {
     results.tell(outcome, "created");
-    if (!(outcome instanceof CliFailure)) created.push({ id: outcome.id, name: outcome.name });
+    if (!(outcome instanceof CliFailure)) created.push(outcome);
   };
   const remedy = options.filename === undefined && observers[0]?.id !== undefined ? repeatWith(observers[0].id) : REPEAT_ALL;
   const isTold = options.output === "lines";

@@ -4,9 +4,6 @@ import type { Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { LostConnection } from "./lost-connection.ts";
 
-/** One that is waited for. */
-export type Waited = Pick<ObserverView, "id" | "name">;
-
 interface WaitOptions {
   wanted: ObserverStatus;
   timeoutMs: number;
@@ -15,19 +12,16 @@ interface WaitOptions {
 }
 
 /** The time to wait is up already. */
-const WHY_WITHIN_MS = 2_000;
+const LAST_LOOK_MS = 2_000;
 
 /**
- * Waits until every one of these observers has had the status: reads each once, then follows the changes. Fails at once
- * when one cannot come there any more, and when the time is up; a manager that restarts meanwhile ends no wait. Guarantees: a status that
- * comes between the reading and the following is not missed, as the stream is open before anything is read.
+ * Waits until every one of these observers, given as they were just read, has had the status: follows the changes, and reads each once. Fails at
+ * once when one cannot come there any more, and when the time is up; a manager that restarts meanwhile ends no wait. Guarantees: a status that
+ * comes between the reading and the following is not missed, as the stream is open before anything is read; and where a proxy holds the stream
+ * back, each is looked at once more before it is said not to be there.
  */
-export async function waitForStatus({ api, io }: Session, observers: Waited[], options: WaitOptions): Promise<void> {
-  if (observers.length === 0) return;
-  const waiting = new Map<string, Waited | ObserverView>(observers.map((one) => [one.id, one]));
-  const ending = new AbortController();
-  const lost = new LostConnection(io);
-  const timer = setTimeout(() => ending.abort(), options.timeoutMs);
+export async function waitForStatus({ api, io }: Session, observers: ObserverView[], options: WaitOptions): Promise<void> {
+  const waiting = new Map(observers.map((one) => [one.id, one]));
   const look = (observer: ObserverView): void => {
     if (!waiting.has(observer.id)) return;
     if (observer.status === options.wanted) {
@@ -36,16 +30,25 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
     } else if (isOver(observer.status)) throw cannotCome(observer, options.wanted);
     else waiting.set(observer.id, observer);
   };
+  for (const observer of observers) look(observer);
+  if (waiting.size === 0) return;
+  const ending = new AbortController();
+  const lost = new LostConnection(io);
+  const timer = setTimeout(() => ending.abort(), options.timeoutMs);
   const lookUp = async (ref: string): Promise<void> => {
     const read = (signal: AbortSignal) => api.call("getObserver", { path: { ref } }, { signal });
     const observer = await lost.untilAnswered(read, ending.signal);
     if (observer !== undefined) look(observer);
   };
-  /** Best effort, for why: undefined where nothing is waited for that was looked at, and where they cannot be had at once. */
-  const services = async (): Promise<ServiceView[] | undefined> => {
-    if (![...waiting.values()].some((one) => "status" in one)) return undefined;
-    const asked = api.call("listServices", {}, { signal: AbortSignal.timeout(WHY_WITHIN_MS) });
-    return (await asked.catch(() => undefined))?.items;
+  /** Best effort: as far as they answer at once. */
+  const lookOnceMore = async (): Promise<ServiceView[] | undefined> => {
+    const signal = AbortSignal.timeout(LAST_LOOK_MS);
+    const services = api.call("listServices", {}, { signal }).catch(() => undefined);
+    await inParallel([...waiting.keys()], async (ref) => {
+      const observer = await api.call("getObserver", { path: { ref } }, { signal }).catch(() => undefined);
+      if (observer !== undefined) look(observer);
+    });
+    return (await services)?.items;
   };
   try {
     for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
@@ -56,7 +59,8 @@ export async function waitForStatus({ api, io }: Session, observers: Waited[], o
       }
       if (waiting.size === 0) return;
     }
-    throw timedOut([...waiting.values()], await services(), options);
+    const services = await lookOnceMore();
+    if (waiting.size > 0) throw timedOut([...waiting.values()], services, options);
   } finally {
     clearTimeout(timer);
     ending.abort();
@@ -71,13 +75,12 @@ function cannotCome({ name, status, lastError }: ObserverView, wanted: ObserverS
   });
 }
 
-/** Of those that were not looked at yet, only the name is known. */
 function timedOut(
-  waiting: (Waited | ObserverView)[],
+  waiting: ObserverView[],
   services: ServiceView[] | undefined,
   { wanted, timeoutMs }: WaitOptions,
 ): CliFailure {
-  const [first, ...others] = waiting.map((one) => ("status" in one ? standingOf(one, services) : one.name));
+  const [first, ...others] = waiting.map((one) => standingOf(one, services));
   const rest = others.length === 0 ? "" : ` and ${others.length} more are not there either`;
   return new CliFailure("timedOut", `Not ${wanted} within ${timeoutMs} ms: ${first}${rest}`);
 }

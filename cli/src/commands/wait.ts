@@ -1,4 +1,4 @@
-import type { ObserverStatus } from "@unacked/contracts";
+import type { ObserverStatus, ObserverView } from "@unacked/contracts";
 import type { Command } from "commander";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
@@ -9,7 +9,7 @@ import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
 import { addSelectionOptions, type SelectionOptions } from "./option-sets.ts";
 import { findMatching } from "./selected.ts";
-import { type Waited, waitForStatus } from "./status-wait.ts";
+import { waitForStatus } from "./status-wait.ts";
 
 interface WaitOptions extends SelectionOptions {
   for: string;
@@ -55,12 +55,11 @@ function toWanted(text: string): ObserverStatus {
 }
 
 /** A name that nobody has any more is one that was deleted: just what may be waited for. */
-async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<Waited[]> {
-  const found: Waited[] = [];
+async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<ObserverView[]> {
+  const found: ObserverView[] = [];
   await inParallel(names, async (ref) => {
     try {
-      const { id, name } = await api.call("getObserver", { path: { ref } });
-      found.push({ id, name });
+      found.push(await api.call("getObserver", { path: { ref } }));
     } catch (error) {
       const isGone = error instanceof CliFailure && error.code === "observer-not-found";
       if (!isGone || wanted !== "Deleted") throw error;

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PROBLEMS } from "@unacked/contracts";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
 import {
@@ -146,8 +146,9 @@ const broken: Answering = (response) => {
 
 it("A wait goes on over a manager that breaks off as it refuses its stream", async () => {
   const streams = [broken, stream];
+  const observers = [json(CREATED_OBSERVER), json(PROCESSING)];
   const { code, err } = await unacked(["wait", PROCESSING.name, "--for", "Processing"], (path) =>
-    path.includes("/observers/") ? json(PROCESSING) : streams.shift(),
+    path.includes("/observers/") ? observers.shift() : streams.shift(),
   );
   expect(err).toContain("trying again");
   expect(code).toBe(EXIT_CODES.ok);
@@ -219,6 +220,39 @@ it.each([
   expect(err).toContain(said);
   expect(code).toBe(EXIT_CODES.timedOut);
   expect(performance.now() - beganMs).toBeLessThan(15_000);
+});
+
+it("A wait that has no time finds what is there already", async () => {
+  const { code, out } = await unacked(["wait", PROCESSING.name, "--for", "Processing", "--timeout", "0s"], (path) =>
+    path.includes("/observers/") ? json(PROCESSING) : stream,
+  );
+  expect([code, out]).toEqual([EXIT_CODES.ok, `observer ${PROCESSING.name} is Processing\n`]);
+});
+
+describe("Behind a proxy that holds back the stream of changes", () => {
+  it("a wait ends at once where all are there", async () => {
+    const { code, out } = await unacked(["wait", PROCESSING.name, "--for", "Processing", "--timeout", "24h"], (path) =>
+      path.includes("/observers/") ? json(PROCESSING) : silent,
+    );
+    expect([code, out]).toEqual([EXIT_CODES.ok, `observer ${PROCESSING.name} is Processing\n`]);
+  });
+
+  it("a wait looks once more when its time is up", async () => {
+    const looks = [json(CREATED_OBSERVER), json(PROCESSING)];
+    const { code, out } = await unacked(["wait", PROCESSING.name, "--for", "Processing", "--timeout", "300ms"], (path) =>
+      path.includes("/observers/") ? looks.shift() : silent,
+    );
+    expect([code, out]).toEqual([EXIT_CODES.ok, `observer ${PROCESSING.name} is Processing\n`]);
+  });
+
+  it("what was created is waited for likewise", async () => {
+    const words = ["create", PROCESSING.type, PROCESSING.name, "--wait", "--timeout", "300ms"];
+    const { code } = await unacked(words, (path) => {
+      if (path.endsWith("/batch")) return json({ results: [{ status: 201, observer: CREATED_OBSERVER }] });
+      return path.includes("/observers/") ? json(PROCESSING) : silent;
+    });
+    expect(code).toBe(EXIT_CODES.ok);
+  });
 });
 
 it("An observer that is watched by its id is told of, in whatever case the id was typed", async () => {
