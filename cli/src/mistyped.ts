@@ -35,8 +35,15 @@ export function whatIsRight(command: Command, words: string, said: string): stri
   const meant = didYouMean(insteadOfArgument(command));
   if (said.startsWith("error: too many arguments") && meant !== undefined) return meant;
   const isIncomplete = /^error: (?:missing required argument|required option|too many arguments)/.test(said);
-  return isIncomplete ? `It is: ${words} ${command.usage()}${requiredOf(command)}` : undefined;
+  return isIncomplete ? `It is: ${words} ${command.usage()}${requiredOf(command)}${orStop(command)}` : undefined;
 }
+
+/** Whoever deletes without a kind mostly means an observer. */
+const orStop = (command: Command): string => {
+  const [given] = command.args;
+  if (command.name() !== "delete" || given === undefined || findKind(given) !== undefined) return "";
+  return `; to stop an observer: unacked stop ${given}`;
+};
 
 const didYouMean = (right: string | undefined): string | undefined => right && `(Did you mean ${right}?)`;
 
@@ -54,11 +61,20 @@ function insteadOfOption(command: Command, unknown: string): string | undefined 
   const longs = command.options.flatMap(({ long }) => long ?? []);
   const [name = "", value = "VALUE"] = unknown.replace(/^-+/, "").split("=");
   if (longs.includes("--filter") && ALL_FILTER_KEYS.has(name)) return `--filter ${name}=${value}`;
+  const params = command.registeredArguments.some((argument) => argument.name() === "params");
+  if (params && /^(?:-p|--params?)(?:=|$)/.test(unknown))
+    return `${valueOf(unknown, command.args)}, without ${unknown.split("=", 1)[0]}`;
   if (unknown === "-n") return longs.find((long) => long === "--limit" || long === "--tail");
   if (unknown === "-v") return command.parent === null ? "--version" : undefined;
   const [long = ""] = unknown.split("=");
   if (!long.startsWith("--")) return undefined;
   return longs.find((each) => each.startsWith(long) || long.startsWith(each));
+}
+
+/** What was given to an option that there is not. */
+function valueOf(unknown: string, args: readonly string[]): string {
+  const equals = unknown.indexOf("=");
+  return equals === -1 ? (args[args.indexOf(unknown) + 1] ?? "path=value") : unknown.slice(equals + 1);
 }
 
 /** An argument too many is the value of an option that was left out. */

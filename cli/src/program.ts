@@ -101,8 +101,27 @@ export function buildProgram(io: Io): Command {
     addCompletion,
   ];
   for (const add of adders) add(program, io);
+  addHelp(program);
   nameOwnHelp(program, program.name());
   return program;
+}
+
+/** Commander's own knows one word: `help flow create` would be the help of `flow`. */
+function addHelp(program: Command): void {
+  program
+    .helpCommand(false)
+    .command("help")
+    .summary("show what a command does")
+    .argument("[command...]", "such as stop, or flow create")
+    .action((words: string[]) => {
+      let shown = program;
+      for (const word of words) {
+        const below = shown.commands.find((each) => each.name() === word || each.aliases().includes(word));
+        if (below === undefined) return shown.error(`error: unknown command '${word}'`);
+        shown = below;
+      }
+      shown.help();
+    });
 }
 
 /** What was mistyped of a command is told with what would be right, and by the help of that command. */

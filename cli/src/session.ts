@@ -3,6 +3,7 @@ import { UnackedApi } from "./client/api.ts";
 import type { TlsFiles } from "./client/tls-fetch.ts";
 import { contextFilePath, isReadableByOthers, readContextFile } from "./config/context-file.ts";
 import { type ChosenAddress, chooseAddress, tlsFilesOf } from "./config/contexts.ts";
+import { usageFailure } from "./failure.ts";
 import { parseTimeout } from "./input/duration.ts";
 import type { Io } from "./io.ts";
 import { choosePaint, type Paint } from "./output/colours.ts";
@@ -29,6 +30,8 @@ export interface Session {
 
 export function openSession(io: Io, command: Command): Session {
   const options = command.optsWithGlobals<GlobalOptions>();
+  if (options.token?.trim() === "")
+    throw usageFailure("--token is empty", "Is a variable of the shell not set? Nothing was sent.");
   const { url, token, tls } = addressOf(io, options);
   const paint = paintOf(io, options);
   return {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { usageFailure } from "../failure.ts";
-import { toKind } from "../input/kinds.ts";
+import { findKind, type Kind } from "../input/kinds.ts";
 import type { Io } from "../io.ts";
 import { openSession, type Session } from "../session.ts";
 import { changeMany } from "./bulk.ts";
@@ -24,7 +24,9 @@ export function addDelete(program: Command, io: Io): void {
 
 async function remove(session: Session, kind: string, names: string[], { force }: { force?: boolean }): Promise<void> {
   const { api } = session;
-  const found = toKind(kind);
+  const found = findKind(kind);
+  if (found === undefined)
+    throw usageFailure(`There is no kind "${kind}"`, `To stop observers: unacked stop ${[kind, ...names].join(" ")}`);
   if (found === "errors")
     return eachOf(session, names, async (errorId) => {
       await api.call("deleteError", { path: { errorId } });
@@ -40,6 +42,12 @@ async function remove(session: Session, kind: string, names: string[], { force }
       await api.call("deleteSchedule", { path: { scheduleId } });
       return `schedule ${scheduleId} deleted`;
     });
-  if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`);
+  if (found !== "observers") throw usageFailure(`The ${found} cannot be deleted`, insteadOf(found, names));
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });
+}
+
+/** What is over of these is removed by itself, with its time. */
+function insteadOf(kind: Kind, [first = "", ...others]: string[]): string | undefined {
+  if (kind === "tasks") return `To cancel them: unacked cancel ${[first, ...others].join(" ")}`;
+  return kind === "flows" ? `To cancel one: unacked flow cancel ${first}` : undefined;
 }

@@ -12,6 +12,12 @@ import type { FileOptions } from "./option-sets.ts";
 /** The observers that `-f` names, to be created, with `--set` applied and checked. Nothing has been sent if this throws. */
 export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
   const { documents, assignments } = readAssigned(io, options);
+  const schedule = documents.find(({ value }) => isScheduleDocument(value));
+  if (schedule !== undefined)
+    throw usageFailure(
+      `${schedule.place} is a schedule`,
+      "Schedules are set with apply: unacked apply -f FILE. Nothing was sent.",
+    );
   const atRest = [...atRestIn(documents)];
   if (atRest.length > 0) throw refuseAtRest(atRest);
   return toObservers(documents, assignments);

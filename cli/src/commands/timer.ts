@@ -55,9 +55,9 @@ function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOp
     throw usageFailure("When? Give either --at or --in", "unacked timer NAME --in 90s");
   return {
     name,
-    ...(duration === undefined ? { at: toInstant(at as string) } : { inMs: fromNow(duration) }),
+    ...(duration === undefined ? { at: toInstant("--at", at as string) } : { inMs: fromNow(duration) }),
     ...(payload !== undefined && { payload: toJson(payload) }),
-    ...(expiresAt !== undefined && { expiresAt: toInstant(expiresAt) }),
+    ...(expiresAt !== undefined && { expiresAt: toInstant("--expires-at", expiresAt) }),
   };
 }
 
@@ -68,7 +68,17 @@ function fromNow(duration: string): number {
   throw usageFailure(`--in: "${duration}" is longer than a timer may wait`, "It is a thousand years at most.");
 }
 
-const toInstant = (text: string): string | number => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+/** The end of the year 9998, in UNIX seconds: no timer fires later. In milliseconds nearly all times are later than that. */
+const LATEST_S = 253_370_764_800;
+
+function toInstant(option: string, text: string): string | number {
+  if (!/^\d+(\.\d+)?$/.test(text)) return text;
+  if (Number(text) <= LATEST_S) return Number(text);
+  throw usageFailure(
+    `${option}: UNIX time is in seconds, and ${text} is too late for that`,
+    `If it is meant in milliseconds, write ${Number(text) / 1_000}`,
+  );
+}
 
 function toJson(text: string): unknown {
   try {

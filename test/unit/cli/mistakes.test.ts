@@ -118,6 +118,39 @@ it("A token of several lines, as of all that token create prints, is refused, an
     });
 });
 
+it("An empty --token is refused, as a variable that is not set gives one", async () => {
+  const told = { out: "", err: "" };
+  const io: Io = { ...QUIET_IO, err: (text) => void (told.err += text), env: { XDG_CONFIG_HOME: folder } };
+  expect(await run(["--token", "", "get", "obs"], io)).toBe(EXIT_CODES.usage);
+  expect(told.err).toBe("error: --token is empty. Is a variable of the shell not set? Nothing was sent.\n");
+});
+
+it("create says of a schedule that apply sets it", async () => {
+  const told = { out: "", err: "" };
+  const document = 'schedule: nightly\ncron: "30 2 * * *"\ntask: { type: count }\n';
+  const io: Io = {
+    ...QUIET_IO,
+    err: (text) => void (told.err += text),
+    env: { XDG_CONFIG_HOME: folder },
+    readInput: () => document,
+  };
+  expect(await run(["create", "-f", "-"], io)).toBe(EXIT_CODES.usage);
+  expect(told.err).toBe(
+    "error: standard input is a schedule. Schedules are set with apply: unacked apply -f FILE. Nothing was sent.\n",
+  );
+});
+
+it.each(["help flow create", "help config set-context", "help stop"])("%s shows that command's own help", async (line) => {
+  const { code, out } = await runLine(line);
+  expect(code).toBe(EXIT_CODES.ok);
+  expect(out).toContain(`Usage: unacked ${line.replace("help ", "")} [options]`);
+});
+
+it.each(["help nonsense create", "help flow nonsense"])("%s is no command", async (line) => {
+  const { code, err } = await runLine(line);
+  expect([code, err]).toEqual([EXIT_CODES.usage, expect.stringMatching(/^error: unknown command 'nonsense/)]);
+});
+
 it("describe names what is missing", async () => {
   expect((await runLine("describe")).err).toContain("missing required argument 'name'");
   expect((await runLine("describe service")).err).toBe(
@@ -153,7 +186,19 @@ it.each([
   ["kill a", "(Did you mean stop?)"],
   ["status", "(Did you mean top, or get services?)"],
   ["-v", "(Did you mean --version?)"],
-  ["delete my-ticker", "It is: unacked delete [options] <kind> <names...>"],
+  ["delete my-ticker", "It is: unacked delete [options] <kind> <names...>; to stop an observer: unacked stop my-ticker"],
+  ["delete my-ticker other", 'There is no kind "my-ticker". To stop observers: unacked stop my-ticker other.'],
+  ["delete tasks a b", "The tasks cannot be deleted. To cancel them: unacked cancel a b."],
+  ["delete flows a", "The flows cannot be deleted. To cancel one: unacked flow cancel a."],
+  ["run resize --param width=320", "(Did you mean width=320, without --param?)"],
+  ["run resize -p width=320", "(Did you mean width=320, without -p?)"],
+  ["run resize --param=width=320", "(Did you mean width=320, without --param?)"],
+  ["rerun-with t1 --param width=320", "(Did you mean width=320, without --param?)"],
+  [
+    "timer tea.ready --at 1700000000000",
+    "--at: UNIX time is in seconds, and 1700000000000 is too late for that. If it is meant in milliseconds, write 1700000000.",
+  ],
+  ["timer tea.ready --in 1s --expires-at 1700000000500", "--expires-at: UNIX time is in seconds"],
   ["create ticker t everyMs=5", "(Did you mean --param everyMs=5?)"],
   ["create ticker t --param everyMs", '"everyMs" is not of the form path=value. Write it like everyMs=500.'],
   ["create ticker t --set everyMs=5", "everyMs: there is no such field; as a param it is params.everyMs"],
