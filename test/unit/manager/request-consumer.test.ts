@@ -53,7 +53,12 @@ async function consuming() {
   });
   let give: (delivery: Delivery) => void = () => undefined;
   const consume = async (_: string, __: object, onDelivery: typeof give) => void (give = onDelivery);
-  await consumer.begin({ lost: new AbortController().signal, consume, end() {} } as unknown as Session);
+  await consumer.begin({
+    lost: new AbortController().signal,
+    consume,
+    inspect: async () => ({ messageCount: 0 }),
+    end() {},
+  } as unknown as Session);
   const ask = (body: object): string => {
     const messageId = randomUUID();
     const properties = { userId: "shop", messageId, replyTo: "shop.r", headers: {} };

@@ -87,7 +87,7 @@ describe("the gate of requests", () => {
     messageId: "m-1",
     replyTo: "billing.here",
     body: body({ tasks: [{ type: "resize" }] }),
-    isAgain: false,
+    hasWaited: false,
     ...more,
   });
 
@@ -165,14 +165,19 @@ describe("the gate of requests", () => {
     expect(ask("shop", { cancelTimers: Array.from({ length: 1_001 }, () => a) })).toMatchObject({ outcome: "refused" });
   });
 
-  it("counts what the broker gives again no second time, as it may be decided already", () => {
+  it("does not count what came again or has waited, as it was asked in its time and may be decided already", () => {
     const users = readRequestUsers({ all: { role: "admin", types: ["*"], pools: ["*"], perMinute: 6 } });
     const slow = new RequestGate({ users: "users" in users ? users.users : {}, sha256: () => "d", nowMs: () => 0 });
-    const ask = (isAgain: boolean) => slow.admit(request({ user: "all", replyTo: "all.x", isAgain }));
+    const ask = (hasWaited: boolean) => slow.admit(request({ user: "all", replyTo: "all.x", hasWaited }));
     expect(ask(false)).toHaveProperty("wanted");
     expect(ask(true)).toHaveProperty("wanted");
     expect(ask(false)).toMatchObject({ outcome: "too-many" });
     expect(ask(true)).toHaveProperty("wanted");
+    // Whom nobody can tell: it stands among the errors.
+    expect(slow.admit(request({ user: "all", replyTo: undefined }))).toMatchObject({
+      outcome: "too-many",
+      error: { reason: "unreadable", detail: "all: all may ask 6 times a minute (perMinute in REQUEST_USERS)" },
+    });
   });
 
   it("refuses a viewer with what would be enough", () => {

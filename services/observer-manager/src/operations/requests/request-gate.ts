@@ -9,7 +9,7 @@ import { allowed, readWanted } from "./wanted.ts";
 
 export const MAX_REQUEST_BYTES = 1_048_576;
 const MAX_REQUESTED = 1_000;
-/** Whoever they are, so many of those who cannot be answered go to the errors. */
+/** Whoever they are, so many of those who are not answered go to the errors. */
 const STRANGERS_PER_MINUTE = 60;
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,128}$/;
@@ -39,15 +39,15 @@ export class RequestGate {
   }
 
   admit(request: ReceivedRequest): AdmittedRequest | RequestAnswer {
-    const { user: name, replyTo, isAgain } = request;
+    const { user: name, replyTo, hasWaited } = request;
     if (name === undefined) return this.#unanswerable(undefined, "it has no user-id: who sends it has to say so");
     const known = this.#users.get(name);
     if (known === undefined)
       return this.#unanswerable(undefined, `REQUEST_USERS does not name the user ${JSON.stringify(name)}`);
     if (replyTo !== undefined && !(KEY.test(replyTo) && replyTo.startsWith(`${name}.`)))
       return this.#unanswerable(name, `reply-to has to begin with "${name}.", and is ${JSON.stringify(replyTo)}`);
-    // It came first in its time, and may be decided already: who keeps to the rate is not to pay for a manager or a database that went.
-    const waitMs = isAgain ? 0 : known.bucket.take(this.#nowMs());
+    // It came in its time, and may be decided already: who keeps to the rate is not to pay for a manager or a database that went.
+    const waitMs = hasWaited ? 0 : known.bucket.take(this.#nowMs());
     if (waitMs === 0) return this.#read(name, known.user, request);
     const { perMinute } = known.user;
     const detail = `${name} may ask ${perMinute} times a minute (perMinute in REQUEST_USERS)`;
@@ -94,10 +94,10 @@ export class RequestGate {
   ): RequestAnswer {
     const problem = toProblemDetails(refusal, messageId ?? "");
     if (key !== undefined) return { outcome, user, reply: problemReply(key, problem) };
-    // Nobody hears of it otherwise; over the limit it would be a flood.
+    // Nobody hears of it otherwise.
     const places = (problem.errors ?? []).slice(0, 5).map(({ pointer = "", message }) => `${pointer}: ${message}`);
     const detail = [`${user}: ${problem.detail}`, ...places].join("; ");
-    return outcome === "too-many" || this.#strangers.take(this.#nowMs()) > 0
+    return this.#strangers.take(this.#nowMs()) > 0
       ? { outcome, user }
       : { outcome, user, error: { reason: "unreadable", detail } };
   }

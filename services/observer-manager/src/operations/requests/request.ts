@@ -8,8 +8,8 @@ export interface ReceivedRequest {
   messageId: string | undefined;
   replyTo: string | undefined;
   body: Buffer;
-  /** The broker has given it to a manager before. */
-  isAgain: boolean;
+  /** The broker has given it to a manager before, or it stood in the queue while none read that: nobody knows when it was asked. */
+  hasWaited: boolean;
 }
 
 /** `done`: decided now · `repeated`: decided before · `unanswerable`: nobody could be told; it goes to the errors · `ignored`: of too many such. */

@@ -10,6 +10,7 @@ import type { RequestTally } from "../../../operations/tally.ts";
 import { QueueReader } from "../deliveries/queue-reader.ts";
 import { readTogether } from "../deliveries/read-together.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
+import { RequestBacklog } from "./request-backlog.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
 /** What waits here is as it came, and at most as large as a request may be: what is larger is let go of as it comes. */
@@ -56,12 +57,14 @@ export class RequestConsumer {
     handle: (deliveries, lost) => this.#handle(deliveries, lost),
   });
   readonly #received = new WeakMap<Delivery, Received>();
+  #backlog: RequestBacklog | undefined;
 
   constructor(parts: RequestConsumerParts) {
     this.#parts = parts;
   }
 
   begin(session: Session): Promise<void> {
+    this.#backlog = new RequestBacklog(session);
     return this.#reader.begin(session);
   }
 
@@ -72,33 +75,36 @@ export class RequestConsumer {
 
   #read(delivery: Delivery): Received {
     const { userId: user, messageId, replyTo, correlationId = messageId } = delivery.properties;
-    const { body, redelivered: isAgain } = delivery;
-    const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body, isAgain });
+    const { body, redelivered } = delivery;
+    const hasWaited = this.#backlog?.take() || redelivered;
+    const admitted = this.#parts.gate.admit({ user, messageId, replyTo, body, hasWaited });
     const asError = unreadableMessage(delivery, "");
     delivery.shed();
     return { admitted, correlationId, asError };
   }
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
-    for (const some of readTogether(deliveries, MAX_READ_BYTES)) {
-      if (lost.aborted) return;
-      await this.#handleSome(some, lost);
-    }
-  }
-
-  async #handleSome(deliveries: readonly Delivery[], lost: AbortSignal): Promise<void> {
     try {
-      const received = deliveries.map((delivery) => this.#received.get(delivery) ?? this.#read(delivery));
-      for (let done = 0; done < received.length; ) {
-        const answers = await this.#decide(received.slice(done), lost);
-        if (answers === undefined) return;
-        await Promise.all(answers.map((answer, i) => this.#answer(answer, received[done + i] as Received, lost)));
-        for (const delivery of deliveries.slice(done, (done += answers.length))) delivery.settle("ack");
-      }
+      await this.#backlog?.read(this.held, async () => {
+        for (const some of readTogether(deliveries, MAX_READ_BYTES)) {
+          if (lost.aborted) return;
+          await this.#handleSome(some, lost);
+        }
+      });
     } catch (error) {
       if (lost.aborted) return; // those that are not acked come again
       this.#parts.log.error({ err: error }, "requests could not be answered");
       this.#reader.end("requests could not be answered");
+    }
+  }
+
+  async #handleSome(deliveries: readonly Delivery[], lost: AbortSignal): Promise<void> {
+    const received = deliveries.map((delivery) => this.#received.get(delivery) ?? this.#read(delivery));
+    for (let done = 0; done < received.length; ) {
+      const answers = await this.#decide(received.slice(done), lost);
+      if (answers === undefined) return;
+      await Promise.all(answers.map((answer, i) => this.#answer(answer, received[done + i] as Received, lost)));
+      for (const delivery of deliveries.slice(done, (done += answers.length))) delivery.settle("ack");
     }
   }
 
