@@ -58,7 +58,7 @@ test("Timers with long payloads whose confirms do not come are in flight up to 4
   };
   const store = new PostgresTimerFiringStore(books.dataSource);
   const tally = { expired() {}, tried() {}, takenOver() {} };
-  const firer = new TimerFirer({ owner: newUuid(), store, sender, tally, log: keptLog() } as never);
+  const firer = new TimerFirer({ owner: newUuid(), tries: "first", store, sender, tally, log: keptLog() } as never);
   onTestFinished(() => firer.stop());
   firer.start();
   await eventually(() => expect(sent.length * CHARS).toBeGreaterThan(32 * 1_048_576));

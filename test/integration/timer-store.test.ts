@@ -12,6 +12,7 @@ import type {
   DueTimer,
   FiringOutcome,
   NewTimer,
+  Tries,
 } from "../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
@@ -39,9 +40,9 @@ const putsOf = (timers: NewTimer[]) => timers.map((one) => ({ timer: one, action
 const cancel = async (id: TimerId) => (await stores().store.cancel([{ id, action: cancelled() }]))[0];
 const many = (count: number, more: Partial<NewTimer> = {}) => Array.from({ length: count }, () => timer(more));
 const putOne = async (one: NewTimer) => (await stores().store.put(putsOf([one])))[0];
-const claimAll = (owner: string, claimId: string = randomUUID()) =>
+const claimAll = (owner: string, claimId: string = randomUUID(), tries?: Tries) =>
   stores()
-    .firing.claim({ owner, claimId }, 1_000)
+    .firing.claim({ owner, claimId }, 1_000, tries)
     .then(({ due }) => ({ due, claimId }));
 const settle = async (due: readonly DueTimer[], claimId: string, outcome: FiringOutcome) => {
   const { firing } = stores();
@@ -291,11 +292,12 @@ it("What was returned waits, is tried again later and later, can be cancelled, a
   await settle(first.due, first.claimId, "returned");
   const waiting = await store.find(one.id);
   expect(waiting).toMatchObject({ status: "Waiting", returns: 1, lastProblem: "returned" });
-  expect(await firing.nextDueInMs()).toBeGreaterThan(0);
+  expect(await firing.nextDueInMs("again")).toBeGreaterThan(0);
   await books.dataSource.query("UPDATE timers SET next_at = now()");
-  const second = await claimAll(randomUUID());
+  expect((await claimAll(randomUUID())).due).toEqual([]); // it holds up none that was never returned
+  const second = await claimAll(randomUUID(), randomUUID(), "again");
   await settle(second.due, second.claimId, "returned");
-  expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
+  expect(await firing.nextDueInMs("again")).toBeGreaterThan(1_000);
   expect(await cancel(one.id)).toMatchObject({ kind: "cancelled" });
 });
 
@@ -308,22 +310,22 @@ it.each([
     const { store, firing } = stores();
     const stuck = timer();
     await store.put(putsOf([stuck, timer({ at: "2026-01-02T00:00:00Z", name: "other" })]));
-    const claimOne = async () => {
+    const claimOne = async (tries?: Tries) => {
       const claimId = randomUUID();
-      const { due } = await firing.claim({ owner: randomUUID(), claimId }, 1);
+      const { due } = await firing.claim({ owner: randomUUID(), claimId }, 1, tries);
       return { due, claimId };
     };
     const first = await claimOne();
     await settle(first.due, first.claimId, how);
     expect(first.due.map(({ id }) => id)).toEqual([stuck.id]);
     expect((await claimOne()).due).toMatchObject([{ name: "other" }]);
-    expect(await firing.nextDueInMs()).toBeGreaterThan(0);
+    expect(await firing.nextDueInMs("again")).toBeGreaterThan(0);
     expect(await store.find(stuck.id)).toMatchObject({ status, returns: 1, lastProblem });
     expect(await unheardTimers(books.dataSource)).toMatchObject([{ name: stuck.name, isRefused: true }]);
     await books.dataSource.query("UPDATE timers SET next_at = due_at");
-    const second = await claimOne();
+    const second = await claimOne("again");
     await settle(second.due, second.claimId, how);
-    expect(await firing.nextDueInMs()).toBeGreaterThan(1_000);
+    expect(await firing.nextDueInMs("again")).toBeGreaterThan(1_000);
   },
 );
 
@@ -339,8 +341,9 @@ it.each(["returned", "refused", "too-late", "unknown", "not-sent", "not-tried"] 
     expect(due).toHaveLength(2);
     await settle(due, claimId, how);
     await shiftClock(books, 0);
-    expect(await firing.nextDueInMs()).toBeLessThanOrEqual(1_000);
-    expect((await claimAll(randomUUID())).due.map(({ id }) => id)).toEqual([one.id]);
+    const tries = how === "unknown" || how === "not-sent" ? "first" : "again";
+    expect(await firing.nextDueInMs(tries)).toBeLessThanOrEqual(1_000);
+    expect((await claimAll(randomUUID(), randomUUID(), tries)).due.map(({ id }) => id)).toEqual([one.id]);
   },
 );
 
@@ -350,12 +353,12 @@ it("What may have been heard is unsure: tried again, and cancelled never more, a
   await store.put(putsOf([one]));
   for (const outcome of ["refused", "returned", "unknown", "not-sent"] as const) {
     await books.dataSource.query("UPDATE timers SET next_at = due_at");
-    const { due, claimId } = await claimAll(randomUUID());
+    const { due, claimId } = await claimAll(randomUUID(), randomUUID(), outcome === "refused" ? "first" : "again");
     expect(due).toHaveLength(1);
     await settle(due, claimId, outcome);
     expect(await cancel(one.id)).toMatchObject({ kind: "found", timer: { status: "Firing" } });
   }
-  const { due, claimId } = await claimAll(randomUUID());
+  const { due, claimId } = await claimAll(randomUUID(), randomUUID(), "again");
   await settle(due, claimId, "fired");
   expect(await store.find(one.id)).toMatchObject({ status: "Fired", returns: 2, lastProblem: "unknown" });
 });
@@ -601,7 +604,8 @@ it("While claims, confirms, take-overs, returns and sets meet for the same timer
   const firer = async (owner: string, rounds: number) => {
     for (let round = 0; round < rounds; round += 1) {
       const claimId = randomUUID();
-      const { due } = await trying("claim", () => firing.claim({ owner, claimId }, 20));
+      const tries = round % 4 === 0 ? "again" : "first";
+      const { due } = await trying("claim", () => firing.claim({ owner, claimId }, 20, tries));
       const ids = due.map(({ id }) => id);
       await trying("give back", () => firing.giveBack(claimId, "returned", ids.slice(0, 5)));
       await trying("due again", () => books.dataSource.query(dueAgain));

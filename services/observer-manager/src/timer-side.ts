@@ -10,6 +10,7 @@ import type { TimerTally } from "./operations/tally.ts";
 import { TimerDesk } from "./operations/timers/timer-desk.ts";
 import { TimerFirer } from "./operations/timers/timer-firer.ts";
 import { TimerLeases } from "./operations/timers/timer-leases.ts";
+import type { Tries } from "./operations/timers/timer-store.ts";
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
@@ -26,7 +27,7 @@ export interface TimerSideParts {
 export class TimerSide {
   readonly desk: TimerDesk;
   readonly #broker: TimerBroker;
-  readonly #firer: TimerFirer;
+  readonly #firers: Record<Tries, TimerFirer>;
   readonly #leases: TimerLeases;
   readonly #retention: EndedRetention;
   readonly #leave: () => Promise<void>;
@@ -34,9 +35,10 @@ export class TimerSide {
   constructor({ amqp, stores, wakeups, tally, retentionMs, log }: TimerSideParts) {
     const owner = newUuid();
     const { store, firing } = stores.timers;
-    const wake = () => this.#firer.wake();
+    const wake = () => this.wake();
     this.#broker = new TimerBroker(amqp);
-    this.#firer = new TimerFirer({ owner, store: firing, sender: this.#broker, tally, log });
+    const firer = (tries: Tries) => new TimerFirer({ owner, tries, store: firing, sender: this.#broker, tally, log });
+    this.#firers = { first: firer("first"), again: firer("again") };
     this.#leases = new TimerLeases({ owner, store: firing, wake, log });
     this.#retention = new EndedRetention({
       what: "timers",
@@ -54,19 +56,20 @@ export class TimerSide {
 
   /** Something may be due earlier. */
   wake(): void {
-    this.#firer.wake();
+    this.#firers.first.wake();
   }
 
   start(): void {
     this.#broker.start();
-    this.#firer.start();
+    for (const firer of Object.values(this.#firers)) firer.start();
     this.#leases.start();
     this.#retention.start();
   }
 
   async close(): Promise<void> {
     // Under an alarm only the publisher's end tells what became of what is on its way; it waits for that a moment.
-    await Promise.all([this.#firer.stop(), this.#broker.close(), this.#retention.stop(), this.#leases.stop()]);
+    const firers = Object.values(this.#firers).map((firer) => firer.stop());
+    await Promise.all([...firers, this.#broker.close(), this.#retention.stop(), this.#leases.stop()]);
     await this.#leave();
   }
 }

@@ -27,7 +27,7 @@ test("A claim that was lost is let go of also where the broker is away for longe
   };
   let away: Promise<void> = Promise.resolve();
   const sender = { ready: () => away };
-  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {} }, log } as never);
+  const firer = new TimerFirer({ owner: "o", tries: "first", store, sender, tally: { expired() {} }, log } as never);
   firer.start();
   await vi.advanceTimersByTimeAsync(0);
   expect(done).toEqual(["claim"]);
@@ -59,7 +59,7 @@ test("What is due and locked by somebody is looked at ten times a second, and cl
     nextDueInMs: async () => (isDue ? -1 : null),
   };
   const sender = { ready: async () => undefined };
-  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {} }, log } as never);
+  const firer = new TimerFirer({ owner: "o", tries: "first", store, sender, tally: { expired() {} }, log } as never);
   firer.start();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(claims).toBeGreaterThan(90);

@@ -2,6 +2,7 @@ import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TimerPublisher } from "../../../services/observer-manager/src/adapters/amqp/timers/timer-publisher.ts";
 import { TimerFirer } from "../../../services/observer-manager/src/operations/timers/timer-firer.ts";
+import type { Tries } from "../../../services/observer-manager/src/operations/timers/timer-store.ts";
 
 /** Which vitest leaves as it is. */
 vi.mock("node:timers/promises", () => ({
@@ -83,18 +84,21 @@ interface Timer {
 
 /** As PostgreSQL does: claims go by `next_at`, and what is given back waits 1 s, 2 s … 30 s, or is due at once. */
 function books() {
-  const waiting: Timer[] = [];
+  const waiting = new Set<Timer>();
+  const of = (tries: Tries) => [...waiting].filter(({ returns }) => returns > 0 === (tries === "again"));
   const claims = new Map<string, Timer[]>();
   const add = (id: string, name: string) => {
     const nowMs = performance.now();
-    waiting.push({ id, name, atMs: nowMs, nextMs: nowMs, returns: 0 });
+    waiting.add({ id, name, atMs: nowMs, nextMs: nowMs, returns: 0 });
   };
   const store = {
-    async claim({ claimId }: { claimId: string }, limit: number) {
+    async claim({ claimId }: { claimId: string }, limit: number, tries: Tries) {
       await wait(5);
-      waiting.sort((one, other) => one.nextMs - other.nextMs);
-      const count = waiting.filter(({ nextMs }) => nextMs <= performance.now()).length;
-      const due = waiting.splice(0, Math.min(limit, count));
+      const due = of(tries)
+        .filter(({ nextMs }) => nextMs <= performance.now())
+        .sort((one, other) => one.nextMs - other.nextMs)
+        .slice(0, limit);
+      for (const timer of due) waiting.delete(timer);
       claims.set(claimId, due);
       return { due: due.map((one) => ({ ...one, payload: "1", lateMs: 0 })), expired: 0, isCut: false };
     },
@@ -104,15 +108,15 @@ function books() {
         if (!ids.includes(timer.id)) continue;
         const isDueAtOnce = outcome === "unknown" || outcome === "not-sent";
         const pauseMs = Math.min(30, 2 ** Math.min(timer.returns, 5)) * 1_000;
-        if (isDueAtOnce) waiting.push({ ...timer, nextMs: timer.atMs });
-        else waiting.push({ ...timer, nextMs: performance.now() + pauseMs, returns: timer.returns + 1 });
+        if (isDueAtOnce) waiting.add({ ...timer, nextMs: timer.atMs });
+        else waiting.add({ ...timer, nextMs: performance.now() + pauseMs, returns: timer.returns + 1 });
       }
     },
     fired: () => wait(5),
     finish: () => wait(5),
-    async nextDueInMs() {
+    async nextDueInMs(tries: Tries) {
       await wait(5);
-      const nextMs = Math.min(...waiting.map((one) => one.nextMs));
+      const nextMs = Math.min(...of(tries).map((one) => one.nextMs));
       return Number.isFinite(nextMs) ? nextMs - performance.now() : null;
     },
   };
@@ -132,7 +136,10 @@ function firing() {
     ready: () => main.writable(),
     send: ({ id, name }: { id: string; name: string }) => timers.publish({ routingKey: name, messageId: id } as Outgoing),
   };
-  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {}, tried() {} }, log } as never);
+  const tally = { expired() {}, tried() {} };
+  const firerOf = (tries: Tries) => new TimerFirer({ owner: "o", tries, store, sender, tally, log } as never);
+  const [firer, again] = [firerOf("first"), firerOf("again")];
+  again.start();
   const add = (id: string, name: string) => {
     dueAtMs.set(id, performance.now());
     put(id, name);

@@ -4,7 +4,7 @@ import { Loop, untilDue } from "../loop.ts";
 import type { TimerTally } from "../tally.ts";
 import { ClaimInFlight } from "./claim-in-flight.ts";
 import { TimerSettler } from "./timer-settler.ts";
-import type { DueTimer, FiringOutcome, TimerFiringStore } from "./timer-store.ts";
+import type { DueTimer, FiringOutcome, TimerFiringStore, Tries } from "./timer-store.ts";
 
 const AT_ONCE = 500;
 /** So many are of claims that are not over: so many a crash fires twice. */
@@ -15,6 +15,8 @@ const MAX_CHARS_IN_FLIGHT = 33_554_432;
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
+/** Each that nobody heard before costs a rest of so long, unless one is heard, or expires: a set of them a second. */
+const REST_AFTER_AGAIN_MS = 2;
 /** What is due and cannot be claimed is looked at so often: somebody has locked it. */
 const LOCKED_PAUSE_MS = 100;
 
@@ -32,6 +34,8 @@ export interface TimerSender {
 export interface TimerFirerParts {
   /** This manager, this boot. */
   owner: string;
+  /** Each of the two has a firer of its own, so that what nobody hears takes none of the others' room. */
+  tries: Tries;
   store: TimerFiringStore;
   sender: TimerSender;
   tally: TimerTally;
@@ -58,6 +62,8 @@ export class TimerFirer {
   #foundNone = 0;
   /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
   #dueAtMs = Number.POSITIVE_INFINITY;
+  /** By `performance.now()`: nothing is claimed before. */
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
   /** Claims of which this manager never heard, as their connection was lost, and when to look whether they were committed. */
   #looks: { claimId: string; atMs: number }[] = [];
 
@@ -89,14 +95,16 @@ export class TimerFirer {
   }
 
   async #round(): Promise<number> {
-    const { store, sender } = this.#parts;
+    const { store, sender, tries } = this.#parts;
     await sender.ready(this.#loop.signal);
     const isWoken = this.#loop.takeWake();
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     await this.#disownLost();
+    const restMs = this.#restsUntilMs - performance.now();
+    if (restMs > 0) return Math.min(restMs, BACKSTOP_MS);
     let isSeenDue = false;
     if (!isWoken && !this.#isBehind && performance.now() < this.#dueAtMs) {
-      const dueInMs = (await store.nextDueInMs()) ?? Number.POSITIVE_INFINITY;
+      const dueInMs = (await store.nextDueInMs(tries)) ?? Number.POSITIVE_INFINITY;
       this.#dueAtMs = performance.now() + dueInMs;
       isSeenDue = dueInMs <= 0;
       if (!isSeenDue) {
@@ -127,15 +135,16 @@ export class TimerFirer {
 
   /** @returns how many were due, or have expired; all that were asked for where their payloads were too long */
   async #claim(limit: number): Promise<number> {
-    const { store, owner, tally } = this.#parts;
+    const { store, owner, tally, tries } = this.#parts;
     const claimId = newUuid();
     const claimedAtMs = performance.now();
-    const { due, expired, isCut } = await store.claim({ owner, claimId }, limit).catch((error) => {
+    const { due, expired, isCut } = await store.claim({ owner, claimId }, limit, tries).catch((error) => {
       const nowMs = performance.now();
       this.#looks.push({ claimId, atMs: nowMs }, { claimId, atMs: nowMs + CLAIM_LOST_FOR_MS });
       throw error;
     });
     tally.expired(expired);
+    if (tries === "again" && expired === 0) this.#rest(due.length * REST_AFTER_AGAIN_MS);
     if (due.length > 0) this.#fire(due, new ClaimInFlight(claimId, due.length, claimedAtMs));
     return isCut ? limit : due.length + expired;
   }
@@ -160,8 +169,20 @@ export class TimerFirer {
       void sender.send(timer).then((outcome) => {
         this.#change(() => (this.#charsInFlight -= timer.payload.length));
         this.#settler.add(claim, timer.id, outcome);
+        if (outcome === "fired") this.#endRest();
         tally.tried(outcome, timer.lateMs + performance.now() - claim.claimedAtMs);
       });
+  }
+
+  #rest(ms: number): void {
+    this.#restsUntilMs = Math.max(this.#restsUntilMs, performance.now()) + ms;
+  }
+
+  /** Somebody hears these now. */
+  #endRest(): void {
+    if (this.#restsUntilMs <= performance.now()) return;
+    this.#restsUntilMs = Number.NEGATIVE_INFINITY;
+    this.wake();
   }
 
   #settled(timers: number): void {

@@ -73,6 +73,9 @@ export interface Claim {
   claimId: string;
 }
 
+/** Which are claimed: those that were never returned, as a rule; or those that were, and are tried again. */
+export type Tries = "first" | "again";
+
 export interface DueTimer {
   id: TimerId;
   name: string;
@@ -97,7 +100,7 @@ export type Unfired = Exclude<FiringOutcome, "fired">;
 /** What firing does to timers. Every statement is a transaction of its own, and safe to repeat. */
 export interface TimerFiringStore {
   /** Makes what is due Firing, and what is due and has expired Expired; renews the owner's lease with it. `isCut`: more were due, with too long payloads. */
-  claim(claim: Claim, limit: number): Promise<{ due: DueTimer[]; expired: number; isCut: boolean }>;
+  claim(claim: Claim, limit: number, tries?: Tries): Promise<{ due: DueTimer[]; expired: number; isCut: boolean }>;
   /** Lets go of what was claimed by these, if they were committed: nothing of it was published. */
   disown(claimIds: readonly string[]): Promise<void>;
   /** These are not fired by this claim. What is not this claim's any more stays as it is. */
@@ -107,7 +110,7 @@ export interface TimerFiringStore {
   /** All that they claimed was confirmed, or is given back: what is left of it is Fired. */
   finish(claims: readonly FinishedClaim[]): Promise<void>;
   /** Until the next one is due that nobody is firing; null: there is none. */
-  nextDueInMs(): Promise<number | null>;
+  nextDueInMs(tries?: Tries): Promise<number | null>;
   renew(owner: string): Promise<void>;
   /** Owners whose lease has run out, and when. Whoever has timers in flight has one. */
   lapsed(): Promise<{ owner: string; leaseUntil: string }[]>;

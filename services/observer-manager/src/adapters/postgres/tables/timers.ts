@@ -29,7 +29,7 @@ export const TimersTable = new EntitySchema({
     /** Somebody may have heard it. */
     unsure: column("boolean"),
   },
-  indices: [{ name: "timers_due" }, { name: "timers_returned" }, { name: "timers_newest" }, { name: "timers_of_name" }],
+  indices: [{ name: "timers_due" }, { name: "timers_again" }, { name: "timers_newest" }, { name: "timers_of_name" }],
 });
 
 /** What is over, kept for TIMER_RETENTION_DAYS; and what is being fired: its claim stands. */

@@ -9,7 +9,7 @@ const BY_STATUS = `
          coalesce(extract(epoch FROM unacked_now() - min(due_at) FILTER (WHERE returns = 0)), 0)::float8 AS "oldestDueS"
   FROM ${LIVE_TIMERS} GROUP BY status`;
 
-/** Index: timers_returned. So many are looked at, and so many names are told. */
+/** Index: timers_again. So many are looked at, and so many names are told. */
 const UNHEARD = `
   SELECT name, count(*)::int AS count, bool_or(last_problem <> 'returned') AS "isRefused", min(due_at) AS since
   FROM (SELECT name, last_problem, due_at FROM timers WHERE returns > 0 LIMIT 10000) t GROUP BY name ORDER BY 2 DESC, 1 LIMIT 10`;

@@ -1,7 +1,14 @@
 import type { TimerId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import { DueFloor } from "../../../domain/due-floor.ts";
-import type { Claim, DueTimer, FinishedClaim, TimerFiringStore, Unfired } from "../../../operations/timers/timer-store.ts";
+import type {
+  Claim,
+  DueTimer,
+  FinishedClaim,
+  TimerFiringStore,
+  Tries,
+  Unfired,
+} from "../../../operations/timers/timer-store.ts";
 import { ByTheNewClock } from "../statements/by-the-new-clock.ts";
 import { MAX_CLAIM_BYTES } from "../statements/claim-bytes.ts";
 import { Looks } from "../statements/looks.ts";
@@ -19,14 +26,14 @@ const RENEW = `
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
 
 /**
- * Index: timers_due, from $4 on (due-floor.ts). There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
+ * Index: timers_due, or timers_again where $5, from $4 on (due-floor.ts). There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
  * not look, and is left for the next; so is what is beyond MAX_CLAIM_BYTES.
  */
 const CLAIM = `
   WITH clock AS MATERIALIZED (SELECT unacked_now() AS now),
   lease AS (${RENEW}),
   found AS MATERIALIZED (
-    SELECT place, coalesce((SELECT ${bytesOfAll(["payload"])} FROM timers t WHERE t.ctid = d.place), 0) AS bytes FROM unacked_due_timers_from($4, $3) d),
+    SELECT place, coalesce((SELECT ${bytesOfAll(["payload"])} FROM timers t WHERE t.ctid = d.place), 0) AS bytes FROM unacked_due_timers_from($4, $3, $5) d),
   sized AS MATERIALIZED (SELECT place, sum(bytes) OVER (ROWS UNBOUNDED PRECEDING) - bytes >= ${MAX_CLAIM_BYTES} AS is_beyond FROM found),
   gone AS (
     DELETE FROM timers WHERE ctid = ANY(ARRAY(SELECT place FROM sized WHERE NOT is_beyond)) RETURNING *, expires_at <= (SELECT now FROM clock) AS expired),
@@ -98,11 +105,12 @@ const FINISH = prepared(`
     WHERE id = ANY(ARRAY(SELECT c.id FROM timer_claims c WHERE c.id = ANY($1) ORDER BY c.id FOR UPDATE)) RETURNING id)
   SELECT id FROM gone`);
 
-/** Index: timers_due. */
-const NEXT_DUE = `
-  SELECT ${msOf("unacked_now()")} AS "nowMs", ${msOf("min(next_at)")} AS "nextMs" FROM timers WHERE next_at >= $1::timestamptz`;
+const nextDue = (which: string): string => `
+  SELECT ${msOf("unacked_now()")} AS "nowMs", ${msOf("min(next_at)")} AS "nextMs" FROM timers WHERE ${which} AND next_at >= $1::timestamptz`;
+/** Indexes: timers_due, timers_again. */
+const NEXT_DUE: Record<Tries, string> = { first: nextDue("returns = 0"), again: nextDue("returns > 0") };
 
-/** Index: timers_returned. */
+/** Index: timers_again. */
 const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
 
 /** Run out, or given by a clock that has been set back since: it would hold until that clock is there again. */
@@ -149,7 +157,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   readonly #dataSource: DataSource;
   readonly #vacuum: Vacuum;
   readonly #triedAgain: ByTheNewClock;
-  readonly #floor = new DueFloor();
+  readonly #floors: Record<Tries, DueFloor> = { first: new DueFloor(), again: new DueFloor() };
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -157,15 +165,17 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     this.#triedAgain = new ByTheNewClock(dataSource, TRIED_AGAIN);
   }
 
-  async claim({ owner, claimId }: Claim, limit: number): ReturnType<TimerFiringStore["claim"]> {
-    const from = this.#floor.from(performance.now());
-    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, [owner, claimId, limit, timeOf(from)]);
+  async claim({ owner, claimId }: Claim, limit: number, tries: Tries = "first"): ReturnType<TimerFiringStore["claim"]> {
+    const floor = this.#floors[tries];
+    const from = floor.from(performance.now());
+    const parameters = [owner, claimId, limit, timeOf(from), tries === "again"];
+    const rows = await this.#dataSource.query<ClaimRow[]>(CLAIM, parameters);
     const due = rows.flatMap((row) => (row.id === null ? [] : [row as DueTimer & ClaimRow]));
     this.#vacuum.changed(due.length);
     const [{ expired, isCut, nowMs, lastMs, tookMs }] = rows as [ClaimRow];
     const count = due.length + expired;
     const leftFromMs = (isCut || count === limit ? lastMs : null) ?? Number.POSITIVE_INFINITY;
-    this.#floor.claimed({ nowMs, leftFromMs, rows: count, tookMs }, from, performance.now());
+    floor.claimed({ nowMs, leftFromMs, rows: count, tookMs }, from, performance.now());
     return { due, expired, isCut };
   }
 
@@ -189,17 +199,18 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     if (late.length > 0) await this.fired(late);
   }
 
-  async nextDueInMs(): Promise<number | null> {
-    await this.#triedAgain.look();
-    const from = this.#floor.from(performance.now());
-    const rows = await Looks.of(this.#dataSource).askRows<NextRow>(NEXT_DUE, [timeOf(from)]);
+  async nextDueInMs(tries: Tries = "first"): Promise<number | null> {
+    if (tries === "again") await this.#triedAgain.look();
+    const floor = this.#floors[tries];
+    const from = floor.from(performance.now());
+    const rows = await Looks.of(this.#dataSource).askRows<NextRow>(NEXT_DUE[tries], [timeOf(from)]);
     const [{ nowMs, nextMs }] = rows as [NextRow];
-    this.#floor.looked({ nowMs, leftFromMs: nextMs ?? Number.POSITIVE_INFINITY }, from);
+    floor.looked({ nowMs, leftFromMs: nextMs ?? Number.POSITIVE_INFINITY }, from);
     const inMs = nextMs === null ? null : nextMs - nowMs;
     // What may be below a floor is looked for once that ends.
     return from === Number.NEGATIVE_INFINITY
       ? inMs
-      : Math.min(inMs ?? Number.POSITIVE_INFINITY, this.#floor.leftMs(performance.now()));
+      : Math.min(inMs ?? Number.POSITIVE_INFINITY, floor.leftMs(performance.now()));
   }
 
   async renew(owner: string): Promise<void> {

@@ -82,7 +82,7 @@ type Met = { id: string; kind: PutOutcome["kind"] };
  */
 const EARLIER_THAN_ALL = `
   SELECT coalesce(least($1::timestamptz, ${dueOf("NULL", "$2::float8")}) < min(next_at), true) AS earlier
-  FROM timers WHERE next_at >= (SELECT unacked_now()) - interval '${MARGIN_MS} ms'`;
+  FROM timers WHERE returns = 0 AND next_at >= (SELECT unacked_now()) - interval '${MARGIN_MS} ms'`;
 
 /**
  * Creates them, or meets what is there: each for itself, each id once, in the order given; with their entries of the audit trail.
