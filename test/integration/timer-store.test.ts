@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { TimerId } from "@unacked/contracts";
+import type { TimerId, TimerStatusName } from "@unacked/contracts";
 import pg from "pg";
 import type { QueryRunner } from "typeorm";
 import { expect, it, onTestFinished } from "vitest";
@@ -475,6 +475,34 @@ it("A list is filtered by name and status, and goes on where its page ended", as
   const second = await store.list({ name: "x.y", statuses: ["Waiting"], limit: 4, after: first.last });
   expect([first.items.length, second.items.length, first.total, second.last]).toEqual([4, 3, 7, undefined]);
   expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(7);
+});
+
+it("Of a great many that have fired the few of another status are found by themselves", async () => {
+  const { dataSource } = books;
+  await dataSource.query(
+    `INSERT INTO ended_timers (id, name, payload, due_at, expires_at, status, returns, created_at, ended_at)
+     SELECT gen_random_uuid(), 'n', '{}', now(), now(),
+            CASE n WHEN 1 THEN 'Expired' WHEN 2 THEN 'Cancelled' ELSE 'Fired' END, 0, now() - n * interval '1 ms', now()
+     FROM generate_series(1, 20000) n`,
+  );
+  await dataSource.query("VACUUM ANALYZE ended_timers");
+  const plans: string[] = [];
+  const explained = new Proxy(dataSource, {
+    get: (of, key) =>
+      key === "query" &&
+      (async (sql: string, parameters: unknown[]) => {
+        plans.push(JSON.stringify(await of.query(`EXPLAIN (FORMAT JSON) ${sql}`, parameters)));
+        return of.query(sql, parameters);
+      }),
+  });
+  const list = (statuses: readonly TimerStatusName[]) => new PostgresTimerStore(explained).list({ statuses, limit: 10 });
+  expect((await list(["Expired"])).items).toMatchObject([{ status: "Expired" }]);
+  expect((await list(["Cancelled", "Expired"])).items.map(({ status }) => status)).toEqual(["Expired", "Cancelled"]);
+  expect(plans).toHaveLength(4);
+  for (const plan of plans) {
+    expect(plan).toContain("ended_timers_unfired");
+    expect(plan).not.toMatch(/Seq Scan[^}]*ended_timers|ended_timers_newest/);
+  }
 });
 
 it("What was claimed by a claim that its owner never heard of is let go of, and all other claims stand", async () => {

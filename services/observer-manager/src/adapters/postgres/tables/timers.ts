@@ -46,7 +46,12 @@ export const EndedTimersTable = new EntitySchema({
     defaultExpiry: nullable("boolean", "default_expiry"),
     unsure: nullable("boolean"),
   },
-  indices: [{ name: "ended_timers_newest" }, { name: "ended_timers_of_name" }, { name: "ended_timers_by_end" }],
+  indices: [
+    { name: "ended_timers_newest" },
+    { name: "ended_timers_unfired" },
+    { name: "ended_timers_of_name" },
+    { name: "ended_timers_by_end" },
+  ],
 });
 
 /** One row for all that a manager fires together, until the last of them is confirmed or given back. */

@@ -32,6 +32,11 @@ const TIMERS: LiveAndEnded = {
   maxCount: MAX_TIMER_COUNT,
   large: ["payload"],
 };
+/** Each status of the ended apart, the newest of it first. Index: ended_timers_unfired. */
+const OF_STATUSES: LiveAndEnded = {
+  ...TIMERS,
+  ended: { table: OVER_TIMERS, columns: ENDED_COLUMNS, parts: TIMER_OVER_STATUSES.map((status) => [status]) },
+};
 
 export class PostgresTimerStore implements TimerStore {
   readonly #dataSource: DataSource;
@@ -53,7 +58,8 @@ export class PostgresTimerStore implements TimerStore {
   }
 
   async list(query: TimerQuery): ReturnType<TimerStore["list"]> {
-    const { rows, ...page } = await listNewest<TimerRow>(this.#dataSource, TIMERS, query, () => conditionsOf(query));
+    const from = query.statuses === undefined ? TIMERS : OF_STATUSES;
+    const { rows, ...page } = await listNewest<TimerRow>(this.#dataSource, from, query, () => conditionsOf(query));
     return { ...page, items: rows.map(toTimerView) };
   }
 
