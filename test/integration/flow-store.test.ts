@@ -514,6 +514,32 @@ test("A flow that is cancelled whole is told in chunks; what ends meanwhile is w
   expect([again.status, again.body.code]).toEqual([409, "flow-over"]);
 });
 
+test("One flow that cannot be cancelled holds up no others that are, and is tried again", async () => {
+  const flows = await Promise.all([create([{ ref: "a" }]), create([{ ref: "a" }]), create([{ ref: "a" }])]);
+  for (const { id } of flows) await manager.call("POST", `/api/v1/flows/${id}/cancel`);
+  const [first, second, third] = flows.map(({ id }) => id).toSorted() as [FlowId, FlowId, FlowId];
+  await sql(`CREATE FUNCTION fail_some() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF OLD.flow_id IN ('${first}', '${second}') THEN RAISE EXCEPTION 'it cannot be cancelled'; END IF;
+      RETURN OLD;
+    END $$`);
+  await sql("CREATE TRIGGER fail_some BEFORE DELETE ON tasks FOR EACH ROW EXECUTE FUNCTION fail_some()");
+  const look = () =>
+    store.cancelSome(10).then(
+      (done) => done?.over.length,
+      (error: Error) => error.message,
+    );
+  const broken = "it cannot be cancelled";
+  try {
+    expect([await look(), await look(), await look()]).toEqual([broken, broken, 1]);
+    expect(await statusesOf(third)).toEqual({ a: "Cancelled" });
+    expect([await look(), await look()]).toEqual([broken, broken]);
+  } finally {
+    await sql("DROP FUNCTION fail_some CASCADE");
+  }
+  expect([await look(), await look(), await look()]).toEqual([1, 1, undefined]);
+});
+
 test("What has not run as its flow was cancelled whole says so, and nothing that comes after it runs again without it", async () => {
   const { id } = await create([
     { ref: "a", onFailure: "continue" },

@@ -100,9 +100,9 @@ export const DROP_ENDS = "DELETE FROM flow_ends WHERE id = ANY($1::bigint[])";
 export const PASSED =
   "UPDATE flow_ends e SET passed = u.passed FROM unnest($1::bigint[], $2::int[]) AS u (id, passed) WHERE e.id = u.id AND e.id = ANY($1::bigint[])";
 
-/** Index: flows_to_cancel. */
+/** Behind $1. Index: flows_to_cancel. */
 export const LOCK_TO_CANCEL = `
-  SELECT id, reason FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT id, reason FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered AND id > $1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** What would begin next comes first, or a worker would begin it meanwhile; what is Blocked begins no more, and comes last. Index: tasks_of_flow. */
 export const TO_CANCEL = `
   SELECT id FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL

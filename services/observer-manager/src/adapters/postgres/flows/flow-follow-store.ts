@@ -32,6 +32,8 @@ const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
 
 export class PostgresFlowFollowStore implements FlowFollowStore {
   readonly #dataSource: DataSource;
+  /** The flow that could not be cancelled last: those behind it are looked at before it is tried again. */
+  #stuck: string = FIRST;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -63,10 +65,12 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     });
   }
 
-  cancelSome(limit: number): ReturnType<FlowFollowStore["cancelSome"]> {
-    return this.#write(async (tx) => {
-      const [flow] = await tx.query<{ id: FlowId; reason: string }[]>(sql.LOCK_TO_CANCEL);
+  async cancelSome(limit: number): ReturnType<FlowFollowStore["cancelSome"]> {
+    const behind = this.#stuck;
+    const done = await this.#write(async (tx) => {
+      const [flow] = await tx.query<{ id: FlowId; reason: string }[]>(sql.LOCK_TO_CANCEL, [behind]);
       if (flow === undefined) return undefined;
+      this.#stuck = flow.id; // until it is known that it is not
       const left = await tx.query<{ id: TaskId }[]>(sql.TO_CANCEL, [flow.id, limit]);
       const locked = left.length === 0 ? [] : await tx.query<LockedTask[]>(sql.LOCK_TASKS, [left.map(({ id }) => id)]);
       const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
@@ -78,6 +82,8 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       const sent = locked.filter(({ status }) => status === "Sent");
       return { over, refuse: await refusalsOf(tx, sent) };
     });
+    this.#stuck = done === undefined ? FIRST : behind;
+    return done === undefined && behind !== FIRST ? this.cancelSome(limit) : done;
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {
