@@ -1,10 +1,13 @@
-import { newTaskId, type TaskId } from "@unacked/contracts";
+import { randomUUID } from "node:crypto";
+import { newTaskId, type TaskId, type TimerId } from "@unacked/contracts";
 import { EntityManager } from "typeorm";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { PostgresRequestStore } from "../../services/observer-manager/src/adapters/postgres/requests/postgres-request-store.ts";
+import { PostgresTimerStore } from "../../services/observer-manager/src/adapters/postgres/timers/postgres-timer-store.ts";
 import { newAction } from "../../services/observer-manager/src/operations/access/audit.ts";
 import type { TaskDecision } from "../../services/observer-manager/src/operations/requests/request-store.ts";
 import type { NewTask } from "../../services/observer-manager/src/operations/tasks/creations/new-task.ts";
+import type { NewTimer } from "../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../support/eventually.ts";
 import { SOMEBODY, useBooks } from "../support/servers/books.ts";
 import { WAITING } from "../support/servers/lock-waits.ts";
@@ -136,6 +139,25 @@ it("Of ten thousand ids of which somebody's open transaction has one, that one i
   await shop.rollbackTransaction();
   expect(answer?.split(",")).toEqual(ids.map((_, i) => (i === 5_000 ? "held-up" : "created")));
   expect(looks).toBe(1 + 100 + 100);
+});
+
+it("What is kept of cancels has no payloads, which were kept when they were set", async () => {
+  const store = new PostgresRequestStore(books.dataSource);
+  const id = randomUUID() as TimerId;
+  const timer: NewTimer = {
+    id,
+    name: "billing.due",
+    payload: { long: "text" },
+    at: "2100-01-01T00:00:00Z",
+    expiresAt: undefined,
+  };
+  const timers = new PostgresTimerStore(books.dataSource);
+  await timers.put([{ timer, action: newAction("timer.create", SOMEBODY) }]);
+  const cancel = { id, action: newAction("timer.cancel", SOMEBODY) };
+  const decision = { name: "billing", messageId: "cancels", digest: "d", items: [cancel], answer: JSON.stringify };
+  const [answer] = (await store.cancelTimers([decision])) ?? [];
+  expect(JSON.parse(answer ?? "")).toMatchObject([{ kind: "cancelled", timer: { id, status: "Cancelled", payload: null } }]);
+  expect(await timers.find(id)).toMatchObject({ status: "Cancelled", payload: timer.payload });
 });
 
 it("What was decided long ago is forgotten, in small batches, and no more", async () => {

@@ -11,7 +11,7 @@ export interface RequestKey {
 
 export const requestKey = ({ name, messageId }: RequestKey): string => `${name} ${messageId}`; // neither has a blank
 
-/** Answers may be a hundred times as long as what was asked: two MiB of cancels, of which each is shown its timer, took a manager 500 MiB. */
+/** Answers may be a hundred times as long as what was asked, and are in memory until they are sent. */
 export const MAX_ANSWERS_LENGTH = 8_000_000;
 
 /** What was decided of a request, and is said again whenever it comes again. */

@@ -30,6 +30,9 @@ interface EndRow extends EndedStep {
 
 const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
 
+/** Sorts before the id of each flow. */
+const FIRST = "00000000-0000-0000-0000-000000000000";
+
 export class PostgresFlowFollowStore implements FlowFollowStore {
   readonly #dataSource: DataSource;
   /** The flow that could not be cancelled last: those behind it are looked at before it is tried again. */

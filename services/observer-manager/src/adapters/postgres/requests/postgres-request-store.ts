@@ -16,7 +16,7 @@ import { countCreated } from "../tasks/creations/task-created.ts";
 import { insertBeside } from "../tasks/creations/task-insert-beside.ts";
 import { cancelTimers } from "../timers/timer-cancel.ts";
 import { putTimers } from "../timers/timer-put.ts";
-import { timersAmong } from "../timers/timer-view.ts";
+import { shortTimersOf } from "../timers/timer-view.ts";
 
 /** In the order in which they are asked for, without the answers behind so many bytes. Index: task_requests_pkey. */
 const FIND = `
@@ -67,7 +67,7 @@ export class PostgresRequestStore implements RequestStore {
   }
 
   cancelTimers(decisions: readonly TimerCancelDecision[]): Promise<Answers> {
-    return this.#decide(decisions, (tx, cancels) => cancelTimers(tx, cancels, timersAmong));
+    return this.#decide(decisions, (tx, cancels) => cancelTimers(tx, cancels, shortTimersOf));
   }
 
   async forget(olderThanMs: number, limit: number): Promise<number> {

@@ -1,7 +1,6 @@
 import type { TimerId, TimerView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
-import { bytesOfAll, thoseBeyond } from "../statements/page-bytes.ts";
 
 export interface TimerRow {
   id: string;
@@ -50,13 +49,8 @@ const FIND = `
                    CASE WHEN firing THEN ended_at END, CASE WHEN NOT firing THEN ended_at END
     FROM (SELECT e.*, ${HAS_CLAIM("e")} AS firing FROM ended_timers e WHERE id = ANY($1)) ended`;
 
-/** Likewise, without what may be long; and how long that is. */
+/** Likewise, without what may be long. */
 const FIND_SHORT = FIND.replaceAll(", payload,", ", NULL::jsonb AS payload,");
-const SIZES = ["timers", "ended_timers"]
-  .map((table) => `SELECT id, ${bytesOfAll(["payload"])} AS bytes FROM ${table} WHERE id = ANY($1)`)
-  .join(" UNION ALL ");
-/** So few are no more than a page has. */
-const FEW = 128;
 
 /** `gone`: rows that were taken out of `timers`. */
 export const keepEnded = (gone: string, status: "Fired" | "Cancelled"): string => `
@@ -70,20 +64,18 @@ export const isWithin = (name: string, within: string): string =>
 export const withinOf = ({ within }: { within?: readonly string[] | undefined }): string | null =>
   within === undefined ? null : JSON.stringify(within);
 
-/** Of many: those behind 8 MiB of payloads are shown without, as a manager had no memory for a thousand of 64 KiB. */
-export async function timersAmong(db: DataSource | EntityManager, ids: readonly TimerId[]): Promise<Map<string, TimerView>> {
-  if (ids.length <= FEW) return timersOf(db, ids);
-  const short = thoseBeyond(ids, await db.query(SIZES, [ids]));
-  const inFull = await timersOf(
-    db,
-    ids.filter((id) => !short.has(id)),
-  );
-  const others = short.size === 0 ? [] : await db.query<TimerRow[]>(FIND_SHORT, [[...short]]);
-  return new Map([...inFull, ...others.map((row) => [row.id, toTimerView(row)] as const)]);
-}
+export const timersOf = (db: DataSource | EntityManager, ids: readonly TimerId[]): Promise<Map<string, TimerView>> =>
+  viewsOf(db, FIND, ids);
 
-export async function timersOf(db: DataSource | EntityManager, ids: readonly TimerId[]): Promise<Map<string, TimerView>> {
-  const rows = await db.query<TimerRow[]>(FIND, [ids]);
+/** Their payloads are null. */
+export const shortTimersOf: typeof timersOf = (db, ids) => viewsOf(db, FIND_SHORT, ids);
+
+async function viewsOf(
+  db: DataSource | EntityManager,
+  sql: string,
+  ids: readonly TimerId[],
+): Promise<Map<string, TimerView>> {
+  const rows = await db.query<TimerRow[]>(sql, [ids]);
   return new Map(rows.map((row) => [row.id, toTimerView(row)]));
 }
 
