@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   type CreatedFlow,
+  type FlowId,
   FlowTask,
   type FlowTaskPage,
   type FlowTaskView,
