@@ -85,14 +85,14 @@ export async function startHttpManager(...parts: Parameters<typeof openHttpManag
 
 /**
  * Whoever opens it closes it. `change` replaces parts of what HTTP is given, `access` of who may come in. With a
- * `basePath` its url and what it is called by are below that. `bounds`: of its connections.
+ * `basePath` its url and what it is called by are below that. `bounds`: of its connections and bodies.
  */
 async function openHttpManager(
   databaseUrl: string,
   change: (api: ManagerApi) => ManagerApi = (api) => api,
   access: Partial<HttpAccess> = {},
   basePath = "",
-  bounds: Pick<HttpServerSettings, "stalledMs" | "maxConnections"> = {},
+  bounds: Pick<HttpServerSettings, "stalledMs" | "maxConnections" | "bodyRoom"> = {},
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();

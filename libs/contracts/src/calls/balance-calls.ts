@@ -8,7 +8,7 @@ export const BALANCE_CALLS = {
     access: "admin",
     body: RebalanceRequest,
     answers: { 200: BalanceView, 202: BalanceView },
-    problems: [...BODY_PROBLEMS, "pool-not-found", "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "pool-not-found", "cross-origin"],
   },
   cancelRebalance: {
     access: "admin",

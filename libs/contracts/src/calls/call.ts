@@ -34,8 +34,14 @@ export const COMMON_PROBLEMS: ProblemCode[] = [
   "database-unavailable",
 ];
 
-/** Problems of every call that takes a body. */
-export const BODY_PROBLEMS: ProblemCode[] = ["malformed-json", "body-too-large", "unsupported-media-type", "invalid-body"];
+/** Problems of every call that takes a body. `not-ready`, too: a long one has waited in vain for others. */
+export const BODY_PROBLEMS: ProblemCode[] = [
+  "malformed-json",
+  "body-too-large",
+  "unsupported-media-type",
+  "invalid-body",
+  "not-ready",
+];
 
 /** Problems of every call that asks who its caller is. */
 export const GATE_PROBLEMS: ProblemCode[] = [

@@ -73,7 +73,6 @@ export const OBSERVER_CALLS = {
       "pool-not-served",
       "no-free-worker",
       "admission-not-known",
-      "not-ready",
       "cross-origin",
     ],
   },
@@ -100,14 +99,14 @@ export const OBSERVER_CALLS = {
     headers: ifMatch,
     body: ChangeObserver,
     answers: { 200: ObserverChanged, 202: ObserverChanged },
-    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "cross-origin"],
   },
   putObserver: {
     access: "operator",
     headers: ifMatch,
     body: PutObserver,
     answers: { 200: ObserverChanged, 201: ObserverChanged, 202: ObserverChanged },
-    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "other-type", "invalid-id", "name-taken", "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, ...CHANGE_PROBLEMS, "other-type", "invalid-id", "name-taken", "cross-origin"],
   },
   listRuns: { access: "viewer", answers: { 200: RunList }, problems: ["observer-not-found"] },
   getTimeline: {
@@ -179,7 +178,7 @@ export const OBSERVER_CALLS = {
     headers: ifMatch,
     body: PutCheckpoint,
     answers: { 200: CheckpointView },
-    problems: [...BODY_PROBLEMS, ...CHECKPOINT_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, ...CHECKPOINT_PROBLEMS, "cross-origin"],
   },
   resetCheckpoint: {
     access: "admin",
@@ -194,7 +193,7 @@ export const OBSERVER_CALLS = {
     headers: prefer,
     answers: { 200: BatchResults },
     minimal: { 200: ObserverReceipts },
-    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: [
       "invalid-body",
       "body-too-large",
@@ -213,7 +212,7 @@ export const OBSERVER_CALLS = {
     body: StopRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: BulkAnswer },
-    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: ["observer-not-found", "not-activated", "already-deleting", "already-deleted", "batch-interrupted"],
   },
   restartObservers: {
@@ -221,7 +220,7 @@ export const OBSERVER_CALLS = {
     body: RestartRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: BulkAnswer },
-    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: [
       "observer-not-found",
       "not-restartable",
@@ -237,7 +236,7 @@ export const OBSERVER_CALLS = {
     body: PauseRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: BulkAnswer },
-    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: ["observer-not-found", "not-pausable", "already-deleting", "already-deleted", "batch-interrupted"],
   },
   resumeObservers: {
@@ -245,7 +244,7 @@ export const OBSERVER_CALLS = {
     body: ResumeRequest,
     bodyLimitBytes: MAX_REFS_BODY_BYTES,
     answers: { 200: BulkAnswer },
-    problems: [...BODY_PROBLEMS, "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "cross-origin"],
     itemProblems: [
       "observer-not-found",
       "not-paused",

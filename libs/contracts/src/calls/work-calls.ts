@@ -9,7 +9,7 @@ export const WORK_CALLS = {
     access: "operator",
     body: BeginWork,
     answers: { 200: WorkView, 201: WorkView },
-    problems: [...BODY_PROBLEMS, "id-taken", "not-ready", "cross-origin"],
+    problems: [...BODY_PROBLEMS, "id-taken", "cross-origin"],
   },
   listWork: {
     access: "viewer",

@@ -4,12 +4,8 @@ import express, { type RequestHandler } from "express";
 import { HttpProblem } from "../api/http-problem.ts";
 
 /** Reads a JSON body into `request.body`: any JSON value, as what it must be is for the schema to say. */
-export function jsonBody(limit: number): RequestHandler[] {
-  return [
-    requireJson,
-    express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent }),
-  ];
-}
+export const jsonBody = (limit: number): RequestHandler =>
+  express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent });
 
 /** An empty body would be taken for `{}`. */
 function requireContent(_request: unknown, _response: unknown, body: Buffer): void {
@@ -17,7 +13,7 @@ function requireContent(_request: unknown, _response: unknown, body: Buffer): vo
 }
 
 /** Without a body there is no type to be wrong: that is answered later, as an empty body. */
-const requireJson: RequestHandler = (request, _response, next) => {
+export const requireJson: RequestHandler = (request, _response, next) => {
   if (request.is("application/json") === false) throw new HttpProblem({ code: "unsupported-media-type" });
   next();
 };

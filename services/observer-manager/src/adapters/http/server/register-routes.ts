@@ -7,14 +7,17 @@ import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { readInput } from "../api/request-input.ts";
 import type { EventsAnswer, Route } from "../api/route.ts";
+import type { BodyRoom } from "./body-room.ts";
 import { callerOf } from "./caller.ts";
 import { fitting, type LeftOut } from "./fitting-rows.ts";
 import type { Gate } from "./gate.ts";
-import { jsonBody, sendJson } from "./json-body.ts";
+import { jsonBody, requireJson, sendJson } from "./json-body.ts";
+import { handlingBody, roomForBody } from "./long-bodies.ts";
 import { sendProblem } from "./problem-of-error.ts";
 import { requestIdOf, spanOf } from "./request-context.ts";
 import { seenBy } from "./seen-by.ts";
 import { sendEventStream } from "./server-sent-events.ts";
+import { untilGone } from "./until-gone.ts";
 
 /** How many rows cannot be shown, of a list that has such. */
 const LEFT_OUT_HEADER = "Unacked-Left-Out";
@@ -35,13 +38,13 @@ export interface RegisteredPath {
  * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
  * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
  */
-export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log): void {
+export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log, room: BodyRoom): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
     (a, b) => countOfParameters(a) - countOfParameters(b),
   );
   for (const path of paths)
     for (const route of routes.filter((one) => one.path === path))
-      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route, log));
+      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route, log, room));
   for (const path of paths) refuseOtherMethods(router, expressPathOf(path), methodsAt(path, routes));
 }
 
@@ -70,9 +73,12 @@ function refuseOtherMethods(router: IRouter, path: string, methods: Route["metho
   });
 }
 
-function handlersOf(route: Route, log: Log): RequestHandler[] {
+function handlersOf(route: Route, log: Log, room: BodyRoom): RequestHandler[] {
   const answer = (request: Request, response: Response) => answerRoute(route, log, request, response);
-  return [...(route.body === undefined ? [] : jsonBody(route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES)), answer];
+  if (route.body === undefined) return [answer];
+  const limit = route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES;
+  const answerBody: RequestHandler = (request, response) => handlingBody(response, () => answer(request, response));
+  return [requireJson, roomForBody(limit, room), jsonBody(limit), answerBody];
 }
 
 /**
@@ -116,13 +122,6 @@ async function answerRoute(route: Route, log: Log, request: Request, response: R
     response.setHeader(name, name === "Location" ? `${request.baseUrl}${value}` : value);
   if (schema) sendJson(response, outcome.status, body);
   else response.status(outcome.status).end();
-}
-
-function untilGone(response: Response): AbortSignal {
-  const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  else response.once("close", () => gone.abort());
-  return gone.signal;
 }
 
 async function* seenEvents({ events = {}, operationId }: Route, role: Role, sent: ReturnType<EventsAnswer["events"]>) {

@@ -1,0 +1,75 @@
+import { getHeapStatistics } from "node:v8";
+
+/** Read, parsed, checked and written, a body takes several times its length of a manager's memory. */
+const PART_OF_HEAP = 1 / 6;
+/** Of the 60 s in which a request has to arrive (http-server.ts) most are left to read it. `@unacked/client` waits 20 s for an answer. */
+const MAX_WAIT_MS = 10_000;
+
+/** Gives it back; once, however often it is called. */
+export type GiveBack = () => void;
+
+interface Waiting {
+  bytes: number;
+  begin(): void;
+}
+
+/**
+ * How much of long bodies is read or handled at one time: of four batches of 30 MiB at once V8 would run out of memory in a container of 512 MiB.
+ * The others wait in turn. One alone is always taken, however long it is.
+ */
+export class BodyRoom {
+  readonly #bytes: number;
+  readonly #maxWaitMs: number;
+  readonly #waiting = new Set<Waiting>();
+  #inUse = 0;
+
+  constructor({ bytes = getHeapStatistics().heap_size_limit * PART_OF_HEAP, maxWaitMs = MAX_WAIT_MS } = {}) {
+    this.#bytes = bytes;
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /** Resolves to undefined where there was no room in time, or whoever sends it has `gone`. */
+  take(bytes: number, gone: AbortSignal): Promise<GiveBack | undefined> {
+    if (gone.aborted) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const stopWaiting = (): void => {
+        clearTimeout(timer);
+        gone.removeEventListener("abort", leave);
+        this.#waiting.delete(waiting);
+      };
+      const leave = (): void => {
+        stopWaiting();
+        resolve(undefined);
+        this.#beginNext();
+      };
+      const begin = (): void => {
+        stopWaiting();
+        resolve(this.#taken(bytes));
+      };
+      const waiting: Waiting = { bytes, begin };
+      const timer = setTimeout(leave, this.#maxWaitMs);
+      gone.addEventListener("abort", leave);
+      this.#waiting.add(waiting);
+      this.#beginNext();
+    });
+  }
+
+  /** In turn: a long one is not passed by others for ever. */
+  #beginNext(): void {
+    for (const { bytes, begin } of this.#waiting) {
+      if (this.#inUse > 0 && this.#inUse + bytes > this.#bytes) return;
+      begin();
+    }
+  }
+
+  #taken(bytes: number): GiveBack {
+    this.#inUse += bytes;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#inUse -= bytes;
+      this.#beginNext();
+    };
+  }
+}

@@ -1,0 +1,9 @@
+import type { Response } from "express";
+
+/** Aborts as the answer has ended, or whoever asked for it has left. */
+export function untilGone(response: Response): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once("close", () => gone.abort());
+  return gone.signal;
+}

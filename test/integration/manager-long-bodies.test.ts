@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { BodyRoom } from "../../services/observer-manager/src/adapters/http/server/body-room.ts";
+import type { ManagerApi } from "../../services/observer-manager/src/operations/manager-api.ts";
+import { eventually } from "../support/eventually.ts";
+import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
+import { useBooks } from "../support/servers/books.ts";
+
+/* The room for long bodies of all callers together: its numbers are docs/limits.md's. */
+
+const ROOM_BYTES = 1_000_000;
+const LONG_BYTES = 600_000;
+const NEVER_MS = 600_000;
+const here = new AbortController().signal;
+
+const books = useBooks();
+
+const start = (bodyRoom: BodyRoom, change?: (api: ManagerApi) => ManagerApi): Promise<HttpManager> =>
+  startHttpManager(books.databaseUrl, change, undefined, undefined, { bodyRoom });
+
+/** A batch of tasks of about so many bytes. */
+const tasksOf = (bytes: number) => ({
+  tasks: Array.from({ length: Math.ceil(bytes / 1_000) }, () => ({ type: "resize", params: { text: "x".repeat(950) } })),
+});
+const create = (manager: HttpManager, bytes: number) =>
+  manager.call("POST", "/api/v1/tasks/batch", { json: tasksOf(bytes), headers: { prefer: "return=minimal" } });
+
+/** As of a program that does not know how long it will be. */
+async function createChunked({ url }: HttpManager, bytes: number) {
+  const sent = request(`${url}/api/v1/tasks/batch`, { method: "POST", headers: { "content-type": "application/json" } });
+  const text = JSON.stringify(tasksOf(bytes));
+  for (let at = 0; at < text.length; at += 50_000) sent.write(text.slice(at, at + 50_000));
+  sent.end();
+  const [response] = await once(sent, "response");
+  response.resume();
+  return response as { statusCode: number; headers: Record<string, string> };
+}
+
+test("While others have all the room a long body is refused in time, and told to come again; short ones do not wait", async () => {
+  const room = new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: 200 });
+  const manager = await start(room);
+  const giveBack = await room.take(ROOM_BYTES, here);
+  const { status, body, headers } = await create(manager, LONG_BYTES);
+  expect(status).toBe(503);
+  expect(body).toMatchObject({ code: "not-ready", retryAfterS: 5, detail: expect.stringContaining("long bodies") });
+  expect(headers.get("retry-after")).toBe("5");
+  const chunked = await createChunked(manager, LONG_BYTES);
+  expect([chunked.statusCode, chunked.headers["retry-after"]]).toEqual([503, "5"]);
+  expect((await create(manager, 60_000)).status).toBe(200);
+  expect((await createChunked(manager, 60_000)).statusCode).toBe(200);
+  giveBack?.();
+  expect((await create(manager, LONG_BYTES)).status).toBe(200);
+  expect((await createChunked(manager, LONG_BYTES)).statusCode).toBe(200);
+  const [left] = await books.dataSource.query("SELECT count(*)::int AS count FROM tasks");
+  expect(left.count).toBe(1_320);
+});
+
+test("Long bodies wait for each other, and have their room until they are handled", async () => {
+  let begun = 0;
+  let most = 0;
+  const counted = (api: ManagerApi): ManagerApi => {
+    const { tasks } = api;
+    const createTasks = tasks.createTasks.bind(tasks);
+    tasks.createTasks = async (...given) => {
+      begun += 1;
+      most = Math.max(most, begun);
+      return createTasks(...given).finally(() => (begun -= 1));
+    };
+    return api;
+  };
+  const manager = await start(new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: NEVER_MS }), counted);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => create(manager, LONG_BYTES)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(most).toBe(1);
+});
+
+test("Who leaves while his long body is handled has its room until then; who leaves before gives it back", async () => {
+  let handled: (() => void) | undefined;
+  let areHandled = 0;
+  const held = (api: ManagerApi): ManagerApi => {
+    const { tasks } = api;
+    const createTasks = tasks.createTasks.bind(tasks);
+    tasks.createTasks = async (...given) => {
+      areHandled += 1;
+      if (areHandled === 1) await new Promise<void>((resolve) => (handled = resolve));
+      return createTasks(...given);
+    };
+    return api;
+  };
+  const manager = await start(new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: NEVER_MS }), held);
+  const leave = async (text: string) => {
+    const length = String(LONG_BYTES);
+    const headers = { "content-type": "application/json", "content-length": length };
+    const sent = request(`${manager.url}/api/v1/tasks/batch`, { method: "POST", headers }).on("error", () => undefined);
+    onTestFinished(() => void sent.destroy());
+    sent.write(text);
+    return sent;
+  };
+  const left = () => manager.lines.filter(({ message }) => message.includes("left before"));
+  const whole = JSON.stringify(tasksOf(LONG_BYTES - 50_000)).padEnd(LONG_BYTES);
+  const handling = await leave(whole);
+  await eventually(() => expect(areHandled).toBe(1));
+  handling.destroy();
+  const waiting = await leave(whole.slice(0, 100));
+  const next = create(manager, LONG_BYTES);
+  await eventually(() => expect(left()).toHaveLength(1));
+  waiting.destroy();
+  await eventually(() => expect(left()).toHaveLength(2));
+  expect(areHandled).toBe(1);
+  handled?.();
+  expect((await next).status).toBe(200);
+});
