@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 export interface FollowedFiles {
@@ -8,7 +8,9 @@ export interface FollowedFiles {
   /** Told once when what was written later cannot be read or taken. What was taken before stays until it can. */
   complain(error: unknown): void;
   /** How often they are looked at. Default 5 s. */
-  everyMs?: number;
+  everyMs?: number | undefined;
+  /** That one is not there at first is no error: they are taken once all are. Default false. */
+  mayBeMissing?: boolean;
 }
 
 const EVERY_MS = 5_000;
@@ -20,10 +22,11 @@ const EVERY_MS = 5_000;
  *
  * @returns ends it
  */
-export function followFiles({ paths, take, complain, everyMs = EVERY_MS }: FollowedFiles): () => void {
+export function followFiles({ paths, take, complain, everyMs = EVERY_MS, mayBeMissing = false }: FollowedFiles): () => void {
   /** As they were last looked at: taken, refused, or (null) not to be read. */
-  let seen: Buffer[] | null = paths.map((path) => readFileSync(path));
-  take(seen);
+  let seen: Buffer[] | null =
+    mayBeMissing && !paths.every((path) => existsSync(path)) ? null : paths.map((path) => readFileSync(path));
+  if (seen !== null) take(seen);
   let isEnded = false;
   const look = async () => {
     try {

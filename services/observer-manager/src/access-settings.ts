@@ -57,7 +57,9 @@ export const AccessSettings = z.object({
   ),
   AUTH_TOKENS_FILE: text()
     .optional()
-    .describe("A file with such lines instead; a change is taken up within 5 s, without a restart."),
+    .describe(
+      "A file with such lines instead; a change is taken up within 5 s, without a restart. With OIDC_ISSUER it may be empty, or come later.",
+    ),
   OIDC_ISSUER: text().optional().describe("The identity provider whose JWTs are accepted: their `iss`, exactly."),
   OIDC_AUDIENCE: text().optional().describe("What their `aud` must name."),
   OIDC_JWKS_URL: secureUrl.optional().describe("Where the provider's public keys are (its `jwks_uri`)."),

@@ -1,9 +1,14 @@
 import { createHmac } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { newToken } from "../../../cli/src/config/new-token.ts";
 import { KnownCallers } from "../../../services/observer-manager/src/adapters/access/known-callers.ts";
 import { OidcCheck, type OidcSettings } from "../../../services/observer-manager/src/adapters/access/oidc-check.ts";
 import type { ProviderKeysOptions } from "../../../services/observer-manager/src/adapters/access/provider-keys.ts";
 import { claimAt, roleOf } from "../../../services/observer-manager/src/adapters/access/role-claim.ts";
+import { eventually } from "../../support/eventually.ts";
 import { keptLog } from "../../support/servers/books.ts";
 import { type IdentityProvider, startIdentityProvider, type TokenOptions } from "../../support/servers/identity-provider.ts";
 
@@ -262,6 +267,34 @@ it("beside listed tokens both are accepted; what is no JWT is never shown to the
   const alone = new KnownCallers({ tokens }, log);
   expect((await alone.identify(await provider.sign())).kind).toBe("refused");
   expect(new KnownCallers({}, log).isConfigured).toBe(false);
+});
+
+describe("a list without a token", () => {
+  const nobody = "# nobody";
+  const newFile = () => join(mkdtempSync(join(tmpdir(), "unacked-tokens-")), "tokens");
+
+  it("is a mistake where nothing else says who may come in", () => {
+    const file = newFile();
+    writeFileSync(file, nobody);
+    expect(() => new KnownCallers({ tokens: nobody }, log)).toThrow("AUTH_TOKENS: holds no token");
+    expect(() => new KnownCallers({ tokensFile: file }, log)).toThrow(`AUTH_TOKENS_FILE: ${file}: holds no token`);
+    expect(() => new KnownCallers({ tokensFile: `${file}-away` }, log)).toThrow("AUTH_TOKENS_FILE: ENOENT");
+  });
+
+  it("is none beside an identity provider, but is said; and the file is read once it is there", async () => {
+    const kept = keptLog();
+    const file = newFile();
+    const { token, line } = newToken("ci", "operator");
+    const callers = new KnownCallers({ tokensFile: file, oidc: settingsOf(), everyMs: 10 }, kept);
+    onTestFinished(() => callers.close());
+    expect((await callers.identify(await provider.sign())).kind).toBe("known");
+    expect((await callers.identify(token)).kind).toBe("refused");
+    const warned = [{ level: "warn", fields: expect.objectContaining({ event: "no-tokens" }) }];
+    expect(kept.lines).toMatchObject(warned);
+    writeFileSync(file, line);
+    await eventually(async () => expect((await callers.identify(token)).kind).toBe("known"));
+    expect(new KnownCallers({ tokens: nobody, oidc: settingsOf() }, kept).isConfigured).toBe(true);
+  });
 });
 
 describe("the claim that gives the role", () => {

@@ -1,3 +1,4 @@
+import { SettingsError } from "@unacked/settings";
 import type { CallerCheck, Verdict } from "../../domain/access/identity.ts";
 import type { Log } from "../../operations/log.ts";
 import { OidcCheck, type OidcSettings } from "./oidc-check.ts";
@@ -8,6 +9,8 @@ export interface KnownCallersSettings {
   tokens?: string | undefined;
   tokensFile?: string | undefined;
   oidc?: OidcSettings | undefined;
+  /** How often the file is looked at. Default 5 s. */
+  everyMs?: number;
 }
 
 /** Header, payload and signature of a JWT in its compact form (RFC 7519). */
@@ -20,11 +23,25 @@ export class KnownCallers implements CallerCheck {
   readonly #book: TokenBook | undefined;
   readonly #oidc: OidcCheck | undefined;
 
-  /** Throws SettingsError when the list is wrong or cannot be read. */
-  constructor({ tokens, tokensFile, oidc }: KnownCallersSettings, log: Log) {
-    if (tokensFile !== undefined) this.#book = TokenBook.following(tokensFile, log);
+  /** Throws SettingsError when the list is wrong, or cannot be read or holds no token where nobody else says who may come in. */
+  constructor({ tokens, tokensFile, oidc, everyMs }: KnownCallersSettings, log: Log) {
+    const mayBeMissing = oidc !== undefined;
+    if (tokensFile !== undefined) this.#book = TokenBook.following(tokensFile, log, { mayBeMissing, everyMs });
     else if (tokens !== undefined) this.#book = TokenBook.of(tokens);
     this.#oidc = oidc && new OidcCheck(oidc, log);
+    if (this.#book?.isEmpty)
+      this.#mindNone(tokensFile === undefined ? "AUTH_TOKENS" : `AUTH_TOKENS_FILE: ${tokensFile}`, log);
+  }
+
+  /** At start an empty list is a mistake, where nobody else says who may come in. Later it is the way to shut everybody out. */
+  #mindNone(source: string, log: Log): void {
+    if (this.#oidc !== undefined)
+      return log.warn(
+        { event: "no-tokens", source },
+        "no token is listed: the identity provider alone says who may come in",
+      );
+    this.close();
+    throw new SettingsError([`${source}: holds no token`]);
   }
 
   get isConfigured(): boolean {

@@ -20,11 +20,15 @@ export class TokenBook {
   static of(text: string): TokenBook {
     const book = new TokenBook();
     book.#take(text, "AUTH_TOKENS");
-    return book.#orNone("AUTH_TOKENS");
+    return book;
   }
 
-  /** Of a file, which is read again when it changes. Throws SettingsError when it cannot be read now, or holds no token. */
-  static following(path: string, log: Log, everyMs?: number): TokenBook {
+  /** Of a file, which is read again when it changes. Throws SettingsError when it cannot be read now, unless it `mayBeMissing`. */
+  static following(
+    path: string,
+    log: Log,
+    { mayBeMissing, everyMs }: { mayBeMissing: boolean; everyMs?: number | undefined },
+  ) {
     const book = new TokenBook();
     const take = ([content]: Buffer[]) => {
       book.#take(String(content), `AUTH_TOKENS_FILE: ${path}`);
@@ -33,12 +37,16 @@ export class TokenBook {
     const complain = (err: unknown) =>
       log.error({ event: "tokens-refused", err }, "the tokens could not be read; the previous ones are still accepted");
     try {
-      book.#stop = followFiles({ paths: [path], take, complain, everyMs });
+      book.#stop = followFiles({ paths: [path], take, complain, everyMs, mayBeMissing });
     } catch (error) {
       if (error instanceof SettingsError) throw error;
       throw new SettingsError([`AUTH_TOKENS_FILE: ${error instanceof Error ? error.message : String(error)}`]);
     }
-    return book.#orNone(`AUTH_TOKENS_FILE: ${path}`);
+    return book;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
   }
 
   /** In constant time: how long it takes tells nothing of how much of the token was right, or of which one it was. */
@@ -51,13 +59,6 @@ export class TokenBook {
 
   close(): void {
     this.#stop();
-  }
-
-  /** At start an empty list is a mistake. Later it is the way to shut everybody out. */
-  #orNone(source: string): this {
-    if (this.#entries.length > 0) return this;
-    this.close();
-    throw new SettingsError([`${source}: holds no token`]);
   }
 
   #take(text: string, source: string): void {
