@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { removePostgresData, startPostgres } from "../servers/postgres.mjs";
 import { startRabbitmq } from "../servers/rabbitmq.mjs";
-import { provideServerPrograms } from "../setup/server-programs.mjs";
+import { providePostgres, provideRabbitmq } from "../setup/server-programs.mjs";
 
 /**
  * A RabbitMQ and a PostgreSQL for one run.
@@ -10,7 +10,8 @@ import { provideServerPrograms } from "../setup/server-programs.mjs";
  * @param {string} dir for what they keep
  */
 export async function startServers(dir) {
-  await provideServerPrograms();
+  await provideRabbitmq();
+  providePostgres();
   const postgres = join(dir, "postgres");
   const [database, broker] = await Promise.all([
     startPostgres({ dir: postgres }),

@@ -5,14 +5,9 @@ import { dockerAnswers, findRabbitmq } from "../servers/rabbitmq-program.mjs";
 import { canInstall, installPackage, isDebianLike } from "./apt-get.mjs";
 import { removeLeftPolicy, withoutStartingServices } from "./service-policy.mjs";
 
-/** Makes sure that PostgreSQL and RabbitMQ can be started, unless the environment names some that run. */
-export async function provideServerPrograms() {
-  if (canInstall()) removeLeftPolicy();
-  if (givenServer("DATABASE_URL") === undefined) providePostgres();
-  if (givenServer("AMQP_URL") === undefined) await provideRabbitmq();
-}
-
-function providePostgres() {
+/** Makes sure that PostgreSQL can be started, unless the environment names one that runs. It is among the npm packages. */
+export function providePostgres() {
+  if (givenServer("DATABASE_URL") !== undefined) return;
   const folder = findPostgresFolder();
   if (folder === null) {
     throw new PlainError(
@@ -23,8 +18,10 @@ function providePostgres() {
   linkLibraries(folder);
 }
 
-async function provideRabbitmq() {
-  if (findRabbitmq() !== null) return;
+/** Likewise RabbitMQ, of which nothing comes from npm. */
+export async function provideRabbitmq() {
+  if (canInstall()) removeLeftPolicy();
+  if (givenServer("AMQP_URL") !== undefined || findRabbitmq() !== null) return;
   if (await dockerAnswers()) return say("RabbitMQ is not installed: it will run in Docker.");
   if (canInstall()) return installRabbitmq();
   throw new PlainError(

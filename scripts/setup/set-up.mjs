@@ -4,7 +4,7 @@ import { PlainError, say } from "../progress.mjs";
 import { provideBrowser } from "./browser-program.mjs";
 import { buildIfStale } from "./build.mjs";
 import { installPackagesIfStale } from "./packages.mjs";
-import { provideServerPrograms } from "./server-programs.mjs";
+import { providePostgres, provideRabbitmq } from "./server-programs.mjs";
 
 /**
  * Everything that `npm start` and `npm test` need and a fresh clone lacks: packages, the build, the servers' programs and,
@@ -18,9 +18,10 @@ export async function setUp(root, { withBrowser = false } = {}) {
   requireNode(20, 19);
   const release = await lockForSetup(root);
   try {
+    await provideRabbitmq(); // first, as nobody but root can be helped: they need not wait a minute to hear it
     await installPackagesIfStale(root);
     await buildIfStale(root);
-    await provideServerPrograms();
+    providePostgres();
     if (withBrowser) await provideBrowser();
   } finally {
     release();
