@@ -1,6 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { findKubectl } from "./scripts/setup/kubectl-program.mjs";
 import { findNginx } from "./scripts/setup/nginx-program.mjs";
+import { findPgbouncer } from "./scripts/setup/pgbouncer-program.mjs";
 import { MAIN_PATH } from "./test/support/runs/main-path.ts";
 import { SlowFirst } from "./test/support/runs/slow-first.ts";
 
@@ -34,11 +35,14 @@ const cluster = {
 const ofManifests = ["test/**/deploy-{kubernetes,dev-overlay,production,network-policies,paths}.test.ts"];
 /** Likewise, of a manager behind somebody's proxy. */
 const behindNginx = ["test/browser/behind-nginx.test.ts"];
+/** Likewise, of a manager whose database is behind a pooler. */
+const behindPgbouncer = ["test/integration/database-pooler.test.ts"];
 
 const exclude = [
   ...configDefaults.exclude,
   ...(findKubectl() === null ? ofManifests : []),
   ...(findNginx() === null ? behindNginx : []),
+  ...(findPgbouncer() === null ? behindPgbouncer : []),
 ];
 
 /**

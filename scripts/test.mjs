@@ -9,6 +9,7 @@ import { whyNoCluster } from "./servers/cluster/cluster.mjs";
 import { findKubectl, provideKubectl, WHY_NO_KUBECTL } from "./setup/kubectl-program.mjs";
 import { provideNetworkPrograms } from "./setup/network-programs.mjs";
 import { findNginx, provideNginx, WHY_NO_NGINX } from "./setup/nginx-program.mjs";
+import { findPgbouncer, WHY_NO_PGBOUNCER } from "./setup/pgbouncer-program.mjs";
 import { failuresOf } from "./test/failures.mjs";
 import { runShown } from "./test/run-shown.mjs";
 import { runVitest } from "./test/run-vitest.mjs";
@@ -98,6 +99,8 @@ if (isMainPath) say("That was the main path of each promise; npm test -- --all r
 const ofWorkers = isAll || words.some((word) => word.includes("process-worker"));
 const noPython = ofWorkers && spawnSync("python3", ["--version"]).status !== 0 ? "there is no python3" : "";
 const noNginx = ofProxy && findNginx() === null ? WHY_NO_NGINX : "";
+const ofPooler = isAll || words.some((word) => "test/integration/database-pooler.test.ts".includes(word));
+const noPgbouncer = ofPooler && findPgbouncer() === null ? WHY_NO_PGBOUNCER : "";
 const noKubectl = ofManifests && findKubectl() === null ? WHY_NO_KUBECTL : "";
 say(
   lastLineOf(total, {
@@ -105,6 +108,7 @@ say(
     "those of k8s/": noKubectl,
     "those with a worker in Python": noPython,
     "those behind nginx": noNginx,
+    "those behind PgBouncer": noPgbouncer,
     "those of the packages, as a new user has them,": whyNoPackages,
   }),
 );

@@ -16,7 +16,7 @@ import {
 import { loadTracing, type Tracing } from "@unacked/tracing";
 import { v7 } from "uuid";
 import { describeDatabaseError } from "./adapters/postgres/connection/database-error.ts";
-import { UnreleasedBooksError } from "./adapters/postgres/connection/migrate.ts";
+import { UnusableDatabaseError } from "./adapters/postgres/connection/unusable-database.ts";
 import { createLog } from "./log.ts";
 import { ObserverManager } from "./observer-manager.ts";
 import { ManagerSettings } from "./settings.ts";
@@ -78,7 +78,7 @@ function endOnSignals(manager: ObserverManager, tracing: Tracing | undefined, lo
 
 main().catch((error: unknown) => {
   const log = createLog("info", {});
-  const isKnown = [SettingsError, BrokerSettingsError, UnreleasedBooksError].some((known) => error instanceof known);
+  const isKnown = [SettingsError, BrokerSettingsError, UnusableDatabaseError].some((known) => error instanceof known);
   const message = isKnown ? (error as Error).message : (listenFlaw(error) ?? describeDatabaseError(error).fields["message"]);
   const remedy = error instanceof SettingsError ? LISTED_BY_HELP : undefined;
   log.fatal({ event: "cannot-start", err: error, remedy }, `observer-manager cannot start: ${message ?? String(error)}`);

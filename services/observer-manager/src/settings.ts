@@ -40,7 +40,7 @@ const SETTINGS = z.object({
   ),
   DATABASE_URL: secretUrl(
     flawOfDatabaseUrls,
-    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, the server is not checked), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used.",
+    "PostgreSQL 14 or later: `postgres://user:password@host:5432/database`, with `?sslmode=` disable, require (encrypted, the server is not checked), verify-ca or verify-full (with DATABASE_TLS_CA_FILE the default); of a primary and its standbys each, separated by commas: the one that is the primary is used. Not through a pooler by transaction (PgBouncer's `pool_mode = transaction`).",
   ),
   ...tlsSettings("AMQP", "the broker"),
   ...tlsSettings("DATABASE", "PostgreSQL"),

@@ -13,11 +13,12 @@ import { createDataSource } from "./connection/data-source.ts";
 import { checkDatabase, unavailable } from "./connection/database-check.ts";
 import { describeBeforeBooks, describeDatabaseError, isLocked } from "./connection/database-error.ts";
 import { databaseUrls } from "./connection/database-urls.ts";
-import { migrate, UnreleasedBooksError } from "./connection/migrate.ts";
+import { migrate } from "./connection/migrate.ts";
 import { type Channel, Notifications } from "./connection/notifications.ts";
 import { Primary } from "./connection/primary.ts";
 import { warnOfSchemaCreators } from "./connection/schema-creators.ts";
 import { sslOptions } from "./connection/ssl-mode.ts";
+import { UnusableDatabaseError } from "./connection/unusable-database.ts";
 import { areNew } from "./migrations/migrations.ts";
 import { postgresReads } from "./postgres-reads.ts";
 import { postgresStores, type Stores } from "./postgres-stores.ts";
@@ -117,7 +118,7 @@ export class DatabaseSide {
   /** @returns in how many ms to try again */
   #failed(error: unknown): number {
     const { unavailable: isPassing, fields } = describeDatabaseError(error);
-    const check = unavailable(error instanceof UnreleasedBooksError ? { message: error.message } : fields);
+    const check = unavailable(error instanceof UnusableDatabaseError ? { message: error.message } : fields);
     const isHeld = isLocked(error);
     if (!this.#dataSource.isInitialized) this.#lastFailure = check;
     // What the database itself says would not tell that its tables are not there.

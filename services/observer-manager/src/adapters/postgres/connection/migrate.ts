@@ -1,5 +1,7 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor } from "typeorm";
 import { IDLE_IN_TRANSACTION_MS } from "./data-source.ts";
+import { refuseSharedSession } from "./own-session.ts";
+import { UnusableDatabaseError } from "./unusable-database.ts";
 
 /** Any number, the same for all managers: the key of the lock that lets one of them migrate at a time. */
 const MIGRATION_LOCK_KEY = 7_026_517_001;
@@ -19,7 +21,7 @@ const GIVE_UP_LOCKED = "SELECT set_config('lock_timeout', $1, false)";
 const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
 /** There is no way on from the tables of a commit that was never released: migrations are changed until their release. */
-export class UnreleasedBooksError extends Error {
+export class UnreleasedBooksError extends UnusableDatabaseError {
   override readonly name = "UnreleasedBooksError";
 
   constructor(migration: string) {
@@ -45,6 +47,7 @@ export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTI
   const own = await new DataSource(options).initialize();
   try {
     const session = own.createQueryRunner();
+    await refuseSharedSession(session, dataSource);
     await session.query(END_WHEN_IDLE, [String(idleMs)]);
     await session.query(UNLIMITED);
     await session.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK_KEY]);

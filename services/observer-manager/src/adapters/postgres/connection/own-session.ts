@@ -1,0 +1,27 @@
+import type { DataSource, QueryRunner } from "typeorm";
+import { UnusableDatabaseError } from "./unusable-database.ts";
+
+/** A pooler by transaction gives each transaction of ours any session of the server's: locks and settings of a session, and LISTEN, are then somebody else's. */
+export class PooledByTransactionError extends UnusableDatabaseError {
+  override readonly name = "PooledByTransactionError";
+
+  constructor() {
+    super(
+      "DATABASE_URL leads through a pooler by transaction, by which locks and notifications of a session are lost: " +
+        "name PostgreSQL itself, or a pooler by session (PgBouncer: pool_mode = session)",
+    );
+  }
+}
+
+const PID = "SELECT pg_backend_pid() AS pid";
+
+/** A pooler that shares sessions gives the one that was ours to the transaction that begins meanwhile, and us another. */
+export async function refuseSharedSession(session: QueryRunner, others: DataSource): Promise<void> {
+  const pid = async () => ((await session.query(PID)) as { pid: number }[])[0]?.pid;
+  const before = await pid();
+  const after = await others.transaction(async (other) => {
+    await other.query(PID);
+    return pid();
+  });
+  if (before !== after) throw new PooledByTransactionError();
+}
