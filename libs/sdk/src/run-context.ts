@@ -29,6 +29,8 @@ export type RunContextParts<P> = {
   publish(eventJson: string): Promise<void>;
   /** It emits, or says that it is alive. */
   beat?(): void;
+  /** It has ended, and logs, emits or saves all the same: something in it was not awaited, or not stopped. Told once. */
+  late?(): void;
 };
 
 /** What a host brings for a type with a `checkpoint`. */
@@ -80,6 +82,7 @@ class PartsContext<P> implements RunContext<P> {
   readonly #unsaved = new Set<Promise<void>>();
   #leaseLost: ObserverStopped | undefined;
   #ended = false;
+  #isLate = false;
   #warnedOfStop = false;
   readonly #saving: Saving | undefined;
 
@@ -88,10 +91,10 @@ class PartsContext<P> implements RunContext<P> {
     const { params, observer, runId, epoch, saves } = parts;
     const { signal } = this.#controller;
     const log: ObserverLog = Object.freeze({
-      debug: (message: string, fields?: LogFields) => parts.writeLog("debug", message, fields),
-      info: (message: string, fields?: LogFields) => parts.writeLog("info", message, fields),
-      warn: (message: string, fields?: LogFields) => parts.writeLog("warn", message, fields),
-      error: (message: string, fields?: LogFields) => parts.writeLog("error", message, fields),
+      debug: (message: string, fields?: LogFields) => this.#log("debug", message, fields),
+      info: (message: string, fields?: LogFields) => this.#log("info", message, fields),
+      warn: (message: string, fields?: LogFields) => this.#log("warn", message, fields),
+      error: (message: string, fields?: LogFields) => this.#log("error", message, fields),
     });
     const emit = (event: unknown) => this.#emit(event);
     const alive = () => parts.beat?.();
@@ -138,7 +141,21 @@ class PartsContext<P> implements RunContext<P> {
     const { signal } = this.#controller;
     const warn = (error: unknown): void => this.#warn(error, "a checkpoint was not saved");
     const saves = new SharedSaves({ saving, confirms: this.#confirms, signal, warn });
-    return (value) => saves.save(value);
+    return (value) => {
+      this.#lookWhetherLate();
+      return saves.save(value);
+    };
+  }
+
+  #log(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    this.#lookWhetherLate();
+    this.#parts.writeLog(level, message, fields);
+  }
+
+  #lookWhetherLate(): void {
+    if (!this.#ended || this.#isLate) return;
+    this.#isLate = true;
+    this.#parts.late?.();
   }
 
   /** All that waits for its confirm now, but for what this was said of before: a save for each of many emits must not look at all of them. */
@@ -150,6 +167,7 @@ class PartsContext<P> implements RunContext<P> {
   }
 
   #emit(event: unknown): Promise<void> {
+    this.#lookWhetherLate();
     this.#parts.beat?.();
     const published = this.#publish(event);
     // This handler makes an emit that nobody awaits safe; one who awaits it still gets the rejection.

@@ -3,10 +3,9 @@ import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { SlotHandlers } from "../../../services/observer-service/src/keeper/slots/handlers/slot-handlers.ts";
 import type { SlotSettings } from "../../../services/observer-service/src/keeper/slots/supply/slot-supply.ts";
-import { createLog } from "../../../services/observer-service/src/log.ts";
+import { createLog, type Log } from "../../../services/observer-service/src/log.ts";
 import { ROOT } from "../processes/processes.ts";
 
-const log = createLog("silent");
 export const STOP_TIMEOUT_MS = 60_000;
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "services/observer-service/package.json"), "utf8")) as {
@@ -20,6 +19,7 @@ export async function openSlots(
   count = 1,
   stopTimeoutMs = STOP_TIMEOUT_MS,
   more: Partial<SlotSettings> = {},
+  log: Log = createLog("silent"),
 ) {
   const program = join(ROOT, "services/observer-service/dist/slot/main.js");
   const handlers = new SlotHandlers(

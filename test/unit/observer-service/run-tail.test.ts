@@ -91,6 +91,8 @@ describe("the tail of a run", () => {
     tail.line("info", "a timer that was left behind", undefined);
     tail.value("1");
     expect(messages(tail)).toEqual(["last words"]);
+    tail.late("it threw after its end", { name: "Error", message: "lost" });
+    expect(messages(tail)).toEqual(["last words", "it threw after its end: Error: lost"]);
   });
 });
 

@@ -163,8 +163,39 @@ it("what a handler throws again and again, also when it is over, is told once a 
   await eventually(() => expect(toldOf("settled")).toBe(1));
   for (let i = 1; i <= 1_000; i += 1) owner?.uncaught(new Error(`late ${i}`));
   vi.advanceTimersByTime(5_000);
-  await eventually(() => expect(written).toContain("(1999 in a second)"));
-  expect([toldOf("thrown"), toldOf("log"), toldOf("uncaught")]).toEqual([2, 2, 1]);
+  await eventually(() => expect(written).toContain('"times":999}'));
+  expect(written).toContain("(999 in a second)");
+  expect([toldOf("thrown"), toldOf("log"), toldOf("uncaught"), toldOf("late")]).toEqual([2, 2, 1, 2]);
+});
+
+it("of a type whose tasks all go on after their ends it is told at once, and then once a second, of the last of them", async () => {
+  fakeIntervals();
+  const goOn: (() => void)[] = [];
+  const type = defineTask({
+    type: "forgetful",
+    params: z.object({}),
+    run: async ({ log }) => {
+      goOn.push(() => {
+        for (let line = 0; line < 100; line += 1) log.info("still here");
+      });
+    },
+  });
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map(), tasks: new Map([["forgetful", type]]), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { name: "n", type: "forgetful", labels: {}, params: {}, taskAttempt: 1 };
+  for (let attempt = 1; attempt <= 1_000; attempt += 1)
+    host.take({ kind: "begin", attempt, runId: `run-${attempt}`, observerId: `task-${attempt}`, ...who } as never);
+  await eventually(() => expect(written.match(/"settled"/g)).toHaveLength(1_000));
+  for (const one of goOn) one();
+  vi.advanceTimersByTime(5_000);
+  await eventually(() => expect(written).toContain('"times":999}'));
+  const late = written.split("\n").filter((line) => line.includes('"kind":"late"'));
+  const word = (n: number, times: number) => ({ runId: `run-${n}`, task: `task-${n}`, type: "forgetful", times });
+  expect(late.map((line) => JSON.parse(line) as unknown)).toMatchObject([word(1, 1), word(1_000, 999)]);
 });
 
 it("of what nobody caught it is told whether to try again would help, before its handler has ended", async () => {

@@ -27,6 +27,7 @@ import type { TraceIds } from "@unacked/tracing";
 import { asError, errorText, stackOf, thrownText } from "../error-text.ts";
 import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
+import { GOES_ON_AFTER_END, THREW_AFTER_END } from "../wire/late.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
 import { type StopCause, stopCodeOf, stopTextOf } from "../wire/stop-cause.ts";
 import { RepeatedErrors } from "./repeated-errors.ts";
@@ -204,12 +205,16 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     return runAs(this, tracing === undefined ? act : () => tracing.within(this.#run, act));
   }
 
+  late(): void {
+    if (this.#host.onLate !== undefined) return this.#host.onLate(this.#run);
+    this.#run.log.warn({ event: "run-goes-on-after-end", ...traceIdsOf(this.#run) }, GOES_ON_AFTER_END);
+  }
+
   uncaught(thrown: unknown): void {
     const error = errorOf(thrown); // as it would be told if the handler itself had thrown it
+    if (this.#settled && this.#host.onLate !== undefined) return this.#host.onLate(this.#run, { error });
     this.#repeated ??= new RepeatedErrors((last, times) => {
-      const what = this.#settled
-        ? "a run that had ended threw; nothing depends on it"
-        : "an error that nobody caught fails this attempt";
+      const what = this.#settled ? THREW_AFTER_END : "an error that nobody caught fails this attempt";
       this.#tellTrouble(last, what, times);
     });
     this.#repeated.note(error);

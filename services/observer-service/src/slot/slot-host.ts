@@ -12,6 +12,7 @@ import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
 import { checkpointFlaw, type StartedAttempt, startAttempt, stopReason } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
+import { LateActs, type LateRun } from "./late-acts.ts";
 import { Lines } from "./lines.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
 import { asHandler, isFinal, wordOf } from "./task-handler.ts";
@@ -27,6 +28,7 @@ interface SlotRun extends AttemptedRun {
   readonly line: number;
   readonly epoch: number | undefined;
   readonly checkpoint: string | undefined;
+  readonly kind: "observer" | "task" | "batch";
   /** Of a task: what its handler has come to. */
   word?: TaskWord;
   batch?: BatchHandler;
@@ -45,6 +47,7 @@ export class SlotHost {
   readonly #log: WireLog;
   readonly #output: WireOutput;
   readonly #saves: WireSaves;
+  readonly #late: LateActs;
   readonly #host: AttemptHost<SlotRun>;
   readonly #watch: SilenceWatch;
   readonly #running = new Map<number, { run: SlotRun; attempt: StartedAttempt }>();
@@ -73,6 +76,7 @@ export class SlotHost {
     this.#log = new WireLog(wire, parts.logLevel);
     this.#output = new WireOutput(this.#send);
     this.#saves = new WireSaves(this.#send);
+    this.#late = new LateActs((late) => this.#send({ kind: "late", ...late }));
     this.#host = this.#hostOfAttempts(parts);
   }
 
@@ -137,6 +141,7 @@ export class SlotHost {
       line,
       epoch,
       checkpoint,
+      kind: kindOf(begin),
     };
     if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
     const parsed = lookAs(runId, () => parseParams(definition, params));
@@ -211,6 +216,7 @@ export class SlotHost {
       onSettled: (run, outcome) => this.#settled(run, outcome),
       onUncaught: ({ attempt }, error) =>
         this.#send({ kind: "uncaught", attempt, error: thrownText(error), ...(isFinal(error) && { isFinal: true }) }),
+      onLate: (run, thrown) => this.#late.note(asLate(run), thrown),
       onSilence: ({ attempt }, quietForMs) => this.#send({ kind: "silence", attempt, quietForMs }),
       onUpdated: ({ attempt }, word) => this.#send({ kind: "updated", attempt, ...sendable(word) }),
       onStuck: () => undefined, // the keeper counts for itself: this process may not be able to
@@ -228,6 +234,17 @@ export class SlotHost {
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
     this.#goOn(run.line);
   }
+}
+
+function kindOf({ taskAttempt, members }: Begin): SlotRun["kind"] {
+  if (taskAttempt === undefined) return "observer";
+  return members === undefined ? "task" : "batch";
+}
+
+/** As it is told of when its keeper knows it no more. */
+function asLate({ kind, runId, start: { observerId: id, name, type } }: SlotRun): LateRun {
+  if (kind === "observer") return { runId, type, observer: { id, name } };
+  return { runId, type, ...(kind === "task" && { task: id }) };
 }
 
 /** What is told of its end. To look at what was thrown is to enter its author's code. */

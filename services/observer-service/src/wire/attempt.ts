@@ -101,6 +101,8 @@ export interface AttemptHost<Run extends AttemptedRun> {
   onSettled(run: Run, outcome: RunOutcome, ofTask?: TaskWord): void;
   /** An error that nobody caught came out of the running handler. @param isFinal as a slot has found it: to try again would not help */
   onUncaught(run: Run, error: unknown, isFinal?: boolean): void;
+  /** It goes on after its end: with what nobody caught, or, told once, by what it logs, emits or saves. Absent: that is logged by the attempt itself. */
+  onLate?(run: Run, thrown?: { readonly error: unknown }): void;
   /** It has had no beat for so long, longer than its `warnAfterMs`; undefined: it is heard again. */
   onSilence?(run: Run, quietForMs: number | undefined): void;
   /** How it takes the params that it was told. */

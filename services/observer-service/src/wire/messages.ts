@@ -2,6 +2,7 @@ import type { BrokenFile, ErrorText, LogLevel, ObserverTypeInfo, TaskInput, Task
 import type { Isolation, Permissions, Silence, TaskDefinition } from "@unacked/sdk";
 import type { TraceContext } from "@unacked/tracing";
 import type { BatchMember, MemberResult, RunUpdate, TaskWord, UpdateWord } from "./attempt.ts";
+import type { Late } from "./late.ts";
 import type { StopCause } from "./stop-cause.ts";
 
 /** The descriptors of a slot beyond stdin, stdout and stderr, which stay the author's. */
@@ -162,6 +163,8 @@ export type FromSlot =
   | { kind: "lag"; lagMs: number; memoryBytes?: number | undefined }
   /** Errors that nobody caught, so many, out of what a file of observers does by itself: a timer of its top level. */
   | { kind: "file-error"; file: string; error: ErrorText; times: number }
+  /** What a handler does after its end, where it has an attempt no more. */
+  | ({ kind: "late" } & Late)
   /** An error that belongs to no handler and no file: the slot ends itself next. */
   | { kind: "unattributed"; error: ErrorText };
 

@@ -1,4 +1,4 @@
-import type { RunId } from "@unacked/contracts";
+import type { ErrorText, RunId } from "@unacked/contracts";
 import type { RunTail } from "./run-tail.ts";
 
 const MAX_BYTES = 2_097_152;
@@ -12,6 +12,20 @@ export class EndedTails {
 
   keep(runId: RunId, tail: RunTail): void {
     tail.close();
+    this.#set(runId, tail);
+  }
+
+  /** What its handler says after its end, if there is still what it has said before. */
+  late(runId: RunId, what: string, error: ErrorText | undefined): void {
+    const tail = this.find(runId);
+    if (tail === undefined) return;
+    this.#bytes -= tail.bytes;
+    this.#tails.delete(runId);
+    tail.late(what, error);
+    this.#set(runId, tail);
+  }
+
+  #set(runId: RunId, tail: RunTail): void {
     const { bytes } = tail;
     this.#tails.set(runId, { tail, bytes });
     this.#bytes += bytes;

@@ -1,5 +1,6 @@
 import type { BrokenFile, ErrorText, TaskId, TaskInput } from "@unacked/contracts";
 import type { Attempt, AttemptedRun, AttemptHost, BatchMember } from "../../wire/attempt.ts";
+import type { Late } from "../../wire/late.ts";
 import type { Catalogue } from "../../wire/messages.ts";
 
 /** A run whose handler is started here: of an observer (live-run.ts), or of a task (keeper/tasks). */
@@ -60,6 +61,8 @@ export interface Interruption {
 /** Where handlers run: in this process (`local-handlers.ts`), or in slots (`keeper/slots`). */
 export interface Handlers {
   readonly catalogue: Catalogue;
+  /** Told of what handlers do after their end, which is logged already: for who keeps what runs have said. */
+  onLate?: ((late: Late) => void) | undefined;
   /** What is wrong with a run's params, where that can be said without running an author's code in a process of its own. */
   checkParams(run: HandledRun): ErrorText | undefined;
   /** Why it has to wait: it needs a slot of its own, and there may be no more of them now. */

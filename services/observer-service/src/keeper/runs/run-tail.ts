@@ -54,8 +54,17 @@ export class RunTail {
   }
 
   /** Why an attempt failed, where the handler itself need not have said anything. */
-  thrown(what: string, { name, message, stack }: ErrorText): void {
-    if (this.#closed) return;
+  thrown(what: string, error: ErrorText): void {
+    if (!this.#closed) this.#addThrown(what, error);
+  }
+
+  /** What the handler does after its end: taken also of a run that is over. */
+  late(what: string, error: ErrorText | undefined): void {
+    if (error !== undefined) this.#addThrown(what, error);
+    else this.#lines.add({ ...this.#stamp(), level: "warn", message: what, cut: false });
+  }
+
+  #addThrown(what: string, { name, message, stack }: ErrorText): void {
     const text = copied(`${what}: ${name}: ${message}`, this.#maxText);
     const where = stack === undefined ? undefined : copied(stack, this.#maxText);
     const cut = text.cut || where?.cut === true;

@@ -1,6 +1,7 @@
-import { type ErrorText, MAX_INTERRUPTION, type UpdateRuns } from "@unacked/contracts";
+import { type ErrorText, MAX_INTERRUPTION, type ObserverId, type RunId, type UpdateRuns } from "@unacked/contracts";
 import type { RunOutcome } from "@unacked/sdk";
 import { sendableText, thrownText } from "../../error-text.ts";
+import { GOES_ON_AFTER_END, type Late, THREW_AFTER_END } from "../../wire/late.ts";
 import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Output } from "../outbox/output.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -62,6 +63,7 @@ export class Runner {
     this.#teller = new RunTeller(parts);
     this.#checkpoints = new Checkpoints({ ...parts, bytesPerS: parts.saving?.bytesPerS ?? Number.MAX_SAFE_INTEGER });
     this.#host = this.#hostOfAttempts(parts);
+    parts.handlers.onLate = (late) => this.#noteLate(late);
     this.#renewal = new Renewal({
       outdated: (isPatient) => parts.handlers.outdated(isPatient),
       onDone: (count) => parts.log.info({ event: "types-renewed", observers: count }, "all runs by the newest code"),
@@ -289,6 +291,15 @@ export class Runner {
       onMoved: (run, { detail: why }) => this.stop(run, { kind: "moved", why }),
       onRenewed: (run) => this.stop(run, NEWER_CODE),
     };
+  }
+
+  /** Among what its run has said: that may be over, or tries again. */
+  #noteLate({ observer, runId, error }: Late): void {
+    if (observer === undefined) return;
+    const run = this.slots.find(observer.id as ObserverId, runId as RunId);
+    const what = error === undefined ? GOES_ON_AFTER_END : THREW_AFTER_END;
+    if (run !== undefined) (run.tail ??= new RunTail(this.#parts.tailBytes)).late(what, error);
+    else this.endedTails.late(runId as RunId, what, error);
   }
 
   #end(run: LiveRun, fact: RunFact, settlement: Settlement): void {

@@ -2,6 +2,7 @@ import type { ErrorText } from "@unacked/contracts";
 import { type RunOutcome, SdkError } from "@unacked/sdk";
 import { asError } from "../../../error-text.ts";
 import type { Log } from "../../../log.ts";
+import { GOES_ON_AFTER_END, type Late, THREW_AFTER_END } from "../../../wire/late.ts";
 import { FENCED_BY_SLOT } from "../../../wire/stop-cause.ts";
 import { type Placed, type Reason, writeLine } from "../placement/placed.ts";
 import type { Placement } from "../placement/placement.ts";
@@ -13,6 +14,8 @@ export interface AttemptMessagesParts {
   readonly placement: Pick<Placement, "find">;
   /** The handler is over: it is in its slot no more. @param outcome of one that has run to its end */
   over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void;
+  /** A handler goes on after its end; it is logged already. */
+  late?(late: Late): void;
   /** The slot ends itself, and why. */
   ends(slot: Slot, reason: Reason): void;
 }
@@ -26,7 +29,7 @@ export class AttemptMessages {
   }
 
   take(slot: Slot, message: LoadedMessage): void {
-    const { log, placement, over, ends } = this.#parts;
+    const { log, placement, over, ends, late } = this.#parts;
     if (message.kind === "unattributed") {
       const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
       log.error(fields, "an error that belongs to no observer ends this slot");
@@ -39,6 +42,10 @@ export class AttemptMessages {
         fields,
         "a file of observers threw an error outside of any run: no observer is blamed, and none fails",
       );
+    }
+    if (message.kind === "late") {
+      logLate(log, slot, message);
+      return late?.(message);
     }
     const placed = placement.find(slot, message.attempt);
     if (message.kind === "log") slot.logCredit.lineWritten();
@@ -90,6 +97,14 @@ export class AttemptMessages {
         return message satisfies never;
     }
   }
+}
+
+/** As the lines of a run are, of one that there is no more. */
+function logLate(log: Log, { process }: Slot, { observer, task, type, runId, error, times }: Late): void {
+  const who = observer === undefined ? { task } : { observer: observer.name, observerId: observer.id };
+  const about = { ...who, type, runId, slot: process.pid, times };
+  if (error === undefined) return log.warn({ event: "run-goes-on-after-end", ...about }, GOES_ON_AFTER_END);
+  log.warn({ event: "run-threw-after-end", ...about, error }, THREW_AFTER_END);
 }
 
 /** A slot may say that one has failed, and not of what. */

@@ -2,6 +2,7 @@ import type { SlotReport } from "@unacked/contracts";
 import type { RunOutcome } from "@unacked/sdk";
 import type { Log } from "../../../log.ts";
 import type { Attempt } from "../../../wire/attempt.ts";
+import type { Late } from "../../../wire/late.ts";
 import type { Catalogue, Stuck } from "../../../wire/messages.ts";
 import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../../runs/handlers.ts";
@@ -39,6 +40,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   readonly #spoilt: SpoiltSlots;
   readonly #code: LoadedCode;
   #lastAttempt = 0;
+  onLate: ((late: Late) => void) | undefined;
   readonly history = new SlotHistory();
 
   constructor(settings: SlotSettings, log: Log) {
@@ -90,6 +92,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       log,
       placement,
       over: (slot, placed, outcome) => this.#over(slot, placed, outcome),
+      late: (late) => this.onLate?.(late),
       ends: (slot, reason) => {
         this.#ends.note(slot, reason);
         if (slot.isLoaded) supply.retire(slot); // else the next one has its pause

@@ -21,6 +21,8 @@ import { type FromSlot, MAX_TOLD_STACK, type WatchdogWord } from "../../../wire/
 
 const attempt = z.int().min(1);
 const text = z.string().max(65_536);
+/** An id, a name. */
+const short = z.string().max(1_000);
 const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** A year away at most, as `ctx.postpone` has it. */
@@ -103,6 +105,15 @@ export const FromSlotSchema: z.ZodType<FromSlot> = z.discriminatedUnion("kind", 
   z.object({ kind: z.literal("lines-dropped"), attempt, lines: z.int().min(1) }),
   z.object({ kind: z.literal("lag"), lagMs: amount, memoryBytes: amount.optional() }),
   z.object({ kind: z.literal("file-error"), file: text, error: ErrorText, times: z.int().min(1) }),
+  z.object({
+    kind: z.literal("late"),
+    runId: short,
+    type: short,
+    observer: z.object({ id: short, name: short }).optional(),
+    task: short.optional(),
+    error: ErrorText.optional(),
+    times: z.int().min(1),
+  }),
   z.object({ kind: z.literal("unattributed"), error: ErrorText }),
 ]);
 
