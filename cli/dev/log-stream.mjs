@@ -6,7 +6,7 @@ const ALWAYS = "dev";
 
 /**
  * Makes one stream of the lines of all programs: each with its source, which is the program, or of what an observer says its type
- * and name.
+ * and name, of a task its type and the end of its id.
  *
  * @param {{ only: readonly string[], write: (text: string) => void }} options `only`: sources (`manager`, `service`) and types;
  *   none: everything but the requests that the manager has answered well
@@ -42,24 +42,58 @@ export function shownLine(program, line, only) {
   const isAsked = only.length === 0 ? !isRoutine(entry) : only.includes(program) || (type !== null && only.includes(type));
   if (!isAsked || line.trim() === "") return null;
   if (entry === null) return prefixed(program, line);
-  const name = entry.observer ?? entry.name;
-  const source = type === null || typeof name !== "string" ? program : `${type}/${name}`;
+  const name = nameOf(entry);
+  const source = type === null || name === undefined ? program : `${type}/${name}`;
   const reason = isSerious(entry) && source === program ? reasonOf(entry) : "";
-  return prefixed(source, `${SHOUTED[String(entry.level)] ?? ""}${textOf(entry)}${reason === "" ? "" : `: ${reason}`}`);
+  return prefixed(
+    source,
+    `${SHOUTED[String(entry.level)] ?? ""}${textOf(entry, source === program)}${reason === "" ? "" : `: ${reason}`}`,
+  );
 }
 
 /** @param {Record<string, any> | null} entry */
 const isRoutine = (entry) => entry?.msg === "Answered" && Number(entry.status) < 400;
 
-/** The message, and what an author has logged beside it. @param {Record<string, any>} entry */
-function textOf({ msg, fields, error, stack, err }) {
+/** Whose line it is: an observer's name, the end of a task's id, or how many tasks one call is for. @param {Record<string, any>} entry */
+function nameOf({ observer, task, tasks, name }) {
+  if (typeof task === "string") return task.slice(-6);
+  if (typeof tasks === "number") return `${tasks} tasks`;
+  return [observer, name].find((one) => typeof one === "string");
+}
+
+/** What a program writes beside its message to say where, and why. */
+const WHERE = ["file", "type", "reason", "why", "names", "fact"];
+
+/** @param {Record<string, any>} entry @param {string} message @param {boolean} isPrograms the source does not say the type */
+function whereOf(entry, message, isPrograms) {
+  const parts = WHERE.flatMap((key) => {
+    const value = Array.isArray(entry[key]) ? entry[key].join(", ") : entry[key];
+    const isSaid = (key === "type" && !isPrograms) || typeof value !== "string" || message.includes(value);
+    return isSaid ? [] : [`${key} ${value}`];
+  });
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+}
+
+/** Where an author's code threw it, without Node's own. @param {unknown} stack */
+const framesOf = (stack) =>
+  String(stack ?? "")
+    .split("\n")
+    .filter((frame) => /^\s*at /.test(frame) && !frame.includes("node:"))
+    .map((frame) => `\n    ${frame.trim()}`)
+    .join("");
+
+/** The message, what says where, and what an author has logged beside it. @param {Record<string, any>} entry @param {boolean} isPrograms */
+function textOf(entry, isPrograms) {
+  const { msg, fields, error, stack, err } = entry;
   const message = String(msg ?? "");
+  const where = whereOf(entry, message, isPrograms);
   const said = fields !== undefined && Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : "";
   const thrown = error ?? err;
   const wrong =
     typeof thrown === "object" && thrown !== null ? `${thrown.name ?? thrown.type ?? "Error"}: ${thrown.message}` : thrown;
   const isNew = typeof wrong === "string" && !message.includes(wrong);
-  return `${message}${said}${isNew ? `: ${wrong}` : ""}${typeof stack === "string" ? `\n${stack}` : ""}`;
+  const thrownAt = typeof stack === "string" ? `\n${stack}` : framesOf(error?.stack);
+  return `${message}${where}${said}${isNew ? `: ${wrong}` : ""}${thrownAt}`;
 }
 
 /** Each line of it. @param {string} source @param {string} text */

@@ -21,6 +21,33 @@ it("a line is shown with its source: the program, or the type and name of the ob
   expect(shownLine("service", "no JSON", [])).toBe("service   | no JSON\n");
 });
 
+it("what a task says is its author's: shown with its type and the end of its id, and again as often as it is said", () => {
+  let shown = "";
+  const stream = logStream({ only: [], write: (text) => void (shown += text) });
+  const said = line({ level: "warn", type: "mail", task: "01a22dd0-59a4-7181-9e0d-981afa4174ed", msg: "late" });
+  for (const _ of [1, 2]) stream.take("service", said);
+  expect(shown).toBe("mail/4174ed | WARN  late\n".repeat(2));
+  expect(shownLine("service", line({ type: "mail", tasks: 3 }), [])).toBe("mail/3 tasks | hello\n");
+});
+
+it("what says where, and why, is shown behind the message, where that does not say it itself", () => {
+  const shown = (entry: object) => shownLine("service", line(entry), []);
+  const stack = "at tick (/project/observers/feed.ts:7:9)\nat listOnTimeout (node:internal/timers:588:17)";
+  const loose = { level: "error", msg: "threw", file: "feed.ts", error: { name: "Error", message: "no", stack } };
+  expect(shown(loose)).toBe(
+    "service   | ERROR threw (file feed.ts): Error: no\nservice   |     at tick (/project/observers/feed.ts:7:9)\n",
+  );
+  const ended = { type: "feed", observer: "btc", msg: "the run has ended", fact: "RunStopped", reason: "stopped" };
+  expect(shown(ended)).toBe("feed/btc  | the run has ended (reason stopped, fact RunStopped)\n");
+  const interrupted = { type: "feed", observer: "btc", level: "warn", msg: "it begins again", why: "its slot ended" };
+  expect(shown(interrupted)).toBe("feed/btc  | WARN  it begins again (why its slot ended)\n");
+  expect(shown({ type: "feed", reason: "a transform", msg: "no schema" })).toBe(
+    "service   | no schema (type feed, reason a transform)\n",
+  );
+  expect(shown({ names: ["a", "b"], msg: "taken up" })).toBe("service   | taken up (names a, b)\n");
+  expect(shown({ file: "feed.ts", msg: "feed.ts does not load" })).toBe("service   | feed.ts does not load\n");
+});
+
 it("only those are shown that are asked for, by program or by type", () => {
   const ofFeed = line({ type: "feed", observer: "btc" });
   expect(shownLine("service", ofFeed, ["feed"])).not.toBeNull();
