@@ -1,4 +1,6 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { SendId, StartTask, TaskEvent, TaskId } from "@unacked/contracts";
+import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HandlerHost, Handlers } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
@@ -248,4 +250,49 @@ describe("tasks that need a slot of their own where there is none", () => {
     await vi.advanceTimersByTimeAsync(3_100);
     expect(summaryOf(told)).toEqual(["a cancelled", "b TaskReturned"]);
   });
+});
+
+/** A log that keeps what is warned of. */
+function warnings() {
+  const warned: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void warned.push(JSON.parse(line) as Record<string, unknown>) };
+  return { log: pino({ level: "warn", base: {} }, stream), warned };
+}
+
+test("a task that has failed for good is warned of, with why; a crowd of one turn has one line", async () => {
+  const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
+  const refuse: Handlers["start"] = (host, run) => {
+    host.onBadParams(run, { name: "InvalidParams", message: "params.to is missing" });
+    return { abort: () => undefined };
+  };
+  const { log, warned } = warnings();
+  const { tasks } = runnerOf(types, refuse, { log });
+  tasks.accept(task("a", "one"), messageOf());
+  await turn();
+  const error = { name: "InvalidParams", message: "params.to is missing" };
+  expect(warned).toMatchObject([{ event: "task-failed", task: "a", type: "one", attempts: 1, error }]);
+  for (let i = 0; i < 100; i += 1) tasks.accept(task(`t-${i}`, "one"), messageOf());
+  await turn();
+  expect(warned.slice(1)).toMatchObject([{ event: "tasks-failed", count: 100, error }]);
+});
+
+test("of a task whose slot goes it is said whether it begins again, or ends, and by whose doing", () => {
+  const types = new Map([["one", { type: "one", retry: { maxAttempts: 3 } } as TaskTypeEntry]]);
+  const gone: (() => void)[] = [];
+  const start: Handlers["start"] = (host, run) => {
+    gone.push(() => host.onInterrupted(run, { detail: "its slot ended" }));
+    return { abort: () => undefined };
+  };
+  const { log, warned } = warnings();
+  const { tasks } = runnerOf(types, start, { log, workers: 9 });
+  tasks.accept(task("a", "one"), messageOf());
+  const b = task("b", "one");
+  tasks.accept(b, messageOf());
+  tasks.cancel(b.taskId, b.sendId);
+  gone[1]?.();
+  gone[0]?.();
+  expect(warned.map(({ event, task: id, msg }) => [event, id, msg])).toEqual([
+    ["task-gone-with-slot", "b", "its slot was ended before it had: it ends as it was told to"],
+    ["task-interrupted", "a", "the task begins again, through no fault of its own"],
+  ]);
 });

@@ -50,15 +50,26 @@ export class RunLog {
       const asking = { one: "run-requested", many: "runs-requested" };
       this.#write(requested, asking, "waits for the manager's admission", "wait for the manager's admission");
       this.#write(started, { one: "run-started", many: "runs-started" }, "has started", "have started");
-      this.#write(ended, { one: "run-ended", many: "runs-ended" }, "has ended", "have ended");
+      const ends = { one: "run-ended", many: "runs-ended" };
+      this.#write(ended.filter(isWell), ends, "has ended", "have ended");
+      const failed = ended.filter((entry) => !isWell(entry));
+      this.#write(failed, ends, "has failed for good", "have failed for good", "warn");
     });
   }
 
-  #write(entries: Entry[], event: { one: string; many: string }, hasDone: string, haveDone: string): void {
+  #write(
+    entries: Entry[],
+    event: { one: string; many: string },
+    hasDone: string,
+    haveDone: string,
+    level: "info" | "warn" = "info",
+  ): void {
+    const [first] = entries;
+    if (first === undefined) return;
     if (entries.length > ONE_BY_ONE && !this.#log.isLevelEnabled("debug")) {
       const observers = entries.slice(0, ONE_BY_ONE).map(({ run }) => run.start.name);
-      const fields = { event: event.many, count: entries.length, observers };
-      return this.#log.info(fields, `${entries.length} runs ${haveDone}`);
+      const fields = { event: event.many, count: entries.length, observers, ...whyOf(first.fact) };
+      return this.#log[level](fields, `${entries.length} runs ${haveDone}`);
     }
     for (const { run, fact } of entries) {
       const { name: observer, type, observerId } = run.start;
@@ -71,13 +82,20 @@ export class RunLog {
         ...traceIdsOf(run),
         ...detailsOf(fact),
       };
-      this.#log.info(fields, `the run ${hasDone}`);
+      this.#log[level](fields, `the run ${hasDone}`);
     }
   }
 }
 
+const isWell = ({ fact }: Entry): boolean => fact.kind !== "RunFailed";
+
+/** Its stack is in the line of the handler that threw it. */
+const whyOf = (fact: RunFact): object =>
+  fact.kind === "RunFailed" ? { error: { name: fact.error.name, message: fact.error.message } } : {};
+
 function detailsOf(fact: RunFact): object {
   if (fact.kind === "RunRequested") return {};
   if (fact.kind === "RunStarted") return { attempt: fact.attempt };
+  if (fact.kind === "RunFailed") return { fact: fact.kind, attempts: fact.attempts, ...whyOf(fact) };
   return { fact: fact.kind, ...("reason" in fact && { reason: fact.reason }) };
 }

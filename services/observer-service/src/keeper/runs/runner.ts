@@ -6,6 +6,7 @@ import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Output } from "../outbox/output.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { EndedTails } from "./ended-tails.ts";
+import { logGoneWithSlot } from "./gone-with-slot.ts";
 import type { HandlerHost, Handlers } from "./handlers.ts";
 import { HeldRuns } from "./held-runs.ts";
 import { type AcceptedStart, admissionOfNext, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
@@ -285,7 +286,7 @@ export class Runner {
       onStuck: (run) => this.#apply(run, { kind: "stuck" }),
       onBadParams: (run, error) => this.#badParams(run, error),
       onInterrupted: (run, why) => {
-        run.log.warn({ event: "run-interrupted", why: why.detail }, "the run begins again, through no fault of its own");
+        logGoneWithSlot(run.log, "run", run.state.phase === "stopping" ? run.state.cause : undefined, why.detail);
         this.#apply(run, { kind: "interrupted", why: why.detail });
       },
       onMoved: (run, { detail: why }) => this.stop(run, { kind: "moved", why }),

@@ -3,7 +3,9 @@ import { thrownText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
+import { logGoneWithSlot } from "../runs/gone-with-slot.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
+import { FailedTasks } from "./failed-tasks.ts";
 import type { Paces } from "./paces.ts";
 import { RoomWait } from "./room-wait.ts";
 import { TaskAdmission } from "./task-admission.ts";
@@ -44,6 +46,7 @@ export class TaskRunner {
   readonly #runs = new TaskRuns();
   readonly #teller: TaskTeller;
   readonly #fates: TaskFates;
+  readonly #failed: FailedTasks;
   readonly #admission: TaskAdmission;
   readonly #roomWait: RoomWait;
   readonly #batches: TaskBatches;
@@ -54,6 +57,7 @@ export class TaskRunner {
     this.#parts = parts;
     this.#teller = new TaskTeller(parts);
     this.#fates = new TaskFates(parts.types);
+    this.#failed = new FailedTasks(parts.log);
     const stop = (run: TaskRun, cause: StopCause): void => this.#stop(run, cause);
     this.#admission = new TaskAdmission({ ...parts, runs: this.#runs, teller: this.#teller, stop });
     const giveUp = (run: TaskRun): void => this.#end(run, { kind: "return", isRedelivered: false });
@@ -103,7 +107,7 @@ export class TaskRunner {
       onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),
       onBadParams: (run, error) => this.#end(run, badParams(error)),
       onInterrupted: (run, { detail }) => {
-        run.log.warn({ event: "task-interrupted", why: detail }, "the task begins again, through no fault of its own");
+        logGoneWithSlot(run.log, "task", run.cause, detail);
         this.#end(run, this.#fates.interrupted(run));
       },
       onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
@@ -263,6 +267,8 @@ export class TaskRunner {
   #end(run: TaskRun, fate: TaskFate): void {
     clearTimeout(run.timer);
     run.isRunning = false;
+    if (fate.kind === "end" && fate.fact.outcome === "failed" && fate.fact.retryInMs === null)
+      this.#failed.note(run, fate.fact.error);
     const batch = this.#batches.of(run);
     const isAgain = fate.kind === "again" && this.#parts.holds(run.message.generation);
     if (isAgain && batch === undefined) return this.#again(run);
