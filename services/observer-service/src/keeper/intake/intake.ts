@@ -15,6 +15,7 @@ import { heldBy } from "../runs/run-held.ts";
 import type { Runner } from "../runs/runner.ts";
 import { decideStart } from "./start-decision.ts";
 import type { Tombstones } from "./tombstones.ts";
+import { UnknownTypes } from "./unknown-types.ts";
 
 export interface IntakeParts extends ErrorWay {
   readonly runner: Runner;
@@ -37,6 +38,7 @@ export interface IntakeParts extends ErrorWay {
  */
 export class Intake {
   readonly #parts: IntakeParts;
+  readonly #unknownTypes = new UnknownTypes();
   #draining = false;
 
   constructor(parts: IntakeParts) {
@@ -105,12 +107,15 @@ export class Intake {
         return this.#accept(start, delivery);
       case "refuse": {
         const refused: StartRefused = { kind: "StartRefused", ...about, reason: decision.reason };
-        log.info({ event: "start-refused", ...about, reason: decision.reason }, "a start was refused");
+        this.#logRefused(start, decision.reason);
         return events.tell(refused, () => this.#ack(delivery));
       }
       case "drop-duplicate": {
         const dropped: DuplicateDropped = { kind: "DuplicateDropped", ...about, keptRunId: decision.keptRunId };
-        log.warn({ event: "duplicate-dropped", ...about }, "a second message of a revision that runs here was dropped");
+        log.warn(
+          { event: "duplicate-dropped", ...about, observer: start.name },
+          "a second message of a revision that runs here was dropped",
+        );
         events.tell(dropped, () => this.#ack(delivery));
         return this.#tellHolder(start, decision.keptRunId);
       }
@@ -120,6 +125,14 @@ export class Intake {
       default:
         return decision satisfies never;
     }
+  }
+
+  #logRefused({ observerId, name: observer, type, revision }: StartObserver, reason: StartRefused["reason"]): void {
+    const fields = { event: "start-refused", observer, type, observerId, revision, reason };
+    if (reason !== "unknown-type") return this.#parts.log.info(fields, "a start was refused");
+    const times = this.#unknownTypes.note(type, performance.now());
+    if (times === undefined) return;
+    this.#parts.log.warn({ ...fields, times }, "a start was refused: no file here has its type, or it did not load");
   }
 
   /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. Told behind the drop, by which they know better. */
