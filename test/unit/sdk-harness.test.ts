@@ -1,5 +1,6 @@
 import {
   defineObserver,
+  type HarnessRun,
   MAX_EVENT_BYTES,
   type ObserverContext,
   ObserverStopped,
@@ -622,4 +623,50 @@ test("the signal is one that fetch takes, whatever a handler beside it puts in t
   Object.assign(globalThis, { AbortController });
   await run.finished;
   expect(signal).toBeInstanceOf(AbortSignal);
+});
+
+test("a handler that is a generator has failed: nothing iterates it", async () => {
+  const generators = [
+    async function* () {
+      yield 1;
+    },
+    function* () {
+      yield 1;
+    },
+  ];
+  for (const run of generators) {
+    const { finished } = runObserver(observer(run as never));
+    expect(await finished).toMatchObject({
+      outcome: "failed",
+      error: { name: "NonRetryableError", message: "run is a generator: nothing iterates it" },
+    });
+  }
+});
+
+test("of emits that nobody awaits those beyond 10,000 are refused, as on a service", async () => {
+  let last: Promise<void> | undefined;
+  const run = runObserver(
+    observer(async ({ emit }) => {
+      for (let n = 0; n < 10_000; n += 1) void emit(n);
+      last = emit("one too many");
+      await last.catch(() => undefined);
+      await emit("when they are confirmed");
+    }),
+  );
+  expect(await run.finished).toEqual({ outcome: "completed" });
+  await expect(last).rejects.toMatchObject({ name: "OutputOverflowError", code: "output-overflow" });
+  expect(run.events.slice(9_999)).toEqual([9_999, "when they are confirmed"]);
+});
+
+test.each<[string, (run: HarnessRun) => Promise<unknown>]>([
+  ["a stop", (run) => run.stop()],
+  ["a crash", (run) => run.crash()],
+  ["too long a silence", (run) => run.silence(5_000)],
+])("a handler that ignores its signal is not waited for: %s rejects, and says so", async (_, end) => {
+  const deaf = observer(() => new Promise(() => undefined));
+  const run = runObserver(deaf, { silence: { restartAfterMs: 5_000 }, settleWithinMs: 10 });
+  await expect(end(run)).rejects.toMatchObject({
+    code: "not-settled",
+    message: "the handler has not settled: it ignores its signal",
+  });
 });

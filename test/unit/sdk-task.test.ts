@@ -424,3 +424,16 @@ describe("a task in memory", () => {
     expect(wrong({ run: async () => 1 })).toThrow("neither run nor emergency");
   });
 });
+
+it("a task whose handler is a generator has failed for good: nothing iterates it", async () => {
+  const run = async function* () {
+    yield 1;
+  };
+  const generator = defineTask({ type: "generator", params: z.object({}), run: run as never });
+  await expect(runTask(generator)).rejects.toMatchObject({
+    name: "NonRetryableError",
+    message: "run is a generator: nothing iterates it",
+  });
+  const list = defineTask({ type: "list", params: z.object({}), run: async () => [1] });
+  expect(await runTask(list)).toEqual([1]);
+});

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObserverIdentity } from "./observer-context.ts";
 import type { ObserverDefinition, Silence } from "./observer-definition.ts";
 import { ObserverStopped, type StopCode } from "./observer-stopped.ts";
+import { MAX_UNCONFIRMED, OutputOverflowError } from "./output-overflow.ts";
 import { MAX_EVENT_BYTES, OutputTooLargeError } from "./output-too-large.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
 import { everythingPermitted, type Permissions } from "./permissions.ts";
@@ -11,6 +12,7 @@ import { createRunContext, type RunContext } from "./run-context.ts";
 import { type RunOutcome, settleRun } from "./run-outcome.ts";
 import { readCheckpoint } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
+import { SETTLE_MS, settledWithin } from "./settle-limit.ts";
 import { silentError } from "./silent-error.ts";
 import { type LoggedLine, Spy } from "./spy.ts";
 import { Turns } from "./turns.ts";
@@ -33,6 +35,8 @@ export type HarnessOptions = {
   readonly checkpoint?: unknown;
   /** What a restricted type is made for. Default: everything is permitted. */
   readonly permissions?: Permissions;
+  /** How long `stop`, `crash` and `silence` wait for a handler whose signal has aborted, in ms by the real clock; then they reject with `not-settled`. Default 500. */
+  readonly settleWithinMs?: number;
 };
 
 /** That of a service by default. Every event is confirmed at once here, so that nothing ever waits for so long. */
@@ -51,7 +55,8 @@ export type HarnessRun = {
   /** Sees all of that, and waits for it: `run.spy.waitFor("log", ({ message }) => message === "connected")`. */
   readonly spy: Spy;
   /**
-   * Aborts the run's signal, by default as `stopped`, and resolves when the handler has settled. Emits after `lease-lost`,
+   * Aborts the run's signal, by default as `stopped`, and resolves when the handler has settled; rejects with `not-settled` where that
+   * does not within `settleWithinMs`. Emits after `lease-lost`,
    * which may also follow another reason, reject as on a service.
    */
   stop(reason?: StopCode | ObserverStopped): Promise<RunOutcome>;
@@ -115,6 +120,7 @@ export function runObserver<P>(
   const turns = new Turns();
   const quiet = { forMs: 0, beats: 0 };
   let beats = 0;
+  let unconfirmed = 0;
   let wanted: unknown = copyOf(options.params ?? {});
   let saved = options.checkpoint === undefined ? undefined : JSON.stringify(options.checkpoint);
   let running: RunContext<unknown> | undefined;
@@ -152,11 +158,14 @@ export function runObserver<P>(
       stopTimeoutMs: STOP_TIMEOUT_MS,
       writeLog: (level, message, fields) => spy.note("log", { level, message, ...(fields && { fields }) }),
       beat: () => void (beats += 1),
-      publish: (eventJson) => {
+      publish: async (eventJson) => {
         const bytes = Buffer.byteLength(eventJson);
-        if (bytes > MAX_EVENT_BYTES) return Promise.reject(new OutputTooLargeError(bytes));
+        if (bytes > MAX_EVENT_BYTES) throw new OutputTooLargeError(bytes);
+        if (unconfirmed >= MAX_UNCONFIRMED) throw new OutputOverflowError();
         spy.note("event", JSON.parse(eventJson));
-        return turns.pass();
+        unconfirmed += 1;
+        await turns.pass();
+        unconfirmed -= 1;
       },
     });
     running = created;
@@ -181,6 +190,7 @@ export function runObserver<P>(
   const updates = new UpdateLine(ask, (params) => void (wanted = params));
   spy.begin();
   const finished = start();
+  const settled = () => settledWithin(options.settleWithinMs ?? SETTLE_MS, finished);
   void finished.then((end) => {
     isOver = true;
     const why = end.outcome !== "completed" && end.error ? ` (${end.error.message})` : "";
@@ -202,11 +212,11 @@ export function runObserver<P>(
     },
     stop(reason = "stopped") {
       running?.stop(typeof reason === "string" ? new ObserverStopped(reason) : reason);
-      return finished;
+      return settled();
     },
     async crash() {
       running?.stop(new ObserverStopped("lease-lost"));
-      await finished;
+      await settled();
       const { runId: _, checkpoint: __, ...same } = options;
       const checkpoint = saved === undefined ? {} : { checkpoint: JSON.parse(saved) as unknown };
       return runObserver(observer, { ...same, ...checkpoint, params: wanted, observer: identity, epoch: epoch + 1 });
@@ -220,7 +230,7 @@ export function runObserver<P>(
       if (restartAfterMs !== undefined && quiet.forMs >= restartAfterMs) {
         silent = silentError(quiet.forMs);
         running?.stop(new ObserverStopped("failed", silent.message, { cause: silent }));
-        await finished;
+        await settled();
         return "failed";
       }
       return warnAfterMs !== undefined && quiet.forMs >= warnAfterMs ? "warned" : "fine";

@@ -1,4 +1,5 @@
 import { errorOf, isError } from "./error-of.ts";
+import { refuseIterator } from "./iterator-returned.ts";
 import type { ObserverContext } from "./observer-context.ts";
 import type { ObserverDefinition } from "./observer-definition.ts";
 import { isObserverStopped } from "./observer-stopped.ts";
@@ -18,8 +19,10 @@ export type RunOutcome =
 /** Runs the handler and turns its end into data; never rejects. */
 export async function settleRun<P>(definition: ObserverDefinition<P>, context: ObserverContext<P>): Promise<RunOutcome> {
   try {
-    await definition.run(context);
-    return context.signal.aborted ? afterAbort(context.signal) : { outcome: "completed" };
+    const returned: unknown = await definition.run(context);
+    if (context.signal.aborted) return afterAbort(context.signal);
+    refuseIterator(returned);
+    return { outcome: "completed" };
   } catch (thrown) {
     return context.signal.aborted ? afterAbort(context.signal, thrown) : { outcome: "failed", error: errorOf(thrown) };
   }

@@ -15,6 +15,7 @@
  * - `checkpoint-too-large`: what was to be saved has more than 65,536 bytes as JSON
  * - `save-after-end`: `saveCheckpoint` was called by a run that had ended
  * - `event-not-seen`: the harness waited for an event that did not come
+ * - `not-settled`: the harness has told a handler to end, and it has not
  * - `not-offered`: the harness was given a restricted type, and permissions under which there is none
  */
 export type SdkErrorCode =
@@ -32,6 +33,7 @@ export type SdkErrorCode =
   | "checkpoint-too-large"
   | "save-after-end"
   | "event-not-seen"
+  | "not-settled"
   | "not-offered";
 
 /** The one error class that this package throws; tell the cases apart by `code`. */

@@ -6,6 +6,7 @@ import { isObserverStopped, ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
 import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
+import { SETTLE_MS } from "./settle-limit.ts";
 import type { LoggedLine, Spy } from "./spy.ts";
 import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
@@ -32,9 +33,6 @@ export type TaskRunOptions = {
   /** Told of each task that the handler has created, when it has completed. */
   readonly onCreate?: (task: TaskCreation) => void;
 };
-
-/** How long a handler whose signal has aborted is waited for. */
-const SETTLE_MS = 500;
 
 /**
  * One attempt of a task in memory, with no broker and no service: for tests of a handler. Resolves with the result as it would be kept

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { refuseIterator } from "./iterator-returned.ts";
 import { jsonLoss } from "./json-loss.ts";
 import { issuesText, parseBy, pointerTo } from "./params.ts";
 import { SdkError } from "./sdk-error.ts";
@@ -10,10 +11,11 @@ type Schema = NonNullable<TaskDefinition["output"]>;
 
 /**
  * What a handler returned, as it is kept: checked by the type's schema, as JSON; nothing is `null`. Throws `invalid-output`: to try
- * again would not help. So it does where JSON would say another than the schema has passed, as of a Date or a Set: whoever waits for it, or
+ * again would not help, nor of a generator. So it does where JSON would say another than the schema has passed, as of a Date or a Set: whoever waits for it, or
  * has it as an input, would be given that under the type of this.
  */
 export function outputJson(definition: Pick<TaskDefinition, "output" | "type">, value: unknown): string {
+  refuseIterator(value);
   const checked = definition.output === undefined ? value : checkedOutput(definition.output, value);
   const json = toJson(checked ?? null);
   const bytes = Buffer.byteLength(json);
