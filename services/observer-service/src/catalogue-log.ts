@@ -13,7 +13,7 @@ export function logCatalogue({ unannounced, unknownFields, notOffered, broken }:
       { event: "unknown-fields", type, fields },
       `the type ${type} is defined with unknown fields: ${fields.join(", ")}`,
     );
-  for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, `not offered here: ${problem}`);
+  for (const { file, problem } of notOffered) log.info({ event: "type-not-offered", file }, problem);
   for (const file of broken) logBroken("file-not-loaded", "only its types are missing here", file, log);
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -33,4 +33,18 @@ test("What is suspected of ending slots is loaded before all others; of two file
   });
   expect(order).toEqual(["c.mjs", "a.mjs", "b.mjs", ""]);
   expect(code.map(({ file }) => basename(file))).toEqual(["a.mjs"]);
+});
+
+test("Code whose ending is not loaded is left out, and said to be; what is no code, a test, or declares types alone is not", async () => {
+  writeFileSync(join(dir, "well.mjs"), WELL);
+  for (const name of ["a.mts", "b.tsx", "c.cjs"]) writeFileSync(join(dir, name), WELL);
+  for (const name of ["d.d.mts", "e.test.mts", "f.md", "g.json"]) writeFileSync(join(dir, name), "");
+  mkdirSync(join(dir, "parts.cjs"));
+  const { notOffered } = await loadObservers(dir, {} as never);
+  expect(notOffered).toEqual(
+    ["a.mts", "b.tsx", "c.cjs"].map((name) => ({
+      file: join(dir, name),
+      problem: `left out: ${name} (.ts, .js and .mjs are loaded)`,
+    })),
+  );
 });

@@ -86,7 +86,7 @@ const NO_TYPE =
 async function loadOne(file: string, permissions: Permissions, enter: Required<LoadOptions>["enter"]): Promise<Loaded> {
   try {
     return (await enter(file, async () => {
-      const { default: value } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+      const value = exportedBy((await import(pathToFileURL(file).href)) as { default?: unknown });
       const definition = isTaskDefinition(value) ? value : offeredUnder(value, permissions);
       if (definition === undefined) return brokenFile(file, NO_TYPE);
       return isNotOffered(definition) ? definition : { definition, described: describeType(definition) };
@@ -95,6 +95,12 @@ async function loadOne(file: string, permissions: Permissions, enter: Required<L
     const failure = describeLoadFailure(file, error);
     return failure.place === undefined ? ((await syntaxFailureOf(file)) ?? failure) : failure;
   }
+}
+
+/** Of TypeScript that was compiled to CommonJS Node takes all of what it exports for its `export default`. */
+function exportedBy({ default: value }: { default?: unknown }): unknown {
+  const compiled = value as { __esModule?: unknown; default?: unknown } | null | undefined;
+  return compiled?.__esModule === true ? compiled.default : value;
 }
 
 /** Node does not say where JavaScript is wrong that stands in a folder without a package.json: it took it for CommonJS. */

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { createRequire, register as registerHooks } from "node:module";
-import { extname, resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import { type BrokenFile, MAX_TYPES } from "@unacked/contracts";
 import type { ObserverDefinition, Permissions, TaskDefinition } from "@unacked/sdk";
 import { isNotOffered, isTaskDefinition } from "@unacked/sdk/host";
@@ -26,7 +26,7 @@ export type TaskTypes = ReadonlyMap<string, TaskDefinition>;
 export interface LoadedObservers {
   readonly types: ObserverTypes;
   readonly tasks: TaskTypes;
-  /** Files whose type does not exist under these permissions, and why. */
+  /** Files whose type does not exist under these permissions, or whose ending is not loaded. */
   readonly notOffered: readonly { file: string; problem: string }[];
   /** Files that cost their own types, and nothing else. */
   readonly broken: readonly BrokenFile[];
@@ -36,8 +36,11 @@ export interface LoadedObservers {
   readonly code: LoadedFolder["code"];
 }
 
-const isObserverFile = (name: string): boolean =>
-  /\.(ts|js|mjs)$/.test(name) && !name.endsWith(".d.ts") && !/\.test\.[^.]+$/.test(name);
+const LOADED = /\.(ts|js|mjs)$/;
+/** `unacked dev` watches these, too, as others import them. */
+const LEFT_OUT = /\.([cm]ts|cjs|[jt]sx)$/;
+/** Tests, and what declares types alone. */
+const NO_TYPE = /\.(test\.[^.]+|d\.[cm]?ts)$/;
 
 /**
  * Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. A file that
@@ -50,21 +53,24 @@ export async function loadObservers(
   permissions: Permissions,
   options: LoadOptions = {},
 ): Promise<LoadedObservers> {
-  const files = observerFiles(dir);
+  const files = filesOf(dir, LOADED);
   // Stacks name the author's own files and lines, also in JavaScript that was compiled elsewhere and brings its maps.
   process.setSourceMapsEnabled(true);
   if (files.some((file) => file.endsWith(".ts"))) (await import("tsx/esm/api")).register();
   if (!files.every(findsPackages)) registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
 
   const broken: BrokenFile[] = [];
-  const notOffered: { file: string; problem: string }[] = [];
+  const notOffered = filesOf(dir, LEFT_OUT).map((file) => ({
+    file,
+    problem: `left out: ${basename(file)} (.ts, .js and .mjs are loaded)`,
+  }));
   const types = new Map<string, ObserverDefinition>();
   const tasks = new Map<string, TaskDefinition>();
   const described: Described[] = [];
   const code = new Map<string, LoadedFolder["code"][number]>();
   for (const { file, print, loaded } of await loadFiles(files, permissions, options)) {
     if ("problem" in loaded) broken.push(loaded);
-    else if (isNotOffered(loaded)) notOffered.push({ file, problem: loaded.notOffered });
+    else if (isNotOffered(loaded)) notOffered.push({ file, problem: `not offered here: ${loaded.notOffered}` });
     else {
       const { definition, ...rest } = loaded;
       const { type } = rest.described;
@@ -109,10 +115,10 @@ function findsPackages(file: string): boolean {
   }
 }
 
-function observerFiles(dir: string): string[] {
+function filesOf(dir: string, ending: RegExp): string[] {
   try {
     return readdirSync(dir)
-      .filter(isObserverFile)
+      .filter((name) => ending.test(name) && !NO_TYPE.test(name))
       .sort()
       .map((name) => resolve(dir, name))
       .filter(isFileOrNothing);

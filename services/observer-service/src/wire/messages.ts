@@ -101,7 +101,7 @@ export interface Catalogue {
   readonly unannounced: readonly { type: string; reason: string }[];
   /** Of types that were defined with some: fields that mean nothing. */
   readonly unknownFields: readonly { type: string; fields: string[] }[];
-  /** Files whose type does not exist under these permissions, and why. */
+  /** Files whose type does not exist under these permissions, or whose ending is not loaded: which and why. */
   readonly notOffered: readonly { file: string; problem: string }[];
   /** Files that cost their own types, and nothing else. */
   readonly broken: readonly BrokenFile[];
