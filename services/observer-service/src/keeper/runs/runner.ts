@@ -297,7 +297,7 @@ export class Runner {
   /** Among what its run has said: that may be over, or tries again. */
   #noteLate({ observer, runId, error }: Late): void {
     if (observer === undefined) return;
-    const run = this.slots.find(observer.id as ObserverId, runId as RunId);
+    const run = this.runs.find(observer.id as ObserverId, runId as RunId);
     const what = error === undefined ? GOES_ON_AFTER_END : THREW_AFTER_END;
     if (run !== undefined) (run.tail ??= new RunTail(this.#parts.tailBytes)).late(what, error);
     else this.endedTails.late(runId as RunId, what, error);
