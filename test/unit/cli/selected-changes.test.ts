@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ObserverStatus, ObserverView, ProblemCode } from "@unacked/contracts";
 import { afterEach, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ async function unacked(
   { becomes = "Deleted", documents = KEPT }: { becomes?: ObserverStatus; documents?: object } = {},
 ): Promise<{ code: number; out: string; err: string; bodies: Body[] }> {
   const bodies: Body[] = [];
-  const answer: RequestListener = async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const say = (value: object, status = 200) =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     if (request.method === "GET" && request.url?.endsWith("/events")) {
