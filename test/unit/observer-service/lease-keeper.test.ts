@@ -10,7 +10,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A keeper with one session, whose proofs are answered as `answer` says, and one handler that settles on demand. */
-async function keeperWith(answer: () => Promise<unknown>, log = createLog("silent")) {
+async function keeperWith(answer: () => Promise<unknown>, log = createLog("silent"), firstTakesMs = 0) {
   let settle: () => void = () => undefined;
   let isSettled = false;
   const settled = new Promise<void>((resolve) => {
@@ -25,7 +25,7 @@ async function keeperWith(answer: () => Promise<unknown>, log = createLog("silen
   const runs = { fence: vi.fn(), unsettled, settled: () => settled, endForCertain, heldUntil };
   const exit = vi.fn();
   const end = vi.fn();
-  let answers: () => Promise<unknown> = async () => undefined;
+  let answers = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, firstTakesMs));
   const lost = new AbortController().signal;
   const session = { generation: 1, heartbeatMs: HEARTBEAT_MS, lost, end } as unknown as Session;
   const answered: { sentAtMs: number; tookMs: number }[] = [];
@@ -36,7 +36,9 @@ async function keeperWith(answer: () => Promise<unknown>, log = createLog("silen
     log,
     nowMs: () => Date.now(),
   });
-  await keeper.begin(session, () => answers());
+  const begun = keeper.begin(session, () => answers());
+  await vi.advanceTimersByTimeAsync(firstTakesMs);
+  await begun;
   answers = answer;
   return { keeper, session, runs, exit, end, settle, answered };
 }
@@ -107,6 +109,20 @@ describe("the keeper of the lease", () => {
     // Sent at 1/3 of a heartbeat; the next one, sent at 5/3, would be answered only at 8/3.
     await vi.advanceTimersByTimeAsync((1 / 3) * HEARTBEAT_MS + 1);
     expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("counts from when the first proof was sent, too, however late its answer comes", async () => {
+    const { runs, keeper } = await keeperWith(never, createLog("silent"), HEARTBEAT_MS);
+    expect([keeper.holds(1), runs.heldUntil.mock.lastCall?.[0]]).toEqual([true, Date.now() + HEARTBEAT_MS / 2]);
+    await vi.advanceTimersByTimeAsync(HEARTBEAT_MS / 2 - 1);
+    expect(runs.fence).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(runs.fence).toHaveBeenCalledOnce();
+  });
+
+  test("holds nothing where the first proof is answered after its deadline: others may have begun by then", async () => {
+    const { keeper } = await keeperWith(never, createLog("silent"), 1.5 * HEARTBEAT_MS);
+    expect(keeper.holds(1)).toBe(false);
   });
 
   test("bears a broker that says nothing for one heartbeat", async () => {
