@@ -1,5 +1,5 @@
 import { newObserverId, newServiceId } from "@unacked/contracts";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {
   Claim,
   CommandSender,
@@ -38,7 +38,11 @@ class Commands implements CommandStore {
     return { id, due: due.map(({ command }) => command) };
   }
 
-  async renew(): Promise<void> {}
+  readonly renewed: { claim: string; ids: string[] }[] = [];
+
+  async renew({ id, due }: Claim): Promise<void> {
+    this.renewed.push({ claim: id, ids: due.map((command) => command.id) });
+  }
 
   async settle({ id }: Pick<Claim, "id">, settled: Settled[]): Promise<void> {
     for (const one of settled) {
@@ -226,6 +230,29 @@ describe("own starts", () => {
     expect(dispatcher.claim(1, 1)).toBeDefined();
     await dispatcher.stop();
     expect(dispatcher.claim(1, 1)).toBeUndefined();
+  });
+
+  it("stay claimed for as long as the broker does not confirm them, and are waited for by a dispatcher that ends", async () => {
+    const [commands, broker] = [new Commands(), new Broker()];
+    let confirm: () => void = () => undefined;
+    broker.send = (due) => new Promise((resolve) => (confirm = () => resolve(due.map(() => "sent"))));
+    const dispatcher = new Dispatcher(commands, broker, log, tally);
+    dispatcher.start();
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const claim = dispatcher.claim(1, 1) ?? expect.fail("there is room");
+    dispatcher.send([ownStart(commands, "a", claim)]);
+    let isStopped = false;
+    const stopped = dispatcher.stop().then(() => (isStopped = true));
+    // A claim holds for ten seconds: renewed each three it outlives two renewals that fail.
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(commands.renewed).toEqual(Array(10).fill({ claim, ids: ["a"] }));
+    expect(isStopped).toBe(false);
+    confirm();
+    await stopped;
+    expect(commands.rows.size).toBe(0);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(commands.renewed).toHaveLength(10);
   });
 
   it("that were not confirmed are due again a moment later", async () => {

@@ -69,3 +69,30 @@ test("What is due and locked by somebody is looked at ten times a second, and cl
   expect(isDue).toBe(false);
   await firer.stop();
 });
+
+test("What is on its way is waited for by one that ends, and written: else it would be fired again", async () => {
+  const written: unknown[] = [];
+  let isClaimed = false;
+  const store = {
+    async claim() {
+      const due = isClaimed ? [] : [{ id: "t", payload: "1", lateMs: 0 }];
+      isClaimed = true;
+      return { due, expired: 0 };
+    },
+    nextDueInMs: async () => (isClaimed ? null : 0),
+    finish: async (claims: { fired: string[] }[]) => void written.push(...claims.map(({ fired }) => fired)),
+  };
+  let confirm: (outcome: string) => void = () => undefined;
+  const sender = { ready: async () => undefined, send: () => new Promise((resolve) => (confirm = resolve)) };
+  const firer = new TimerFirer({ owner: "o", store, sender, tally: { expired() {}, tried() {} }, log } as never);
+  firer.start();
+  await vi.advanceTimersByTimeAsync(0);
+  let isStopped = false;
+  const stopped = firer.stop().then(() => (isStopped = true));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([isStopped, written]).toEqual([false, []]);
+  confirm("fired");
+  vi.useRealTimers();
+  await stopped;
+  expect(written).toEqual([["t"]]);
+});
