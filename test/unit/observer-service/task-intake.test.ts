@@ -12,7 +12,8 @@ const GENERATION = 1;
 const [A, B, C] = ["a", "b", "c"].map((digit) => `0198c000-0000-7000-8000-00000000000${digit}`) as [string, string, string];
 const MARKER = "0198c000-0000-7000-8000-00000000000f";
 
-const task = (id: string) => ({ taskId: id, sendId: id, type: "paint", params: {}, pool: "default", failures: 0 }) as StartTask;
+const task = (id: string) =>
+  ({ taskId: id, sendId: id, type: "paint", params: {}, pool: "default", failures: 0 }) as StartTask;
 
 /** A service's inner parts with no broker: the test decides when the lease is held, and when a handler ends or an event is confirmed. */
 function parts() {
@@ -134,16 +135,19 @@ test("a task whose lease is held is acked when its end is confirmed, and not bef
 test.each([
   ["a classic queue says", { redelivered: true }],
   ["a quorum queue counts", { deliveryCount: 1 }],
-])("a bundle that was given out before, as %s, runs nothing: the books know what of it is still to be done", (_who, more) => {
-  const { intake, started, events, confirmAll } = parts();
-  const again = bundle([task(A), task(B)], more);
-  intake.take(again);
-  expect(started).toEqual([]);
-  expect(events()).toMatchObject([A, B].map((taskId) => ({ kind: "TaskReturned", taskId, isRedelivered: true })));
-  expect(again.settle).not.toHaveBeenCalled();
-  confirmAll();
-  expect(again.settle.mock.calls).toEqual([["ack"]]);
-});
+])(
+  "a bundle that was given out before, as %s, runs nothing: the books know what of it is still to be done",
+  (_who, more) => {
+    const { intake, started, events, confirmAll } = parts();
+    const again = bundle([task(A), task(B)], more);
+    intake.take(again);
+    expect(started).toEqual([]);
+    expect(events()).toMatchObject([A, B].map((taskId) => ({ kind: "TaskReturned", taskId, isRedelivered: true })));
+    expect(again.settle).not.toHaveBeenCalled();
+    confirmAll();
+    expect(again.settle.mock.calls).toEqual([["ack"]]);
+  },
+);
 
 test("a bundle that comes for the first time runs", () => {
   const { intake, started, endFirst } = parts();
