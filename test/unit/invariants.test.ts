@@ -42,6 +42,25 @@ describe("the invariant checker", () => {
     expect(findViolations(acts, { ...expectations, maxOverlapMs: 40 })).toEqual([]);
   });
 
+  it("finds runs beside another that are over before their first act, stopped or killed: three of 15 ms each", () => {
+    const twins = ["b2", "b3", "b4"].flatMap((runId, place): Act[] => {
+      const [start] = run("b", runId, 1_003 + place * 100, 0) as [Act];
+      return [start, { ...start, kind: "stop", monotonicNs: start.monotonicNs + 15n * MS }];
+    });
+    const killed = twins.filter(({ kind }) => kind !== "stop");
+    for (const acts of [twins, killed])
+      expect(findViolations([...healthy, ...acts], expectations)).toMatchObject(
+        ["b2", "b3", "b4"].map((runId) => ({
+          invariant: "overlap",
+          observerId: "b",
+          detail: expect.stringContaining(runId),
+        })),
+      );
+    // Less than is allowed of these, and one that began as the one before made its last act.
+    expect(findViolations([...healthy, ...twins], { ...expectations, maxOverlapMs: 1 })).toEqual([]);
+    expect(findViolations([...healthy, ...run("c", "c2", 1_000, 0)], expectations)).toEqual([]);
+  });
+
   it("forgives a service that was killed, and nobody else, that its slots went on for a moment", () => {
     const killed = { pids: new Set([7]), maxOverlapMs: 40 };
     const ofKilled = run("a", "a0", 1_980, 2_060).map((act) => ({ ...act, pid: 7 }));
