@@ -20,7 +20,7 @@ test("a hundred starts of a type that is gone are one line, which names it and a
   const lines: Record<string, unknown>[] = [];
   let refused = 0;
   const intake = new Intake({
-    runner: { slots: { ofObserver: () => [] } } as never,
+    runner: { runs: { ofObserver: () => [] } } as never,
     ...{ knowsType: () => false, asksFirst: () => false, saves: () => false, holds: () => true },
     tombstones: new Tombstones(),
     events: { tell: () => void (refused += 1) },
