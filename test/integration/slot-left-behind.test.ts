@@ -1,14 +1,14 @@
 import { DEFAULT_RETRY, newMessageId, newObserverId, type RunId, type ServiceEvent } from "@unacked/contracts";
-import { pino } from "pino";
 import { expect, test } from "vitest";
 import { Runner } from "../../services/observer-service/src/keeper/runs/runner.ts";
 import { eventually } from "../support/eventually.ts";
+import { type KeptLine, keptLog } from "../support/logs/kept-log.ts";
 import { openSlots } from "../support/slots/real-slots.ts";
 
 /** A real slot, its keeper's runner, and what the log and the tails of runs say of an observer that returns without awaiting all. */
 async function runLeftBehind(how: "throws" | "logs" | "emits") {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ base: {} }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const lines: KeptLine[] = [];
+  const log = keptLog(lines);
   const { handlers, stopTimeoutMs } = await openSlots("left-behind", 1, 10_000, {}, log);
   const told: ServiceEvent[] = [];
   const runner = new Runner({
@@ -32,7 +32,7 @@ test("what an observer that has completed left behind throws: the log says so, a
   const { who, lines, tail } = await runLeftBehind("throws");
   const error = { name: "Error", message: "the table is gone", stack: expect.stringContaining("left-behind.ts:13") };
   const late = () => lines.filter(({ event }) => event === "run-threw-after-end");
-  await eventually(() => expect(late()).toMatchObject([{ level: 40, ...who, error, times: 1 }]));
+  await eventually(() => expect(late()).toMatchObject([{ level: "warn", ...who, error, times: 1 }]));
   expect(tail()).toMatchObject([
     { message: "saving" },
     { level: "error", message: expect.stringContaining("the table is gone"), stack: error.stack },
@@ -42,8 +42,8 @@ test("what an observer that has completed left behind throws: the log says so, a
 test.each(["logs", "emits"] as const)("one that %s after its end is warned of, once", async (how) => {
   const { who, lines, tail } = await runLeftBehind(how);
   const late = () => lines.filter(({ event }) => event === "run-goes-on-after-end");
-  await eventually(() => expect(late()).toMatchObject([{ level: 40, ...who, times: 1 }]));
-  expect(late()[0]?.["msg"]).toBe("it goes on after its end: an await is missing?");
-  expect(tail()).toMatchObject([{ message: "saving" }, { level: "warn", message: late()[0]?.["msg"] }]);
+  await eventually(() => expect(late()).toMatchObject([{ level: "warn", ...who, times: 1 }]));
+  expect(late()[0]?.msg).toBe("it goes on after its end: an await is missing?");
+  expect(tail()).toMatchObject([{ message: "saving" }, { level: "warn", message: late()[0]?.msg }]);
   expect(lines.filter(({ msg }) => msg === "still here")).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { SendId, StartTask, TaskEvent, TaskId } from "@unacked/contracts";
-import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HandlerHost, Handlers } from "../../../services/observer-service/src/keeper/runs/handlers.ts";
 import { TaskRunner } from "../../../services/observer-service/src/keeper/tasks/task-runner.ts";
 import { createLog } from "../../../services/observer-service/src/log.ts";
 import type { TaskTypeEntry } from "../../../services/observer-service/src/wire/messages.ts";
+import { type KeptLine, keptLog } from "../../support/logs/kept-log.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -254,9 +254,8 @@ describe("tasks that need a slot of their own where there is none", () => {
 
 /** A log that keeps what is warned of. */
 function warnings() {
-  const warned: Record<string, unknown>[] = [];
-  const stream = { write: (line: string) => void warned.push(JSON.parse(line) as Record<string, unknown>) };
-  return { log: pino({ level: "warn", base: {} }, stream), warned };
+  const lines: KeptLine[] = [];
+  return { log: keptLog(lines), warned: () => lines.filter(({ level }) => level === "warn") };
 }
 
 test("a task that has failed for good is warned of, with why; a crowd of one turn has one line", async () => {
@@ -270,10 +269,10 @@ test("a task that has failed for good is warned of, with why; a crowd of one tur
   tasks.accept(task("a", "one"), messageOf());
   await turn();
   const error = { name: "InvalidParams", message: "params.to is missing" };
-  expect(warned).toMatchObject([{ event: "task-failed", task: "a", type: "one", attempts: 1, error }]);
+  expect(warned()).toMatchObject([{ event: "task-failed", task: "a", type: "one", attempts: 1, error }]);
   for (let i = 0; i < 100; i += 1) tasks.accept(task(`t-${i}`, "one"), messageOf());
   await turn();
-  expect(warned.slice(1)).toMatchObject([{ event: "tasks-failed", count: 100, error }]);
+  expect(warned().slice(1)).toMatchObject([{ event: "tasks-failed", count: 100, error }]);
 });
 
 test("of a task whose slot goes it is said whether it begins again, or ends, and by whose doing", () => {
@@ -291,7 +290,7 @@ test("of a task whose slot goes it is said whether it begins again, or ends, and
   tasks.cancel(b.taskId, b.sendId);
   gone[1]?.();
   gone[0]?.();
-  expect(warned.map(({ event, task: id, msg }) => [event, id, msg])).toEqual([
+  expect(warned().map(({ event, task: id, msg }) => [event, id, msg])).toEqual([
     ["task-gone-with-slot", "b", "its slot was ended before it had: it ends as it was told to"],
     ["task-interrupted", "a", "the task begins again, through no fault of its own"],
   ]);

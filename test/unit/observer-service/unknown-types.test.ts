@@ -1,10 +1,10 @@
 import type { Delivery } from "@unacked/broker";
 import { DEFAULT_RETRY, newMessageId, newObserverId, type StartObserver } from "@unacked/contracts";
-import { pino } from "pino";
 import { expect, test } from "vitest";
 import { Intake } from "../../../services/observer-service/src/keeper/intake/intake.ts";
 import { Tombstones } from "../../../services/observer-service/src/keeper/intake/tombstones.ts";
 import { UnknownTypes } from "../../../services/observer-service/src/keeper/intake/unknown-types.ts";
+import { type KeptLine, keptLog } from "../../support/logs/kept-log.ts";
 
 test("of a type that is not here it is told at once, and then once a minute with how often since, each type for itself", () => {
   const types = new UnknownTypes();
@@ -17,7 +17,7 @@ test("of a type that is not here it is told at once, and then once a minute with
 });
 
 test("a hundred starts of a type that is gone are one line, which names it and an observer, and each of them is refused", () => {
-  const lines: Record<string, unknown>[] = [];
+  const lines: KeptLine[] = [];
   let refused = 0;
   const intake = new Intake({
     runner: { runs: { ofObserver: () => [] } } as never,
@@ -25,14 +25,14 @@ test("a hundred starts of a type that is gone are one line, which names it and a
     tombstones: new Tombstones(),
     events: { tell: () => void (refused += 1) },
     takenBack: () => expect.unreachable(),
-    log: pino({ base: {} }, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
+    log: keptLog(lines),
     errors: { report: () => Promise.resolve() },
     closing: new AbortController().signal,
   });
   for (let n = 0; n < 100; n += 1) intake.take(startOf(`feed-${n}`));
   expect(refused).toBe(100);
   expect(lines).toMatchObject([
-    { level: 40, event: "start-refused", reason: "unknown-type", type: "renamed", observer: "feed-0", times: 1 },
+    { level: "warn", event: "start-refused", reason: "unknown-type", type: "renamed", observer: "feed-0", times: 1 },
   ]);
 });
 
