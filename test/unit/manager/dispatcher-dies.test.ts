@@ -246,7 +246,7 @@ describe("own starts", () => {
     const stopped = dispatcher.stop().then(() => (isStopped = true));
     // A claim holds for ten seconds: renewed each three it outlives two renewals that fail.
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(commands.renewed).toEqual(Array(10).fill({ claim, ids: ["a"] }));
+    expect(commands.renewed).toEqual(Array.from({ length: 10 }, () => ({ claim, ids: ["a"] })));
     expect(isStopped).toBe(false);
     confirm();
     await stopped;
