@@ -64,5 +64,6 @@ describe.runIf(isTurnOf(2))("a type that asks for a process for each of its obse
     for (let i = 0; i < BOXED - 1; i += 1)
       expect((await system.call("DELETE", `/api/v1/observers/boxed-${i}`)).status).toBe(202);
     await system.untilStatus([...more, asking], "Processing", 20_000);
+    await system.check();
   });
 });
