@@ -104,18 +104,55 @@ test("who has ended since a proof began is told apart from who had before", asyn
   );
 });
 
+/** @returns its send */
+async function putTask(status: string, serviceId: string | null, sentAgoS = 60): Promise<string> {
+  const sendId = randomUUID();
+  await sql(
+    `INSERT INTO tasks (id, type, params, pool, priority, due_at, status, send_id, sent_at, started_at, run_id, service_id, service_generation, sends)
+     VALUES ($1, 'paint', '{}', 'default', 0, now(), $2, $4, now() - $5 * interval '1 second',
+       CASE WHEN $2 = 'Running' THEN now() END, CASE WHEN $2 = 'Running' THEN gen_random_uuid() END, $3, CASE WHEN $3::uuid IS NULL THEN NULL ELSE 4 END, 1)`,
+    [randomUUID(), status, serviceId, sendId, sentAgoS],
+  );
+  return sendId;
+}
+
+const NOTHING = { ready: 0, cancelled: [] };
+
+/** Begins a proof. @returns concludes it */
+async function prove(services: string[] = []): Promise<() => ReturnType<PostgresTaskProofStore["conclude"]>> {
+  await proofs.begin({ pool: "default", markerId: randomUUID(), services, gone: [] });
+  return async () => proofs.conclude((await proofs.find("default")) ?? expect.fail("no proof"));
+}
+
+test.each([
+  ["5 s before its proof may be behind its marker, and is not judged", 5, 0],
+  ["13 s before its proof and is in no answer is sent again", 13, 1],
+])("what was sent %s", async (_which, agoS, ready) => {
+  await putTask("Sent", null, agoS);
+  await putTask("Running", randomUUID(), agoS);
+  const conclude = await prove();
+  expect(await conclude()).toEqual({ ready: 2 * ready, cancelled: [] });
+});
+
+test("nothing is judged before each that has to answer has answered, nor what one has named", async () => {
+  const [one, other] = [`${randomUUID()}.1`, `${randomUUID()}.1`];
+  const named = await putTask("Sent", null);
+  await putTask("Sent", null);
+  const conclude = await prove([one, other]);
+  expect(await conclude()).toEqual(NOTHING);
+  await sql("UPDATE task_proofs SET answered = $1, held = $2", [[one], [named]]);
+  expect(await conclude()).toEqual(NOTHING);
+  await sql("UPDATE task_proofs SET answered = $1", [[other, one]]);
+  expect(await conclude()).toEqual({ ready: 1, cancelled: [] });
+  expect(await sql("SELECT send_id AS id FROM tasks WHERE status = 'Sent'")).toEqual([{ id: named }]);
+  expect(await proofs.find("default")).toBeUndefined();
+});
+
 test("what runs on a service that the broker cannot reach is not judged, and what was sent there is", async () => {
   const [gone, other] = [randomUUID(), randomUUID()];
-  const task = (status: string, serviceId: string | null): Promise<unknown[]> =>
-    sql(
-      `INSERT INTO tasks (id, type, params, pool, priority, due_at, status, send_id, sent_at, started_at, run_id, service_id, service_generation, sends)
-       VALUES ($1, 'paint', '{}', 'default', 0, now(), $2, gen_random_uuid(), now() - interval '1 minute',
-         CASE WHEN $2 = 'Running' THEN now() END, CASE WHEN $2 = 'Running' THEN gen_random_uuid() END, $3, CASE WHEN $3::uuid IS NULL THEN NULL ELSE 4 END, 1)`,
-      [randomUUID(), status, serviceId],
-    );
-  await task("Running", gone);
-  await task("Running", other);
-  await task("Sent", null);
+  await putTask("Running", gone);
+  await putTask("Running", other);
+  await putTask("Sent", null);
   const markerId = randomUUID();
   await proofs.begin({ pool: "default", markerId, services: [`${gone}.4`], gone: [`${gone}.4`] });
   await proofs.asked(markerId, []);
