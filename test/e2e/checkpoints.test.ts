@@ -135,6 +135,7 @@ describe("observers that save where they have got to", () => {
       await system.call("POST", `/api/v1/observers/${one.id}/resume`);
       await untilGiven(6);
       expect(savesOf(one, "given").at(-1)?.n).toBe(newest);
+      await system.check({ pool, timeoutMs: LONG_MS });
     },
   );
 
@@ -234,6 +235,7 @@ describe("observers that save where they have got to", () => {
     await system.call("POST", `/api/v1/observers/${one.id}/restart`);
     await eventually(() => expect(savesOf(one, "given")).toHaveLength(2), { timeoutMs: LONG_MS });
     expect(startsBelow([one.id]).below).toEqual([]);
+    await system.check({ pool, timeoutMs: LONG_MS });
     await system.remove(one.id);
   });
 
