@@ -19,12 +19,12 @@ export const roomForBody =
   (limit: number, room: BodyRoom): RequestHandler =>
   (request, response, next) => {
     if (request.headers["transfer-encoding"] !== undefined) {
-      waitWhenLong(request, () => takeRoom(room, limit, response));
+      waitWhenLong(request, (goOn) => takeRoom(room, limit, response, goOn));
       return next();
     }
     const bytes = Number(request.headers["content-length"] ?? 0);
     if (bytes <= SHORT_BYTES || bytes > limit) return next();
-    takeRoom(room, bytes, response).then(() => next(), next);
+    return takeRoom(room, bytes, response, next);
   };
 
 /** Its room is given back by what it resolves or rejects with, whether or not its client is still there: until then it is in memory. */
@@ -35,25 +35,25 @@ export async function handlingBody(response: Response, handle: () => Promise<voi
   await handle().finally(giveBack);
 }
 
-async function takeRoom(room: BodyRoom, bytes: number, response: Response): Promise<void> {
+async function takeRoom(room: BodyRoom, bytes: number, response: Response, goOn: () => void): Promise<void> {
   const giveBack = await room.take(bytes, untilGone(response));
   if (giveBack === undefined) throw new HttpProblem(NO_ROOM);
   if (response.destroyed) return giveBack();
   response.locals["bodyRoom"] = giveBack;
   response.once("close", giveBack);
+  goOn();
 }
 
 /** Of a chunked one nobody has said how long it will be: once it is no longer short it needs room for the longest. */
-function waitWhenLong(request: Request, take: () => Promise<void>): void {
+function waitWhenLong(request: Request, take: (goOn: () => void) => Promise<void>): void {
   let arrived = 0;
   const count = (part: Buffer): void => {
     arrived += part.length;
     if (arrived <= SHORT_BYTES) return;
     request.off("data", count).pause();
-    take().then(
-      () => request.resume(),
-      (error) => !request.destroyed && request.emit("error", error), // the reader takes it for its own, and reads no further
-    );
+    take(() => void request.resume()).catch((error: unknown) => {
+      if (!request.destroyed) request.emit("error", error); // the reader takes it for its own, and reads no further
+    });
   };
   request.on("data", count);
 }
