@@ -208,6 +208,38 @@ test("an admission is dropped where its run asks no more", async () => {
   expect(claim.due).toMatchObject([{ kind: "admit", admission: null }]);
 });
 
+test("an admission is dropped where another run asks by now: only one is admitted", async () => {
+  const [asked, asks] = [randomUUID(), randomUUID()];
+  const id = await putObserver(books.dataSource, { requested_run_id: asks });
+  for (const [place, runId] of [asked, asks].entries()) {
+    await query(
+      `INSERT INTO runs (id, observer_id, service_id, generation, message_id, revision, epoch, state, started_at, fencing_token)
+       VALUES ($1, $2, gen_random_uuid(), 1, gen_random_uuid(), 1, $3, 'Requested', now(), $4)`,
+      [runId, id, place + 1, 1_000 * (place + 1)],
+    );
+    await query(
+      `INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
+       VALUES ('admit', $1, $2, gen_random_uuid(), 1, gen_random_uuid(), 1)`,
+      [id, runId],
+    );
+  }
+  const { due } = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+  expect(due).toMatchObject([
+    { kind: "admit", runId: asked, admission: null },
+    { kind: "admit", runId: asks, admission: { epoch: 2_000 } },
+  ]);
+});
+
+test.each(["Processing", "Retrying", "Redistributing", "OnDeleting", "Paused", "Scheduled", "Completed", "Deleted"])(
+  "a start of an observer that is %s is not sent any more, also of this revision",
+  async (status) => {
+    const id = await putObserver(books.dataSource, { status });
+    await query("INSERT INTO commands (kind, observer_id, revision) VALUES ('start', $1, 1)", [id]);
+    const { due } = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
+    expect(due).toMatchObject([{ kind: "start", start: null }]);
+  },
+);
+
 test("neither a renewal nor a settlement waits for a transaction that is about to forget one of the commands", async () => {
   await wantStart();
   const kept = await wantStart();
