@@ -144,6 +144,37 @@ it("What is queued of one and cannot be started is not in the way of the others"
   expect(await store.startQueued(1_000, taskOf)).toMatchObject({ claimed: 0, created: 0 });
 });
 
+it.each([
+  ["started", undefined, 1],
+  ["skipped", "overlap", 0],
+  ["missed", "catch-up-none", 0],
+] as const)(
+  "A time that is %s stays so where the same is decided once more: it gets no other task",
+  async (status, reason, count) => {
+    await put("a", { ...MINUTE, overlap: "allow" });
+    await shift(60);
+    const first = await firing().fire(10, (states, nowMs) =>
+      states.map((state) => {
+        const decision = decideDue(state, nowMs);
+        if (status === "started") return decision;
+        const occurrences = decision.occurrences.map(({ task: _task, isOpen: _isOpen, ...rest }) => ({
+          ...rest,
+          status,
+          reason,
+        }));
+        return { ...decision, occurrences };
+      }),
+    );
+    expect(first).toMatchObject({ claimed: 1, created: count });
+    const [rows, before] = [await rowsOf("a"), await tasks()];
+    // As restored books, or a clock that was set back, would have it.
+    await books.dataSource.query("UPDATE schedules SET next_at = o.at, due_at = o.at, last_at = NULL FROM occurrences o");
+    expect(await fire()).toMatchObject({ claimed: 1, created: 0 });
+    expect([await rowsOf("a"), await tasks()]).toEqual([rows, before]);
+    expect(before).toHaveLength(count);
+  },
+);
+
 it("The same content changes nothing; other times begin with the change; a pause is no occurrence, and the clock set back fires nothing twice", async () => {
   expect(await put("a")).toMatchObject({ kind: "created", schedule: { status: "Active", version: 1 } });
   expect(await put("a")).toMatchObject({ kind: "exists", schedule: { version: 1 } });
