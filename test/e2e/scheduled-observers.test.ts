@@ -186,6 +186,7 @@ it.runIf(isTurnOf(0))(
       );
       expect(rows).toHaveLength(200);
       expect(rows.filter(({ runs, revision, early }) => runs !== 1 || revision !== 2 || early)).toEqual([]);
+      await system.check({ timeoutMs: LONG_MS });
     } finally {
       await system.close();
     }

@@ -104,5 +104,6 @@ describe.runIf(isTurnOf(0))("a feed of recorded traffic that falls silent withou
     );
     expect(tap.messages.filter(({ event }) => event.kind === "gap")).toEqual([]);
     for (const id of ids) await system.remove(id);
+    await system.check({ timeoutMs: LONG_MS });
   }, 240_000);
 });

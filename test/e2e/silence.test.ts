@@ -115,6 +115,7 @@ describe.each(inTurn(PLACES))("a feed that falls silent without closing, watched
     await system.call("POST", `/api/v1/observers/${warnedOf}/restart`);
     await untilTicks("warned-of", 5);
     await untilSilent([]);
+    await system.check({ pool, timeoutMs: LONG_MS });
   }, 240_000);
 });
 
