@@ -127,7 +127,7 @@ describe(`${RUNS} runs that save 64 KiB as fast as they can`, () => {
       const stored = await queryRows<{ observer_id: string; n: number }>(
         database.databaseUrl,
         `SELECT DISTINCT ON (observer_id) observer_id, (value::jsonb ->> 'n')::float8 AS n FROM checkpoints
-       WHERE is_started ORDER BY observer_id, epoch DESC`,
+       WHERE is_started ORDER BY observer_id, fencing_token DESC`,
       );
       const lost = stored.filter(({ observer_id: id, n }) => n < (reached.get(id) ?? 0));
       expect({ stored: stored.length, lost }).toEqual({ stored: RUNS, lost: [] });
