@@ -161,7 +161,7 @@ export function runObserver<P>(
       publish: async (eventJson) => {
         const bytes = Buffer.byteLength(eventJson);
         if (bytes > MAX_EVENT_BYTES) throw new OutputTooLargeError(bytes);
-        if (unconfirmed >= MAX_UNCONFIRMED) throw new OutputOverflowError();
+        if (unconfirmed >= MAX_UNCONFIRMED) throw new OutputOverflowError(MAX_UNCONFIRMED);
         spy.note("event", JSON.parse(eventJson));
         unconfirmed += 1;
         await turns.pass();

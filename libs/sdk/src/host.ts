@@ -9,6 +9,7 @@ export { Creations } from "./creations.ts";
 export { errorOf } from "./error-of.ts";
 export { type GivenInput, type Inputs, inputsOf } from "./inputs.ts";
 export { isObserverDefinition, isolationFlaw, silenceFlaw } from "./observer-definition.ts";
+export { MAX_UNCONFIRMED, OutputOverflowError } from "./output-overflow.ts";
 export { type ParamsIssue, type ParamsResult, paramsIssuesText, parseParams } from "./params.ts";
 export { type JsonSchema, type ParamsJsonSchema, paramsJsonSchema } from "./params-json-schema.ts";
 export { Postponing } from "./postpone.ts";

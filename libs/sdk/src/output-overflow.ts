@@ -1,12 +1,13 @@
 /** So many events of one run may wait for their confirm on a service; fewer where several of its slot emit without awaiting. */
 export const MAX_UNCONFIRMED = 10_000;
 
-/** What a service's emit rejects with, as the harness says it, which has no broker that could be slow. */
+/** What an emit rejects with where too many wait for their confirm: the broker blocks, or the observers emit faster than it takes. Await `emit`. */
 export class OutputOverflowError extends Error {
   override readonly name = "OutputOverflowError";
   readonly code = "output-overflow";
 
-  constructor() {
-    super(`${MAX_UNCONFIRMED} emitted events wait for the broker already; this one is not sent`);
+  /** @param waiting how many wait for the broker already */
+  constructor(waiting: number) {
+    super(`${waiting} emitted events wait for the broker already; this one is not sent`);
   }
 }

@@ -1,6 +1,6 @@
 import { MAX_EVENT_BYTES, OutputTooLargeError, SdkError } from "@unacked/sdk";
+import { OutputOverflowError } from "@unacked/sdk/host";
 import type { FromSlot } from "../wire/messages.ts";
-import { OutputOverflowError } from "../wire/output-errors.ts";
 
 /** Emits that may be on their way at once; more wait here, in the process that makes them. */
 const CREDIT = 1_000;

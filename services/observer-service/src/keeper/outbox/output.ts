@@ -9,11 +9,8 @@ import {
   type StartObserver,
 } from "@unacked/contracts";
 import { MAX_EVENT_BYTES, OutputTooLargeError } from "@unacked/sdk";
+import { MAX_UNCONFIRMED, OutputOverflowError } from "@unacked/sdk/host";
 import { runAsService } from "../../isolation.ts";
-import { OutputOverflowError } from "../../wire/output-errors.ts";
-
-/** Well below what the publisher lets wait, so that a flood of outputs cannot keep the events of runs waiting. */
-const MAX_WAITING = 10_000;
 
 /** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
 export type Output = (
@@ -31,7 +28,8 @@ export function createOutput(
 ): Output {
   let waiting = 0;
   return async ({ observerId, name, type }, { runId, epoch }, eventJson, wanted) => {
-    if (waiting >= MAX_WAITING) throw new OutputOverflowError(MAX_WAITING);
+    // Well below what the publisher lets wait, so that a flood of outputs cannot keep the events of runs waiting.
+    if (waiting >= MAX_UNCONFIRMED) throw new OutputOverflowError(MAX_UNCONFIRMED);
     const bytes = Buffer.byteLength(eventJson);
     if (bytes > MAX_EVENT_BYTES) throw new OutputTooLargeError(bytes);
     const about = JSON.stringify({ observerId, name, type, runId, at: Date.now() });
