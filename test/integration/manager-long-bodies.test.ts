@@ -48,12 +48,37 @@ test("While others have all the room a long body is refused in time, and told to
   const chunked = await createChunked(manager, LONG_BYTES);
   expect([chunked.statusCode, chunked.headers["retry-after"]]).toEqual([503, "5"]);
   expect((await create(manager, 60_000)).status).toBe(200);
-  expect((await createChunked(manager, 60_000)).statusCode).toBe(200);
+  expect((await createChunked(manager, 60_000)).statusCode).toBe(503); // it may become long
   giveBack?.();
   expect((await create(manager, LONG_BYTES)).status).toBe(200);
   expect((await createChunked(manager, LONG_BYTES)).statusCode).toBe(200);
+  expect((await createChunked(manager, 60_000)).statusCode).toBe(200);
   const [left] = await books.dataSource.query("SELECT count(*)::int AS count FROM tasks");
   expect(left.count).toBe(1_320);
+});
+
+test("What is refused before it is read costs no room, and no manager, however much of it comes after the answer", async () => {
+  const manager = await start(new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: NEVER_MS }));
+  for (const odd of [{ "content-encoding": "gzip" }, { "content-type": "application/json; charset=iso-8859-1" }]) {
+    const headers = { "content-type": "application/json", ...odd };
+    for (const path of ["/api/v1/session", "/api/v1/tasks/batch"]) {
+      const sent = request(manager.url + path, { method: "POST", headers }).on("error", () => undefined);
+      sent.write("[");
+      const [response] = await once(sent, "response");
+      expect(response.statusCode).toBe(415);
+      for (let part = 0; part < 4; part += 1) sent.write(" ".repeat(50_000));
+      sent.destroy();
+    }
+  }
+  expect((await createChunked(manager, LONG_BYTES)).statusCode).toBe(200);
+});
+
+test("Who signs in needs no room: nobody knows yet who that is", async () => {
+  const room = new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: NEVER_MS });
+  const manager = await start(room);
+  await room.take(ROOM_BYTES, here);
+  const { status } = await manager.call("POST", "/api/v1/session", { json: { token: "t".repeat(100_000) } });
+  expect(status).toBe(413);
 });
 
 test("Long bodies wait for each other, and have their room until they are handled", async () => {

@@ -218,6 +218,7 @@ describe("a stop", () => {
       params: worker(`process.on("SIGTERM", () => say({ emit: "SIGTERM" })); ${started("say({ emit: process.pid });")}`, {
         stopTimeoutMs: 10_000,
       }),
+      settleWithinMs: 30_000,
     });
     const pid = await run.waitForEvent<number>(undefined, PATIENT);
     const stoppedAtMs = performance.now();

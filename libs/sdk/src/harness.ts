@@ -12,7 +12,7 @@ import { createRunContext, type RunContext } from "./run-context.ts";
 import { type RunOutcome, settleRun } from "./run-outcome.ts";
 import { readCheckpoint } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
-import { SETTLE_MS, settledWithin } from "./settle-limit.ts";
+import { settledWithin } from "./settle-limit.ts";
 import { silentError } from "./silent-error.ts";
 import { type LoggedLine, Spy } from "./spy.ts";
 import { Turns } from "./turns.ts";
@@ -35,12 +35,14 @@ export type HarnessOptions = {
   readonly checkpoint?: unknown;
   /** What a restricted type is made for. Default: everything is permitted. */
   readonly permissions?: Permissions;
-  /** How long `stop`, `crash` and `silence` wait for a handler whose signal has aborted, in ms by the real clock; then they reject with `not-settled`. Default 500. */
+  /** How long `stop`, `crash` and `silence` wait for a handler whose signal has aborted, in ms by the real clock; then they reject with `not-settled`. Default 4,000: sooner than a test is given up. */
   readonly settleWithinMs?: number;
 };
 
 /** That of a service by default. Every event is confirmed at once here, so that nothing ever waits for so long. */
 const STOP_TIMEOUT_MS = 25_000;
+/** How long a handler that was told to end is waited for, unless a test says otherwise: runners give a test up after five seconds. */
+const SETTLE_WITHIN_MS = 4_000;
 
 /** An observer running in memory. */
 export type HarnessRun = {
@@ -190,7 +192,7 @@ export function runObserver<P>(
   const updates = new UpdateLine(ask, (params) => void (wanted = params));
   spy.begin();
   const finished = start();
-  const settled = () => settledWithin(options.settleWithinMs ?? SETTLE_MS, finished);
+  const settled = () => settledWithin(options.settleWithinMs ?? SETTLE_WITHIN_MS, finished);
   void finished.then((end) => {
     isOver = true;
     const why = end.outcome !== "completed" && end.error ? ` (${end.error.message})` : "";

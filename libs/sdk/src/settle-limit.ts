@@ -1,8 +1,5 @@
 import { SdkError } from "./sdk-error.ts";
 
-/** How long a handler in memory whose signal has aborted is waited for, unless a test says otherwise. */
-export const SETTLE_MS = 500;
-
 /** Of this process when it began: a clock that a test moves would end it too soon, or never. */
 const [ownSetTimeout, ownClearTimeout] = [setTimeout, clearTimeout];
 
@@ -10,7 +7,10 @@ const [ownSetTimeout, ownClearTimeout] = [setTimeout, clearTimeout];
 export function settledWithin<T>(limitMs: number, finished: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new SdkError("not-settled", "the handler has not settled: it ignores its signal");
+    const error = new SdkError(
+      "not-settled",
+      `the handler has not settled within ${limitMs} ms: it ignores its signal, or needs longer to end (settleWithinMs)`,
+    );
     timer = ownSetTimeout(() => reject(error), limitMs);
   });
   const settled = Promise.race([finished, late]).finally(() => ownClearTimeout(timer));

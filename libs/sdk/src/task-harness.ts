@@ -6,11 +6,13 @@ import { isObserverStopped, ObserverStopped } from "./observer-stopped.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
 import { Postponing, TaskPostponed } from "./postpone.ts";
 import { SdkError } from "./sdk-error.ts";
-import { SETTLE_MS } from "./settle-limit.ts";
 import type { LoggedLine, Spy } from "./spy.ts";
 import { handlerOf, isTaskDefinition, type TaskDefinition } from "./task-definition.ts";
 import { outputJson } from "./task-output.ts";
 import { taskTimeoutError } from "./task-timeout-error.ts";
+
+/** How long a handler in memory whose signal has aborted is waited for. */
+const SETTLE_MS = 500;
 
 /** What an attempt in memory begins with; all of it may be left out. */
 export type TaskRunOptions = {

@@ -12,12 +12,16 @@ const textUpTo = (maxLength: number) =>
     .max(maxLength)
     .refine((given) => !given.includes("\0"), "the character NUL is not allowed");
 
+/** Nobody knows yet who sends it: it is short, and takes no room from the bodies of others. A cookie holds 4 KiB at most. */
+const MAX_SIGN_IN_BODY_BYTES = 16_384;
+
 /** Who one is, and who did what. */
 export const ACCESS_CALLS = {
   getSession: { access: "viewer", answers: { 200: SessionView }, problems: [] },
   signIn: {
     access: "open",
     body: SignIn,
+    bodyLimitBytes: MAX_SIGN_IN_BODY_BYTES,
     answers: { 200: SessionView },
     problems: [...BODY_PROBLEMS, ...GATE_PROBLEMS, "cross-origin"],
   },
