@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { newObserverId, newRunId } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
+import { temporaryFolder } from "../support/servers/servers.ts";
 import { type ServiceOptions, standIn, startObserverService } from "../support/system/observer-service.ts";
 
 async function bornService(options: ServiceOptions = {}) {
@@ -74,7 +76,8 @@ describe("what a run says", () => {
 
   test.runIf(isTurnOf(2))("of the attempts of one run stays together", async () => {
     const { manager, key } = await bornService();
-    const params = { throwAfterMs: 0, throwTimes: 1, sayEveryMs: 60_000 };
+    const file = join(temporaryFolder("stamps"), "stamps.jsonl"); // counts there: the next attempt may begin in another slot
+    const params = { file, throwAfterMs: 0, throwTimes: 1, sayEveryMs: 60_000 };
     const { observerId } = await manager.start({ params, retry: { maxAttempts: 2, delaysMs: [1], resetAfterMs: 600_000 } });
     const { runId } = await manager.waitFor("RunStarted", ({ attempt }) => attempt === 2);
     await eventually(async () =>
