@@ -5,5 +5,8 @@ export function refuseIterator(returned: unknown): void {
   if (typeof returned !== "object" || returned === null) return;
   const { next } = returned as { next?: unknown };
   const isIterable = Symbol.asyncIterator in returned || Symbol.iterator in returned;
-  if (isIterable && typeof next === "function") throw new NonRetryableError("run is a generator: nothing iterates it");
+  if (isIterable && typeof next === "function")
+    throw new NonRetryableError(
+      "run returned an iterator, which nothing iterates: a generator (function*) cannot be a handler",
+    );
 }

@@ -205,7 +205,9 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     return runAs(this, tracing === undefined ? act : () => tracing.within(this.#run, act));
   }
 
+  /** Its handler has settled, and something of it still logs, emits or saves. Where it was told to end, that may be its abort listeners. */
   late(): void {
+    if (this.#running.context.signal.aborted) return;
     if (this.#host.onLate !== undefined) return this.#host.onLate(this.#run);
     this.#run.log.warn({ event: "run-goes-on-after-end", ...traceIdsOf(this.#run) }, GOES_ON_AFTER_END);
   }

@@ -1,5 +1,5 @@
 import type { ErrorText, RunId } from "@unacked/contracts";
-import type { RunTail } from "./run-tail.ts";
+import { RunTail } from "./run-tail.ts";
 
 const MAX_BYTES = 2_097_152;
 const MAX_TAILS = 1_000;
@@ -15,12 +15,13 @@ export class EndedTails {
     this.#set(runId, tail);
   }
 
-  /** What its handler says after its end, if there is still what it has said before. */
-  late(runId: RunId, what: string, error: ErrorText | undefined): void {
-    const tail = this.find(runId);
-    if (tail === undefined) return;
-    this.#bytes -= tail.bytes;
+  /** What its handler says after its end; it need not have said anything before. @param maxBytes of a tail that begins with it */
+  late(runId: RunId, what: string, error: ErrorText | undefined, maxBytes: number): void {
+    const kept = this.#tails.get(runId);
+    this.#bytes -= kept?.bytes ?? 0;
     this.#tails.delete(runId);
+    const tail = kept?.tail ?? new RunTail(maxBytes);
+    tail.close();
     tail.late(what, error);
     this.#set(runId, tail);
   }

@@ -300,7 +300,7 @@ export class Runner {
     const run = this.runs.find(observer.id as ObserverId, runId as RunId);
     const what = error === undefined ? GOES_ON_AFTER_END : THREW_AFTER_END;
     if (run !== undefined) (run.tail ??= new RunTail(this.#parts.tailBytes)).late(what, error);
-    else this.endedTails.late(runId as RunId, what, error);
+    else this.endedTails.late(runId as RunId, what, error, this.#parts.tailBytes);
   }
 
   #end(run: LiveRun, fact: RunFact, settlement: Settlement): void {
