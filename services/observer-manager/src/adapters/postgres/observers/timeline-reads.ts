@@ -6,64 +6,76 @@ import type { ObserverRef } from "../../../operations/observers/observer-tools.t
 import type { TimelineQuery } from "../../../operations/observers/timeline.ts";
 import { findObserver } from "./observer-reads.ts";
 
-const OF_RUN = "r.id AS run_id, r.epoch AS run_number, r.service_id, s.name AS service_name";
-const NO_RUN = "NULL::uuid AS run_id, NULL::int AS run_number, NULL::uuid AS service_id, NULL::text AS service_name";
 /** Which fields, of a change. */
 const CHANGED = "(SELECT string_agg(field, ', ') FROM jsonb_array_elements_text(details -> 'fields') AS field)";
 /** Of a service's clock, which is not quite PostgreSQL's. */
 const UNTIL_THEN = "interval '1 second'";
 /** Who asked for one of these while a run `r` was there. What is asked of many names ten of them alone: null for the others. */
 const askedFor = (deeds: string): string =>
-  `(SELECT actor FROM asked WHERE deed IN (${deeds}) AND at BETWEEN r.started_at AND r.ended_at + ${UNTIL_THEN} ORDER BY at DESC LIMIT 1)`;
+  `(SELECT actor FROM ending WHERE deed IN (${deeds}) AND at BETWEEN r.started_at AND r.ended_at + ${UNTIL_THEN} ORDER BY at DESC LIMIT 1)`;
 /** Who made the version that a step's text names. */
 const changedTo = (text: string): string =>
-  `(SELECT actor FROM asked WHERE deed = 'observer.change' AND details ->> 'specVersion' = substring(${text} FROM 'version ([0-9]+)')
-    ORDER BY at DESC LIMIT 1)`;
+  `(SELECT by_version FROM changed) ->> substring(${text} FROM 'version ([0-9]+)')`;
 const BEGAN_AGAIN = `(SELECT step ->> 'text' FROM jsonb_array_elements(r.story) AS step
   WHERE step ->> 'kind' = 'updated' AND step ->> 'text' LIKE 'begins again with %' ORDER BY step ->> 'atMs' DESC LIMIT 1)`;
 /** The last order to its service; null: it was told to end by itself (SIGTERM). Summed up, so that it is no walk through all that was ever done. */
 const DRAINED_BY = `
-  (SELECT (array_agg(CASE deed WHEN 'service.drain' THEN actor END ORDER BY at DESC))[1] FROM audit
-   WHERE targets @> jsonb_build_array(jsonb_build_object('kind', 'service', 'id', r.service_id))
-     AND deed IN ('service.drain', 'service.cordon', 'service.uncordon') AND at <= r.ended_at + ${UNTIL_THEN})`;
-/** Who made it end, where somebody did. */
-const ENDED_BY = `
-  CASE WHEN r.interruption IS NOT NULL THEN NULL
-       WHEN r.end_reason IN ('stopped', 'not-wanted') THEN ${askedFor("'observer.stop', 'observer.pause'")}
-       WHEN r.end_reason = 'restarted' THEN coalesce(${askedFor("'observer.restart'")}, ${changedTo(BEGAN_AGAIN)})
-       WHEN r.end_reason = 'moved' THEN CASE m.asked_by WHEN 'auto' THEN 'the rebalancer' ELSE m.asked_by END
-       WHEN r.end_reason = 'draining' THEN d.by END`;
+  SELECT (array_agg(CASE deed WHEN 'service.drain' THEN actor END ORDER BY at DESC))[1] AS by FROM audit
+  WHERE e.reason = 'draining' AND targets @> jsonb_build_array(jsonb_build_object('kind', 'service', 'id', r.service_id))
+    AND deed IN ('service.drain', 'service.cordon', 'service.uncordon') AND at <= r.ended_at + ${UNTIL_THEN}`;
+/** Who made it end, or changed it, where somebody did. */
+const BY = `
+  CASE WHEN e.kind IN ('updated', 'rejected') THEN ${changedTo("e.text")}
+       WHEN r.interruption IS NOT NULL THEN NULL
+       WHEN e.reason IN ('stopped', 'not-wanted') THEN ${askedFor("'observer.stop', 'observer.pause'")}
+       WHEN e.reason = 'restarted' THEN coalesce(${askedFor("'observer.restart'")}, ${changedTo(BEGAN_AGAIN)})
+       WHEN e.reason = 'moved' THEN CASE m.asked_by WHEN 'auto' THEN 'the rebalancer' ELSE m.asked_by END
+       WHEN e.reason = 'draining' THEN d.by END`;
 const ENDED_WHY = `
-  CASE WHEN r.end_reason = 'moved' THEN m.why
-       WHEN r.end_reason = 'draining' AND d.by IS NOT NULL THEN 'its service was drained'
-       WHEN r.end_reason IN ('draining', 'service-stopped') THEN coalesce('its service ended: ' || s.end_reason, 'its service was told to end') END`;
-const FROM_RUNS = "FROM runs r LEFT JOIN services s ON s.id = r.service_id";
+  CASE WHEN e.reason = 'moved' THEN m.why
+       WHEN e.reason = 'draining' AND d.by IS NOT NULL THEN 'its service was drained'
+       WHEN e.reason IN ('draining', 'service-stopped') THEN coalesce('its service ended: ' || s.end_reason, 'its service was told to end') END`;
+const OF_THE_OBSERVER = "FROM runs r WHERE r.observer_id = $1";
 
 /**
- * Indexes: observers_pkey, runs_of_observer, moves_pkey, audit_of_targets. All that an observer has lived through within the retention is read for each page: some hundred
- * rows for most. `key` tells apart what happened at one moment: what stands later there comes first.
+ * Indexes: observers_pkey, runs_of_observer, runs_pkey, moves_pkey, audit_of_targets. All that an observer has lived through within the retention is read for
+ * each page: some hundred rows for most, tens of thousands for one that is restarted each few minutes. Who did it is looked up for the page alone.
+ * `key` tells apart what happened at one moment: what stands later there comes first.
  */
-const ENTRIES = `
+const PAGE = `
   WITH asked AS (SELECT id, at, actor, deed, details FROM audit WHERE targets @> $2::jsonb), entries AS (
-    SELECT o.created_at AS at, 'a' AS key, 'created' AS kind, ${NO_RUN}, NULL::text AS action,
+    SELECT o.created_at AS at, 'a' AS key, 'created' AS kind, NULL::uuid AS run_id, NULL::text AS action,
            (SELECT actor FROM asked WHERE deed = 'observer.create' ORDER BY at LIMIT 1) AS by,
            NULL::text AS reason, NULL::int AS attempt, NULL::text AS text
     FROM observers o WHERE o.id = $1
-    UNION ALL SELECT at, 'b' || id, 'asked', ${NO_RUN}, deed, actor, NULL, NULL, ${CHANGED} FROM asked WHERE deed <> 'observer.create'
-    UNION ALL SELECT r.started_at, 'c' || r.id, 'started', ${OF_RUN}, NULL, NULL, NULL, NULL, NULL
-    ${FROM_RUNS} WHERE r.observer_id = $1 AND r.state <> 'Requested'
+    UNION ALL SELECT at, 'b' || id, 'asked', NULL, deed, actor, NULL, NULL, ${CHANGED} FROM asked WHERE deed <> 'observer.create'
+    UNION ALL SELECT r.started_at, 'c' || r.id, 'started', r.id, NULL, NULL, NULL, NULL, NULL ${OF_THE_OBSERVER} AND r.state <> 'Requested'
     UNION ALL SELECT least(now(), to_timestamp((step.value ->> 'atMs')::float8 / 1000)), 'd' || r.id || lpad(step.place::text, 3, '0'),
-           step.value ->> 'kind', ${OF_RUN}, NULL,
-           CASE WHEN step.value ->> 'kind' IN ('updated', 'rejected') THEN ${changedTo("step.value ->> 'text'")} END, NULL, (step.value ->> 'attempt')::int, step.value ->> 'text'
-    ${FROM_RUNS} CROSS JOIN jsonb_array_elements(r.story) WITH ORDINALITY AS step (value, place) WHERE r.observer_id = $1
-    UNION ALL SELECT r.ended_at, 'e' || r.id, 'ended', ${OF_RUN}, NULL, ${ENDED_BY}, r.end_reason, NULL,
-           coalesce(r.interruption, r.error ->> 'name' || ': ' || (r.error ->> 'message'), ${ENDED_WHY})
-    ${FROM_RUNS} LEFT JOIN moves m ON m.run_id = r.id
-    LEFT JOIN LATERAL (SELECT ${DRAINED_BY} AS by) d ON r.end_reason = 'draining' WHERE r.observer_id = $1 AND r.ended_at IS NOT NULL
+           step.value ->> 'kind', r.id, NULL, NULL, NULL, (step.value ->> 'attempt')::int, step.value ->> 'text'
+    FROM runs r CROSS JOIN jsonb_array_elements(r.story) WITH ORDINALITY AS step (value, place) WHERE r.observer_id = $1
+    UNION ALL SELECT r.ended_at, 'e' || r.id, 'ended', r.id, NULL, NULL, r.end_reason, NULL,
+           coalesce(r.interruption, r.error ->> 'name' || ': ' || (r.error ->> 'message')) ${OF_THE_OBSERVER} AND r.ended_at IS NOT NULL
+  ), page AS (
+    SELECT * FROM entries
+    WHERE $3::bigint IS NULL OR (at, key) < (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::text)
+    ORDER BY at DESC, key DESC LIMIT $5
+  )`;
+/** `ending`: what may have made a run of the page end. */
+const ENTRIES = `
+  ${PAGE}, ending AS (
+    SELECT at, actor, deed FROM asked WHERE deed IN ('observer.stop', 'observer.pause', 'observer.restart')
+      AND at >= (SELECT min(r.started_at) FROM page JOIN runs r ON r.id = run_id WHERE kind = 'ended')
+      AND at <= (SELECT max(at) FROM page) + ${UNTIL_THEN}
+  ), changed AS (
+    SELECT jsonb_object_agg(details ->> 'specVersion', actor ORDER BY at) AS by_version FROM asked
+    WHERE deed = 'observer.change' AND details ->> 'specVersion' IS NOT NULL
   )
-  SELECT *, (extract(epoch FROM at) * 1000000)::bigint::text AS micros FROM entries
-  WHERE $3::bigint IS NULL OR (at, key) < (timestamptz 'epoch' + $3::bigint * interval '1 microsecond', $4::text)
-  ORDER BY at DESC, key DESC LIMIT $5`;
+  SELECT e.at, e.key, e.kind, r.id AS run_id, r.epoch AS run_number, r.service_id, s.name AS service_name, e.action,
+         coalesce(e.by, ${BY}) AS by, e.reason, e.attempt, coalesce(e.text, ${ENDED_WHY}) AS text,
+         (extract(epoch FROM e.at) * 1000000)::bigint::text AS micros
+  FROM page e LEFT JOIN runs r ON r.id = e.run_id LEFT JOIN services s ON s.id = r.service_id LEFT JOIN moves m ON m.run_id = r.id
+  LEFT JOIN LATERAL (${DRAINED_BY}) d ON true
+  ORDER BY e.at DESC, e.key DESC`;
 
 interface Row {
   at: Date;
