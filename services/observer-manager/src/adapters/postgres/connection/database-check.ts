@@ -45,8 +45,8 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     "A migration waits for a table that another session holds (a dump, a transaction left open): let it end, or end it (xact_start in pg_stat_activity shows which). The manager tries again every 5 s.",
   ],
   [
-    /unsupported startup parameter|pooler by transaction/,
-    "Let DATABASE_URL name PostgreSQL itself, or a pooler by session (PgBouncer: pool_mode = session, and ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout).",
+    /pooler by transaction/,
+    "Let DATABASE_URL name PostgreSQL itself, or a pooler by session (PgBouncer: pool_mode = session).",
   ],
   [/was never released/, "Let DATABASE_URL name a database that a release has made, or a new one."],
   [

@@ -11,21 +11,33 @@ export interface WithPrimary {
 /**
  * What we decide and read by, whatever somebody has made the default of the server, the database or the role: rows as they are committed
  * (by a snapshot PostgreSQL refuses with 40001 what only has to wait for a lock), times as pg reads them, and numbers with all their digits.
+ * And the limits of time, which pg would send as startup parameters: a pooler refuses these, or passes over them.
  */
-const SESSION = `
+const sessionOf = (limits: Limits): string => `
   SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
   SET DateStyle = 'ISO';
-  SET extra_float_digits = 1`;
+  SET extra_float_digits = 1;
+  SET statement_timeout = ${limits.statement_timeout || "DEFAULT"};
+  SET idle_in_transaction_session_timeout = ${limits.idle_in_transaction_session_timeout || "DEFAULT"}`;
+
+type Limits = Pick<pg.ClientConfig, "statement_timeout" | "idle_in_transaction_session_timeout">;
 
 /** A connection to the primary as it was last known, or none: one that comes to another server is ended before anybody has it. */
 export class PrimaryClient extends FailFastClient {
   readonly address: DatabaseAddress;
   readonly #primary: Primary;
+  readonly #session: string;
 
-  constructor({ primary, ...config }: pg.ClientConfig & WithPrimary & WithTableSizes) {
+  constructor({
+    primary,
+    statement_timeout,
+    idle_in_transaction_session_timeout,
+    ...config
+  }: pg.ClientConfig & WithPrimary & WithTableSizes) {
     const address = primary.latest;
     super({ ...config, connectionString: address.url, ssl: address.ssl ?? false });
     this.#primary = primary;
+    this.#session = sessionOf({ statement_timeout, idle_in_transaction_session_timeout });
     this.address = address;
     // It may break while it is asked, before whoever wants it listens. Told by what is awaited.
     this.on("error", () => undefined);
@@ -40,7 +52,7 @@ export class PrimaryClient extends FailFastClient {
   async #check(connected: Promise<pg.Client>): Promise<pg.Client> {
     try {
       const client = await connected;
-      await Promise.all([client.query(SESSION), this.#primary.check(this, this.address)]);
+      await Promise.all([client.query(this.#session), this.#primary.check(this, this.address)]);
       return client;
     } catch (error) {
       if (!isAnswer(error)) this.#primary.doubt(this.address);
