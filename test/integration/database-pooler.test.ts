@@ -17,6 +17,11 @@ test("Through a pooler by transaction no manager starts, and it says what to do"
   await expect(migrate(dataSource)).rejects.toThrow("pool_mode = session");
 });
 
+test("Nor where the pooler has no second session to give", async () => {
+  const dataSource = await (await through("pool_mode = transaction", "default_pool_size = 1")).initialize();
+  await expect(migrate(dataSource)).rejects.toThrow("pool_mode = session");
+});
+
 const GUARDS = `
   SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`;
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DataSource, QueryRunner } from "typeorm";
 import { UnusableDatabaseError } from "./unusable-database.ts";
 
@@ -14,14 +15,16 @@ export class PooledByTransactionError extends UnusableDatabaseError {
 }
 
 const PID = "SELECT pg_backend_pid() AS pid";
+/** PgBouncer has us wait two minutes for a session (`query_wait_timeout`). */
+const ANSWER_WITHIN_MS = 5_000;
 
-/** A pooler that shares sessions gives the one that was ours to the transaction that begins meanwhile, and us another. */
+/** A pooler that shares sessions gives the one that was ours to the transaction that begins meanwhile, and us another; or none, until that one ends. */
 export async function refuseSharedSession(session: QueryRunner, others: DataSource): Promise<void> {
   const pid = async () => ((await session.query(PID)) as { pid: number }[])[0]?.pid;
   const before = await pid();
   const after = await others.transaction(async (other) => {
     await other.query(PID);
-    return pid();
+    return Promise.race([pid(), sleep(ANSWER_WITHIN_MS, undefined, { ref: false })]);
   });
   if (before !== after) throw new PooledByTransactionError();
 }
