@@ -198,6 +198,14 @@ describe("the gate of requests", () => {
     expect(JSON.parse(reply.json)).toMatchObject({ status: 422, errors: { length: 100 } });
   });
 
+  it("records strangers also while a user who is over its rate fills the errors", () => {
+    const users = readRequestUsers({ all: { role: "admin", types: ["*"], pools: ["*"], perMinute: 6 } });
+    const busy = new RequestGate({ users: "users" in users ? users.users : {}, sha256: () => "d", nowMs: () => 0 });
+    const asked = Array.from({ length: 100 }, () => busy.admit(request({ user: "all", replyTo: undefined })));
+    expect(asked.filter((one) => "error" in one)).toHaveLength(10);
+    expect(busy.admit(request({ user: undefined }))).toHaveProperty("error");
+  });
+
   it("puts what nobody is answered among the errors, sixty a minute at most, and goes on for those it knows", () => {
     nowMs += 600_000;
     const outcomes = Array.from({ length: 30 }, () => gate.admit(request({ user: undefined }))).map(

@@ -9,8 +9,8 @@ import { allowed, readWanted } from "./wanted.ts";
 
 export const MAX_REQUEST_BYTES = 1_048_576;
 const MAX_REQUESTED = 1_000;
-/** Whoever they are, so many of those who are not answered go to the errors. */
-const STRANGERS_PER_MINUTE = 60;
+/** Whoever they are, so many of those who are not answered go to the errors; of those who ask too often, so many beside them. */
+const UNANSWERED_PER_MINUTE = 60;
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,128}$/;
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -26,13 +26,16 @@ export interface RequestGateParts {
 export class RequestGate {
   readonly #users: ReadonlyMap<string, { user: RequestUser; bucket: TokenBucket }>;
   readonly #strangers: TokenBucket;
+  /** Of those who ask too often and are not answered: they take no place of others among the errors. */
+  readonly #tooMany: TokenBucket;
   readonly #sha256: (body: Buffer) => string;
   readonly #nowMs: () => number;
 
   constructor({ users, sha256, nowMs = () => performance.now() }: RequestGateParts) {
     this.#sha256 = sha256;
     this.#nowMs = nowMs;
-    this.#strangers = new TokenBucket(STRANGERS_PER_MINUTE, nowMs());
+    this.#strangers = new TokenBucket(UNANSWERED_PER_MINUTE, nowMs());
+    this.#tooMany = new TokenBucket(UNANSWERED_PER_MINUTE, nowMs());
     this.#users = new Map(
       Object.entries(users).map(([name, user]) => [name, { user, bucket: new TokenBucket(user.perMinute, nowMs()) }]),
     );
@@ -97,9 +100,8 @@ export class RequestGate {
     // Nobody hears of it otherwise.
     const places = (problem.errors ?? []).slice(0, 5).map(({ pointer = "", message }) => `${pointer}: ${message}`);
     const detail = [`${user}: ${problem.detail}`, ...places].join("; ");
-    return this.#strangers.take(this.#nowMs()) > 0
-      ? { outcome, user }
-      : { outcome, user, error: { reason: "unreadable", detail } };
+    const bucket = outcome === "too-many" ? this.#tooMany : this.#strangers;
+    return bucket.take(this.#nowMs()) > 0 ? { outcome, user } : { outcome, user, error: { reason: "unreadable", detail } };
   }
 
   #unanswerable(user: string | undefined, detail: string): RequestAnswer {

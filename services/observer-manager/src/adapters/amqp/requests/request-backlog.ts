@@ -1,28 +1,31 @@
 import type { Session } from "@unacked/broker";
 import { REQUEST_QUEUE } from "@unacked/contracts";
 
-/** What took so long has held up what is behind it. A user's bucket holds twice as much (token-bucket.ts). */
-const HELD_UP_MS = 5_000;
-
 /**
- * Of one session: how many of the next requests stood in the queue while nobody read it. That is counted when the first one has come, as another manager
- * may have read until just before (single active consumer), and again after one was held up.
+ * Of one session: how many of the next requests stood in the queue while nobody read it. That is counted once, when the first one has come, as another
+ * manager may have read until just before (single active consumer). A manager that cannot decide gives its session up; a shorter halt is in what a user's
+ * bucket gathers meanwhile (token-bucket.ts).
  */
 export class RequestBacklog {
   readonly #session: Session;
-  #isToBeCounted = true;
+  readonly #prefetch: number;
+  #isCounted = false;
   #stood = 0;
 
-  constructor(session: Session) {
+  constructor(session: Session, prefetch: number) {
     this.#session = session;
+    this.#prefetch = prefetch;
   }
 
-  /** Reads what has come. @param held how many have come and are not answered; those in the queue come behind them */
-  async read(held: number, handle: () => Promise<void>): Promise<void> {
-    if (this.#isToBeCounted) this.#stood = held + (await this.#session.inspect(REQUEST_QUEUE)).messageCount;
-    const beganMs = performance.now();
-    await handle();
-    this.#isToBeCounted = performance.now() - beganMs >= HELD_UP_MS;
+  /**
+   * Before the first is read. The broker does not count what it has handed out: as many as it may where others still wait.
+   * @param held how many have come and are not answered, by now
+   */
+  async count(held: () => number): Promise<void> {
+    if (this.#isCounted) return;
+    const { messageCount } = await this.#session.inspect(REQUEST_QUEUE);
+    this.#stood = messageCount > 0 ? this.#prefetch + messageCount : held();
+    this.#isCounted = true;
   }
 
   /** Takes the next one. @returns whether it stood there */

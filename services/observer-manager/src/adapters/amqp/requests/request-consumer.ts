@@ -64,7 +64,7 @@ export class RequestConsumer {
   }
 
   begin(session: Session): Promise<void> {
-    this.#backlog = new RequestBacklog(session);
+    this.#backlog = new RequestBacklog(session, PREFETCH);
     return this.#reader.begin(session);
   }
 
@@ -85,12 +85,11 @@ export class RequestConsumer {
 
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
     try {
-      await this.#backlog?.read(this.held, async () => {
-        for (const some of readTogether(deliveries, MAX_READ_BYTES)) {
-          if (lost.aborted) return;
-          await this.#handleSome(some, lost);
-        }
-      });
+      await this.#backlog?.count(() => this.held);
+      for (const some of readTogether(deliveries, MAX_READ_BYTES)) {
+        if (lost.aborted) return;
+        await this.#handleSome(some, lost);
+      }
     } catch (error) {
       if (lost.aborted) return; // those that are not acked come again
       this.#parts.log.error({ err: error }, "requests could not be answered");
