@@ -408,6 +408,14 @@ it("Whoever died before PostgreSQL's clock was set back is taken over no later f
   expect((await claimAll(randomUUID())).due).toHaveLength(1);
 });
 
+it("What PostgreSQL's clock had put off before it was set back is claimed again also by who looks for no next one", async () => {
+  await stores().store.put(putsOf([timer()]));
+  const { due, claimId } = await claimAll(randomUUID());
+  await settle(due, claimId, "returned");
+  await books.dataSource.query("UPDATE timers SET next_at = now() + interval '6 hours'"); // as that clock had it
+  expect((await claimAll(randomUUID(), randomUUID(), "again")).due).toHaveLength(1);
+});
+
 it("Whoever leaves is found at once, and forgotten with what it left behind, if anything", async () => {
   const { store, firing } = stores();
   await store.put(putsOf([timer()]));

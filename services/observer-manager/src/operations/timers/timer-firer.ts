@@ -7,7 +7,7 @@ import { TimerSettler } from "./timer-settler.ts";
 import type { DueTimer, FiringOutcome, TimerFiringStore, Tries } from "./timer-store.ts";
 
 const AT_ONCE = 500;
-/** So many are of claims that are not over: so many a crash fires twice. */
+/** So many are of claims that are not over, in each of the two firers: so many of each a crash fires twice. */
 const MAX_IN_FLIGHT = 3_000;
 /** What their payloads may have together, in characters, before no more are claimed: three thousand of 64 KiB were 190 MB. A set has 16 MiB at most. */
 const MAX_CHARS_IN_FLIGHT = 33_554_432;
@@ -15,8 +15,10 @@ const MAX_CHARS_IN_FLIGHT = 33_554_432;
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
-/** Each that nobody heard before costs a rest of so long, unless one is heard, or expires: a set of them a second. */
+/** Each that nobody heard before costs a rest of so long, unless it is heard, or expires: a set of them a second. */
 const REST_AFTER_AGAIN_MS = 2;
+/** Whether those have been heard that it rests for is looked at so often; where all have, at once. */
+const REST_LOOK_MS = 100;
 /** What is due and cannot be claimed is looked at so often: somebody has locked it. */
 const LOCKED_PAUSE_MS = 100;
 
@@ -101,7 +103,7 @@ export class TimerFirer {
     if (!this.#hasRoom) return BACKSTOP_MS; // what is written down wakes it
     await this.#disownLost();
     const restMs = this.#restsUntilMs - performance.now();
-    if (restMs > 0) return Math.min(restMs, BACKSTOP_MS);
+    if (restMs > 0) return Math.min(restMs, REST_LOOK_MS);
     let isSeenDue = false;
     if (!isWoken && !this.#isBehind && performance.now() < this.#dueAtMs) {
       const dueInMs = (await store.nextDueInMs(tries)) ?? Number.POSITIVE_INFINITY;
@@ -144,7 +146,7 @@ export class TimerFirer {
       throw error;
     });
     tally.expired(expired);
-    if (tries === "again" && expired === 0) this.#rest(due.length * REST_AFTER_AGAIN_MS);
+    if (tries === "again") this.#rest(due.length * REST_AFTER_AGAIN_MS);
     if (due.length > 0) this.#fire(due, new ClaimInFlight(claimId, due.length, claimedAtMs));
     return isCut ? limit : due.length + expired;
   }
@@ -169,7 +171,7 @@ export class TimerFirer {
       void sender.send(timer).then((outcome) => {
         this.#change(() => (this.#charsInFlight -= timer.payload.length));
         this.#settler.add(claim, timer.id, outcome);
-        if (outcome === "fired") this.#endRest();
+        if (outcome === "fired") this.#shortenRest();
         tally.tried(outcome, timer.lateMs + performance.now() - claim.claimedAtMs);
       });
   }
@@ -178,11 +180,12 @@ export class TimerFirer {
     this.#restsUntilMs = Math.max(this.#restsUntilMs, performance.now()) + ms;
   }
 
-  /** Somebody hears these now. */
-  #endRest(): void {
-    if (this.#restsUntilMs <= performance.now()) return;
-    this.#restsUntilMs = Number.NEGATIVE_INFINITY;
-    this.wake();
+  /** One was heard: the rest of the others goes on. */
+  #shortenRest(): void {
+    const nowMs = performance.now();
+    if (this.#restsUntilMs <= nowMs) return;
+    this.#restsUntilMs -= REST_AFTER_AGAIN_MS;
+    if (this.#restsUntilMs <= nowMs) this.wake();
   }
 
   #settled(timers: number): void {

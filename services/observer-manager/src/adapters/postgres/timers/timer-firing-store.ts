@@ -166,6 +166,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
   }
 
   async claim({ owner, claimId }: Claim, limit: number, tries: Tries = "first"): ReturnType<TimerFiringStore["claim"]> {
+    if (tries === "again") await this.#triedAgain.look(); // who is behind claims on and on, and asks for no next one
     const floor = this.#floors[tries];
     const from = floor.from(performance.now());
     const parameters = [owner, claimId, limit, timeOf(from), tries === "again"];
