@@ -31,7 +31,7 @@ export interface DatabaseSideSettings {
 }
 
 const AGAIN_MS = 1_000;
-/** Managers that serve wait for as long as a migration waits for a lock. */
+/** The pause after tables were held: managers that serve wait while a migration waits for a lock. */
 const HELD_AGAIN_MS = 5_000;
 
 /** The manager's way to PostgreSQL: one pool of connections, and one that listens; it opens the books and says whether they can be reached. */
@@ -43,7 +43,7 @@ export class DatabaseSide {
   readonly #log: Log;
   /** Why the books could not be opened. */
   #lastFailure: ReadinessCheck | undefined;
-  /** Why migrations that it lacks are not applied. */
+  /** Why migrations that the database lacks are not applied. */
   #notMigrated: ReadinessCheck | undefined;
   readonly #catchUp = new Loop({ round: () => this.#lookAgain(), failed: (error) => this.#failed(error) });
   #checking: Promise<ReadinessCheck> | undefined;
@@ -81,7 +81,7 @@ export class DatabaseSide {
       if (!this.#dataSource.isInitialized) await this.#connect();
       const applied = await this.#migrate();
       this.#log.info({ event: "books-open", applied }, "the schema is up to date");
-      // Nobody has read anything for them yet, so nobody has who does not know what this manager does (docs/decisions/0020).
+      // The books are new: no manager has read anything for them that does not know what this one does (docs/decisions/0020).
       if (areNew(applied)) await this.stores.features.noteKnown(MANAGER_FEATURES);
       await this.#makeTaskDays();
       const adopted = await adoptRestoredRows(this.#dataSource);
@@ -103,7 +103,7 @@ export class DatabaseSide {
     return applied;
   }
 
-  /** A standby that was promoted, or what a proxy leads to by now, may be of before the last migrations. */
+  /** A standby that was promoted, or the database that a proxy leads to by now, may lack the last migrations. */
   async #lookAgain(): Promise<number> {
     this.#catchUp.takeWake();
     this.#isOpen = false;
@@ -121,14 +121,17 @@ export class DatabaseSide {
     const check = unavailable(error instanceof UnusableDatabaseError ? { message: error.message } : fields);
     const isHeld = isLocked(error);
     if (!this.#dataSource.isInitialized) this.#lastFailure = check;
-    // What the database itself says would not tell that its tables are not there.
+    // A check of the database would not tell that its tables are not there.
     if (isHeld || !isPassing) this.#notMigrated = check;
     const why = isHeld ? "a migration waits for tables that others hold" : "PostgreSQL cannot be reached";
     this.#log.warn({ err: error, remedy: check.remedy }, `${isPassing ? why : "a migration fails"}; trying again`);
     return isHeld || !isPassing ? HELD_AGAIN_MS : AGAIN_MS;
   }
 
-  /** Before anybody is served: in a new database no task can end without a partition for its day. Where it fails retention tries it again. */
+  /**
+   * Done before anybody is served: in a new database no task can end without a partition for its day. If it fails, retention tries it
+   * again.
+   */
   async #makeTaskDays(): Promise<void> {
     try {
       await this.stores.tasks.days.makeAhead();
@@ -142,7 +145,7 @@ export class DatabaseSide {
     if (!this.#primary.isOnly) onActionsCommitted(this.#dataSource, (done) => this.#committed(done));
   }
 
-  /** With several databases: what is done for clients, and when another one than before is the primary. */
+  /** For several databases: hears what was committed for clients, and when another one becomes the primary. */
   onFailover(heard: { committed(done: readonly ActionDone[]): void; moved(): void }): void {
     this.#committed = heard.committed;
     this.#primary.onMoved(heard.moved);
@@ -152,12 +155,12 @@ export class DatabaseSide {
     return missingActions(this.#dataSource, actions);
   }
 
-  /** What an error of a call means to who has asked: it may come before the books are open. */
+  /** What an error of a call means to its caller. It may come before the books are open. */
   describeError(error: unknown): ReturnType<typeof describeDatabaseError> {
     return this.#isOpen ? describeDatabaseError(error) : describeBeforeBooks(error);
   }
 
-  /** Who asks while it is being checked is told the same: anybody may ask, and each check takes a connection. */
+  /** All who ask while it is being checked get the same answer: anybody may ask, and each check takes a connection. */
   async check(): Promise<ReadinessCheck> {
     // Before the first connection there is nobody to ask.
     if (!this.#dataSource.isInitialized && this.#lastFailure !== undefined) return this.#lastFailure;

@@ -14,7 +14,7 @@ import { UnevenPools } from "./overview/uneven-pools.ts";
 import { listServices } from "./services/service-reads.ts";
 import { listTypes } from "./types/type-reads.ts";
 
-/** Each page that somebody can see asks for them every 2 s, and each reading asks the broker for every pool's queue. */
+/** Each page that somebody can see asks for the stats every 2 s, and each reading asks the broker for every pool's queue. */
 const STATS_EVERY_MS = 250;
 
 /** All reads that HTTP needs, from the books (and the queue depths from the broker). */

@@ -28,7 +28,7 @@ export async function listAudit(dataSource: DataSource, query: AuditQuery): Prom
   };
 }
 
-/** One more than is told at most, where there are more. */
+/** Counts up to MAX_AUDIT_COUNT + 1; that one more says that the total is not exact. */
 async function count(dataSource: DataSource, query: AuditQuery): Promise<number> {
   const found = matching(dataSource, query)
     .select("1")
@@ -38,7 +38,7 @@ async function count(dataSource: DataSource, query: AuditQuery): Promise<number>
   return row?.total ?? 0;
 }
 
-/** Exact, as a double holds whole microseconds until the year 2255. */
+/** The time is exact: a double holds whole microseconds until the year 2255. */
 const TIME_OF_CURSOR = "(timestamptz 'epoch' + :atMicros::bigint * interval '1 microsecond')";
 
 function matching(dataSource: DataSource, query: AuditQuery) {

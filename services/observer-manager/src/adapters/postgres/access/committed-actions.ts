@@ -1,20 +1,20 @@
 import type { DataSource, EntityManager, EntitySubscriberInterface, QueryRunner } from "typeorm";
 import type { ActionDone } from "../../../operations/access/audit.ts";
 
-/** Of transactions that have not committed yet. */
+/** What transactions that have not committed yet have done. */
 const doneIn = new WeakMap<QueryRunner, ActionDone[]>();
 
-/** Whoever records actions tells it here; a transaction that is rolled back takes them along. */
+/** Whoever records actions calls this. Those of a transaction that is rolled back are never told. */
 export function noteDone({ queryRunner }: EntityManager, done: readonly ActionDone[]): void {
   if (queryRunner === undefined) return;
   doneIn.set(queryRunner, [...(doneIn.get(queryRunner) ?? []), ...done]);
 }
 
-/** @param heard of what a transaction has done, when it has committed */
+/** @param heard is called with what a transaction has done, once it has committed */
 export function onActionsCommitted(dataSource: DataSource, heard: (done: readonly ActionDone[]) => void): void {
   const subscriber: EntitySubscriberInterface = {
     afterTransactionCommit({ queryRunner }) {
-      if (queryRunner.isTransactionActive) return; // a savepoint's
+      if (queryRunner.isTransactionActive) return; // only a savepoint was released
       const done = doneIn.get(queryRunner);
       doneIn.delete(queryRunner);
       if (done !== undefined) heard(done);

@@ -2,15 +2,15 @@ import type { EntityManager } from "typeorm";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
 import { IN_THE_FUTURE } from "../statements/time-ago.ts";
 
-/** So long nobody is moved again by a rebalance. */
+/** A rebalance moves no observer again within this time. */
 const STAYS = "interval '10 minutes'";
 
-/** Of an observer `o`, as SQL. */
+/** Whether an observer `o` can be moved, as SQL. */
 const MOVABLE = "o.status IN ('Processing', 'Retrying') AND o.pending IS NULL";
 
 /**
- * What is moved is locked by a statement before: one alone, which waits for the lock, would have the observer as its ledger has left it, and the run
- * as it was before that. Indexes: observers_pkey, runs_pkey.
+ * An earlier statement locks what is moved. A single statement that waited for the lock would see the observer as its ledger left it, but
+ * the run as it was before that. Indexes: observers_pkey, runs_pkey.
  */
 const MOVE = `
   WITH chosen AS MATERIALIZED (
@@ -24,7 +24,10 @@ const MOVE = `
   SELECT 'move-run', id, revision, service_id, generation, run_id, message_id, $2::text FROM chosen
   ON CONFLICT (run_id) WHERE kind = 'move-run' DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL RETURNING run_id`;
 
-/** Those that came last: what has run for long in its place stays. Indexes: observers_on_service, runs_pkey, moves_of_observer. */
+/**
+ * Chooses those that started last: what has run in its place for long stays. Indexes: observers_on_service, runs_pkey,
+ * moves_of_observer.
+ */
 const LOCK_SOME = `
   SELECT o.id FROM observers o JOIN runs r ON r.id = o.current_run_id
   WHERE ${MOVABLE} AND o.current_service_id = $1 AND o.type = $2
@@ -55,12 +58,12 @@ export async function moveSome(
   return (await tx.query<unknown[]>(MOVE, [why, null, locked.map(({ id }) => id), by])).length;
 }
 
-/** Who asks then where it runs is told what nobody changes meanwhile. */
+/** While it is locked, nobody changes where it runs. */
 export async function lockOne(tx: EntityManager, observerId: string): Promise<void> {
   await tx.query(LOCK_ONE, [observerId]);
 }
 
-/** Of one that is locked. @returns whether it was there to be moved */
+/** The observer has to be locked (lockOne). @returns whether it could be moved */
 export async function moveOne(
   tx: EntityManager,
   observerId: string,

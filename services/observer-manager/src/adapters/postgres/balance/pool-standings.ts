@@ -17,7 +17,10 @@ const RUNS = `
   SELECT current_service_id AS "serviceId", type, count(*)::int AS count FROM observers
   WHERE current_service_id = ANY($1) GROUP BY current_service_id, type`;
 
-/** Those that wait elsewhere are looked for where somebody waits at all: of all pools, as no index of them begins with one. */
+/**
+ * Looks for those that wait elsewhere only if somebody waits at all: it reads those of all pools, as no index of them begins
+ * with the pool.
+ */
 const AWAITING = `
   WITH counted AS MATERIALIZED (
     SELECT pool, type, sum(count) AS count FROM ${OBSERVER_COUNTS}
@@ -29,7 +32,7 @@ const AWAITING = `
   )
   SELECT pool, type, (c.count - coalesce(e.count, 0))::int AS count FROM counted c LEFT JOIN elsewhere e USING (pool, type)`;
 
-/** Told to move, and still where they were. Indexes: commands_one_move, observers_pkey. */
+/** Observers that were told to move and are still where they were. Indexes: commands_one_move, observers_pkey. */
 const LEAVING = `
   SELECT s.pool, o.type, count(*)::int AS count
   FROM commands c JOIN services s ON s.id = c.service_id JOIN observers o ON o.id = c.observer_id
@@ -50,15 +53,18 @@ interface ServiceRow {
 
 type PoolCount = { pool: string; type: string; count: number };
 
-/** What nobody there could run now is on the way to nobody: it waits, maybe for ever, and no balance waits for it. Moves may make room for it. */
+/**
+ * Whether a service of the pool could run it now. What none could run may wait for ever, and no balance waits for it; moves may make room
+ * for it.
+ */
 const isServedIn =
   (pools: ReadonlyMap<string, { services: readonly PoolService[] }>) =>
   ({ pool, type }: { pool: string; type: string }): boolean =>
     pools.get(pool)?.services.some((one) => one.isOpen && one.knows.has(type) && runningOn(one) < one.workers) === true;
 
 /**
- * How each pool stands that has a living service. Who is on the way is read in the order in which that goes on, so that nobody is missed by a change in
- * between, only counted twice.
+ * How each pool with a living service stands. Observers on the way are read in the order of their way (leaving, awaited, running): a change
+ * in between may count one twice, but misses none.
  * @param pool only this one; null: all
  * @param but an observer that is not counted among those that are to move
  */
@@ -96,7 +102,7 @@ function toPoolService(row: ServiceRow, runs: ReadonlyMap<string, number>): Pool
   return { ...about, standing: `${state} ${drain}`, runs, knows: new Set(types) };
 }
 
-/** One that is short of memory says that it has no worker free: it has as much as it can run, and nobody waits for it. */
+/** A service that is short of memory says that it has no worker free: it runs as much as it can, and nobody waits for it. */
 function whyRests({ state, drain, workers, notConsuming }: ServiceRow, runs: ReadonlyMap<string, number>): string | null {
   if (drain !== "none") return null;
   if (state !== "Alive") return "is not heard of";

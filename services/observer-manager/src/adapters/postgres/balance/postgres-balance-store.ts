@@ -26,7 +26,7 @@ const COLUMNS = `
 /** Index: rebalances_of_pool. */
 const LAST = `SELECT ${COLUMNS} FROM rebalances WHERE pool = $1 ORDER BY ended_at IS NOT NULL, begun_at DESC LIMIT 1`;
 
-/** The last of its pool, also where the clock has been set back since the one before. Index: rebalances_of_pool. */
+/** It becomes the last of its pool even if the clock was set back since the one before. Index: rebalances_of_pool. */
 const BEGIN = `
   INSERT INTO rebalances (id, pool, asked_by, why, planned, begun_at)
   VALUES ($1, $2, $3, $4, $5, greatest(now(), (SELECT max(begun_at) FROM rebalances WHERE pool = $2) + interval '1 millisecond'))
@@ -44,7 +44,7 @@ const FORGET_MOVES = `
 const CANCEL =
   "UPDATE rebalances SET ended_at = now(), outcome = 'cancelled', waits = NULL WHERE pool = $1 AND ended_at IS NULL";
 
-/** Each step is within seconds: one that is due later was planned by a clock that has been set back since. */
+/** The next step is always due within seconds: one that is due later was planned by a clock that has been set back since. */
 const IS_DUE = "ended_at IS NULL AND (step_at <= now() OR step_at > now() + interval '2 minutes')";
 
 /** Index: rebalances_one_under_way. A handful of rows. */
@@ -58,7 +58,7 @@ const MOVED = `
   UPDATE rebalances SET moved = moved + $2, planned = moved + $3, waits = NULL, waits_since = NULL,
     step_at = now() + $4 * interval '1 millisecond' WHERE id = $1`;
 
-/** Since when it waits is not later than now: it would wait for hours after the clock was set back. */
+/** `waits_since` is never later than now: else it would wait for hours after the clock was set back. */
 const WAIT = `
   UPDATE rebalances SET waits = $2, waits_since = least(waits_since, now()), step_at = now() + $3 * interval '1 millisecond'
   WHERE id = $1`;

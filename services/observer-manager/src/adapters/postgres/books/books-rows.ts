@@ -20,7 +20,7 @@ export async function loadBooks(
   const books = new Books(inventories);
   const named = idsNamedIn(messages);
   const isOfWhole = named.wholeServices.length > 0;
-  // Asked for at once, and locked in this order.
+  // All are asked for at once, and locked in this order.
   const [services, namesakes, onServices, rows] = await allInOrder([
     lockServices(tx, named.services),
     named.bornNames.length > 0 ? findNamesakes(tx, named.bornNames, named.services) : [],
@@ -41,7 +41,7 @@ export async function loadObserverBooks(tx: EntityManager, ids: ObserverId[], in
   return books;
 }
 
-/** The same of those that are like that (lockObserversLike). */
+/** The same for the observers that match `like` (lockObserversLike). */
 export async function loadObserverBooksLike(tx: EntityManager, like: string, parameters: unknown[]): Promise<Books> {
   const books = new Books(new InventoryParts());
   const observers = await lockObserversLike(tx, like, parameters);
@@ -52,9 +52,9 @@ export async function loadObserverBooksLike(tx: EntityManager, like: string, par
 type Rows = [observers: ObserverBook[], runs: RunBook[]];
 
 /**
- * With the runs that are named, asked for right behind the locks, and those that the locked rows name: of what a service tells these are mostly
- * the same, and nothing more is asked. By ids that are given, and not by the rows themselves: a plan for an empty table would search one list of
- * ids through for each run.
+ * Also reads the named runs, asked for right behind the locks, and the runs that the locked rows name. For what a service tells these are
+ * mostly the same, and nothing more is asked. Runs are read by given ids, not by a join with the rows: a plan made for an empty table would
+ * search the list of ids for each run.
  */
 async function lockWithRuns(
   tx: EntityManager,
@@ -70,7 +70,7 @@ async function lockWithRuns(
   return [observers, [...runs, ...(await currentRunsOf(tx, observers, asked))]];
 }
 
-/** But for those that have been asked for. */
+/** Leaves out the runs that were asked for already. */
 function currentRunsOf(
   tx: EntityManager,
   observers: ObserverBook[],
@@ -113,10 +113,10 @@ function idsNamedIn(messages: ReceivedMessage[]) {
   return { services: [...services], wholeServices: [...wholeServices], observers, runs, bornNames: [...bornNames] };
 }
 
-/** Whether something is asked behind an answer. What is not is sent in one turn. */
+/** Whether a statement depends on the answer to another. Otherwise all are sent in one turn. */
 export const needsAnswers = ({ startedSavers }: Books): boolean => startedSavers.size > 0;
 
-/** One statement a table, however many events there were; sent together, and done in this order. */
+/** Sends a few statements for each table, however many events there were: together, and done in this order. */
 export async function writeBooks(tx: EntityManager, books: Books): Promise<void> {
   const rows = rowsToWrite(books).map(([text, values]) => tx.query(text, values));
   const checkpoints = writeCheckpoints(tx, books);
@@ -130,7 +130,7 @@ export async function writeBooks(tx: EntityManager, books: Books): Promise<void>
   await allInOrder(others());
 }
 
-/** All of it is put in columns before the first is sent. */
+/** All rows are turned into columns before the first statement is sent. */
 function rowsToWrite(books: Books): [text: string, values: unknown[]][] {
   const { changedServices, changedRuns, changedObservers, markersSeen, givenBack } = books;
   const rows: [string, unknown[]][] = [];

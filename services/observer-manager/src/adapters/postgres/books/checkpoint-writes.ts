@@ -3,8 +3,8 @@ import type { Books } from "../../../domain/books/books.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 
 /**
- * Index: checkpoints_pkey. The last two are kept. An older one than the run has saved, of a redelivery, changes nothing; another one of the same number is of
- * before a reset that restored books do not know.
+ * Index: checkpoints_pkey. The last two are kept. An older checkpoint, from a redelivery, changes nothing. If the kept one has the same
+ * number and another value, it is from before a reset that restored books do not know, and is replaced.
  */
 const SAVE = `
   INSERT INTO checkpoints AS c (run_id, observer_id, fencing_token, is_started, number, value)
@@ -15,7 +15,7 @@ const SAVE = `
     fencing_token = excluded.fencing_token, is_started = true, number = excluded.number, value = excluded.value, saved_at = now()
   WHERE c.number < excluded.number OR (c.number = excluded.number AND c.value IS DISTINCT FROM excluded.value)`;
 
-/** What a run is given: that of the started run with the highest token. Index: checkpoints_of_observer. */
+/** A run is given the checkpoint of the started run with the highest token. Index: checkpoints_of_observer. */
 const GIVEN = `
   CROSS JOIN LATERAL (
     SELECT * FROM checkpoints of
@@ -25,7 +25,7 @@ const GIVEN = `
 const COLUMNS = `(run_id, observer_id, fencing_token, is_started, number, value, saved_at,
                                 previous_number, previous_value, previous_saved_at)`;
 
-/** On a conflict it asks once more. */
+/** A conflict means that the run asks once more. */
 const GIVE = `
   INSERT INTO checkpoints AS c ${COLUMNS}
   SELECT u.run_id, u.observer_id, u.fencing_token, false, g.number, g.value, g.saved_at,
@@ -38,8 +38,9 @@ const GIVE = `
   WHERE NOT c.is_started`;
 
 /**
- * Of a run that these books did not give anything: its keeper has admitted it, or an older dump was restored. What has a higher number than it
- * says is of before a reset that the dump does not know, and it begins with nothing until it has said its own.
+ * For runs to which these books gave nothing: their keeper has admitted them, or an older dump was restored. A checkpoint with a higher
+ * number than the run says is from before a reset that the dump does not know; the run then counts as without one until it has told its
+ * own.
  */
 const START = `
   INSERT INTO checkpoints AS c ${COLUMNS}
@@ -50,15 +51,15 @@ const START = `
   ON CONFLICT (run_id) DO UPDATE SET is_started = true, fencing_token = excluded.fencing_token
   RETURNING run_id AS "runId", xmax = 0 AS "isNew"`;
 
-/** What no run is given any more: a later run has started, and the former is over. Indexes: checkpoints_of_observer, runs_pkey. */
+/** Deletes what no run is given any more: a later run has started, and its own run is over. Indexes: checkpoints_of_observer, runs_pkey. */
 const FORGET = `
   DELETE FROM checkpoints c USING unnest($1::uuid[], $2::bigint[]) AS u (observer_id, fencing_token)
   WHERE c.observer_id = u.observer_id AND c.fencing_token < u.fencing_token
     AND NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id AND r.state <> 'Ended')`;
 
 /**
- * Of runs that have saved more than is known of them here, which an older dump does not hold; and of those that were not known, as an equal number may be
- * of before a reset. Indexes: checkpoints_pkey, runs_pkey.
+ * Asks runs that have saved more than is known of them here (an older dump does not hold that), and those that were not known, as an equal
+ * number may be from before a reset. Indexes: checkpoints_pkey, runs_pkey.
  */
 const ASK = `
   INSERT INTO commands (kind, observer_id, run_id, message_id, revision, service_id, generation)
@@ -71,8 +72,8 @@ const ASK = `
   RETURNING id`;
 
 /**
- * In the order in which they are told: what has been saved is given to whoever asks behind it. Beside the rows of their runs. All is sent in this turn
- * but what only the start of runs tells.
+ * Writes in the order in which things are told: whoever asks behind a save is given what was saved. The rows of their runs are sent before,
+ * in the same turn, and so is all but what depends on the answer to START.
  */
 export async function writeCheckpoints(tx: EntityManager, books: Books): Promise<void> {
   await allInOrder([save(tx, books), give(tx, books), start(tx, books)]);

@@ -7,7 +7,7 @@ import { countedRestarts, WITH_RESTARTS } from "../observers/restarts.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared, uncounted } from "../statements/prepared.ts";
 
-/** Of the last error its name alone: the rest can be long, and nothing is decided by it. */
+/** Reads only the name of the last error: the rest can be long, and no decision needs it. */
 const OBSERVER_BOOKS = `
   SELECT id, type, status, pending, revision, spec_version AS "specVersion", needed_spec_version AS "neededSpecVersion",
          sent_spec_version AS "sentSpecVersion", rejected_update AS "rejectedUpdate", pool, message_pool AS "messagePool", epoch AS "runNumber", current_run_id AS "currentRunId",
@@ -19,11 +19,11 @@ const OBSERVER_BOOKS = `
          coalesce(start_at > unacked_now(), false) AS "startsLater",
          (extract(epoch FROM now() - modified_at) * 1000)::float8 AS "unchangedForMs"
   FROM observers o`;
-/** In id order, so that nobody waits in a circle. */
+/** Locks in id order, so that no two wait for each other in a circle. */
 const LOCKED = "ORDER BY o.id FOR UPDATE OF o";
 const LOCK = prepared(`${OBSERVER_BOOKS} WHERE id = ANY(${uncounted("$1", "uuid")}) ${LOCKED}`);
 
-/** With its current run, which was loaded with it or made just now. */
+/** An observer with its current run, which was loaded with it or made just now. */
 interface Written {
   o: ObserverBook;
   run: RunBook | undefined;
@@ -55,13 +55,13 @@ const GIVEN = new GivenRows<Written>({
   silent_ms: ["float8", ({ o }) => o.silentSinceMs],
   restarts: ["int", ({ o }) => countedRestarts(o.restarts)],
 });
-/** What columns of the table are made of. */
+/** These are no columns of the table: columns are computed from them. */
 const NOT_KEPT = ["next_ms", "silent_ms", "restarts"];
 const OF_ERROR = ["keeps_error", "last_error", "error_group"];
 
 /**
- * An error that is kept is not looked at: compared, or given back as it was read, it would be fetched from beside the table, parsed, and
- * written there anew, with each thing that is told of an observer that has ever failed.
+ * An error that is kept is not looked at. Compared, or written back as it was read, it would be fetched from TOAST, parsed, and written
+ * there anew with each thing that is told of an observer that has ever failed.
  *
  * The rows are locked; which run may speak for its observer was decided under that lock (domain/observers/current-run.ts).
  */
@@ -85,14 +85,14 @@ const WRITE = prepared(`
 export const lockObservers = (tx: EntityManager, ids: ObserverId[]) => tx.query<ObserverBook[]>(LOCK, [ids]);
 
 /**
- * Those of `observers o` that are like that: PostgreSQL looks once more when it has the lock.
+ * Locks the rows of `observers o` that match `like`. PostgreSQL checks that once more when it has the lock.
  *
  * @param like SQL behind FROM: conditions, or a join of what has no columns but `id` in common with observers
  */
 export const lockObserversLike = (tx: EntityManager, like: string, parameters: unknown[]) =>
   tx.query<ObserverBook[]>(`${OBSERVER_BOOKS} ${like} ${LOCKED}`, parameters);
 
-/** The statement and its parameters. */
+/** @returns the statement and its parameters */
 export function observersToWrite(observers: ObserverBook[], runs: ReadonlyMap<string, RunBook>): [string, unknown[]] {
   const rows = observers.map((o) => ({ o, run: o.currentRunId === null ? undefined : runs.get(o.currentRunId) }));
   return [WRITE, GIVEN.of(rows)];

@@ -54,7 +54,10 @@ const BY_NAMES = `
     SELECT name, id, false, created_at FROM observers WHERE name = ANY($1) AND status = 'Deleted'
   ) known ORDER BY name, lives DESC, created_at DESC`;
 
-/** Of those that are deleted nothing is shown by their names. No name looks like an id. Indexes: observers_pkey, observers_name_of_living. */
+/**
+ * A deleted observer is not shown by its name, so it has no size by it. No name looks like an id. Indexes: observers_pkey,
+ * observers_name_of_living.
+ */
 const SIZES = `
   SELECT id::text AS ref, (${bytesOfAll(LARGE_COLUMNS)})::int AS bytes FROM observers WHERE id = ANY($1)
   UNION ALL
@@ -73,7 +76,7 @@ const DELETE_ERROR = "DELETE FROM errors WHERE id = $1";
 
 const LATER_THAN_NOW = "SELECT time FROM unnest($1::text[]) AS u (time) WHERE time::timestamptz > unacked_now()";
 
-/** The books in PostgreSQL. What it will never take becomes RefusedByDatabase. */
+/** The books in PostgreSQL. What PostgreSQL will never accept becomes RefusedByDatabase. */
 export class PostgresBooksStore implements BooksStore {
   readonly #dataSource: DataSource;
   readonly #types = new TypesByHash<ObserverTypeInfo>();
@@ -150,7 +153,10 @@ export class PostgresBooksTransaction implements BooksTransaction {
     return new Map(rows.map(({ name, id }) => [name, id]));
   }
 
-  /** Locked by a statement before: one alone would have an observer as its ledger has left it, and the names of services only for where it was. */
+  /**
+   * An earlier statement locks the rows. A single one would see an observer as its ledger left it, but the names of services only for where
+   * it was before.
+   */
   async loadMatching(ids: ObserverId[], filter: ObserverFilter): Promise<Books> {
     await this.#tx.query(LOCK_BY_IDS, [ids]);
     const { where, parameters } = conditionsOf(filter).and("o.id = ANY(?)", ids);
@@ -184,12 +190,12 @@ export class PostgresBooksTransaction implements BooksTransaction {
   }
 
   async takeUnapplied(id: string): Promise<boolean> {
-    await this.#unawaited.done(); // not without its transaction
+    await this.#unawaited.done(); // if START TRANSACTION failed, this would run outside of it
     return takeUnapplied(this.#tx, id);
   }
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    // What was refused before it is not its own.
+    // What was refused before the savepoint is not the fault of this work.
     await allInOrder([this.#unawaited.done(), this.#tx.query("SAVEPOINT one_event")]);
     try {
       const result = await work();
@@ -199,7 +205,7 @@ export class PostgresBooksTransaction implements BooksTransaction {
       await this.#tx.query("ROLLBACK TO SAVEPOINT one_event");
       throw asRefused(await this.#unawaited.causeOf(error));
     } finally {
-      // One that stays open costs the transaction memory, and every later statement a longer look.
+      // A savepoint that stays open costs the transaction memory, and makes every later statement look longer.
       await this.#tx.query("RELEASE SAVEPOINT one_event");
     }
   }
@@ -212,7 +218,7 @@ export class PostgresBooksTransaction implements BooksTransaction {
     ...[observers, claimId, mayBeThere]: Parameters<BooksTransaction["insertObservers"]>
   ): Promise<Map<ObserverId, Inserted>> {
     const inserted = insertObservers(this.#tx, observers, claimId, mayBeThere);
-    this.#unawaited.add(inserted); // what else is asked behind a refusal is not to be told in its place
+    this.#unawaited.add(inserted); // its refusal is reported, and not that of what is asked behind it
     return inserted;
   }
 

@@ -30,8 +30,8 @@ const REMOVE: Record<RetainedKind, string> = {
 };
 
 /**
- * Ids count up. The bodies of the other reasons are what was lost, from which it can be recorded; with an entry goes what is kept for a manager that
- * understands it. Indexes: errors_pkey, unapplied_events_of_message.
+ * Ids count up. Errors of the excluded reasons stay: their bodies are what was lost, and it can be recorded from them. An error with an
+ * event that is kept for a manager that understands it stays, too: they go together. Indexes: errors_pkey, unapplied_events_of_message.
  */
 const REMOVE_EXCESS_ERRORS = `DELETE FROM errors WHERE id IN (
     SELECT id FROM errors e

@@ -12,8 +12,8 @@ const RUN = `
   FROM runs`;
 
 /*
- * Two statements, not one with OR: where few services run all, PostgreSQL takes that for most of the table, reads all of it, and searches the list of
- * ids through for each row. Ten thousand of ten thousand took 1.5 s and more.
+ * Two statements, not one with OR: where few services run everything, PostgreSQL expects most of the table, reads all of it, and searches
+ * the list of ids for each row. Ten thousand of ten thousand took 1.5 s and more.
  */
 
 /** Index: runs_pkey. */
@@ -42,10 +42,10 @@ const GIVEN = new GivenRows<RunBook>({
   ended_at_ms: ["float8", (r) => r.endedAtMs],
 });
 const TIMES = ["started_at_ms", "ended_at_ms"];
-/** Of a run, whatever becomes of it. */
+/** Columns of a run that never change. */
 const FOR_GOOD = ["id", "observer_id", "service_id", "message_id", "revision", "epoch"];
 
-/** Times come by the wall clock of a service, which may be wrong: none is put later than now, no end before its start. */
+/** Times are by the wall clock of a service, which may be wrong: none is stored later than now, and no end before its start. */
 const WRITE = prepared(`
   INSERT INTO runs (${GIVEN.names(TIMES)}, started_at, ended_at)
   SELECT ${GIVEN.names(TIMES)},
@@ -55,7 +55,7 @@ const WRITE = prepared(`
   FROM ${GIVEN.from()}
   ON CONFLICT (id) DO UPDATE SET ${GIVEN.assigned("excluded", [...FOR_GOOD, ...TIMES])}, ended_at = excluded.ended_at`);
 
-/** By their ids, and all that have not ended on these services; each once. */
+/** Reads the runs with these ids, and all that have not ended on these services; each once. */
 export async function readRuns(tx: EntityManager, ids: RunId[], services: ServiceId[]): Promise<RunBook[]> {
   const onServices = services.length > 0 ? await tx.query<RunBook[]>(ON_SERVICES, [services]) : [];
   const found = new Set(onServices.map(({ id }) => id));
@@ -63,5 +63,5 @@ export async function readRuns(tx: EntityManager, ids: RunId[], services: Servic
   return others.length > 0 ? [...onServices, ...(await tx.query<RunBook[]>(BY_IDS, [others]))] : onServices;
 }
 
-/** The statement and its parameters. */
+/** @returns the statement and its parameters */
 export const runsToWrite = (runs: RunBook[]): [string, unknown[]] => [WRITE, GIVEN.of(runs)];

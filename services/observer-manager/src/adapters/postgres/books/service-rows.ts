@@ -6,8 +6,9 @@ import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared } from "../statements/prepared.ts";
 
 /**
- * Locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. Without their types, which are long, and which
- * only a birth changes: read and written with each batch of events, those of thirty types took longer than all else of it.
+ * Services are locked in id order before anything else, so that two ledgers (a take-over) cannot wait for each other. Their types are left
+ * out: they are long, and only a birth changes them. Read and written with each batch of events, thirty types took longer than all the
+ * rest.
  */
 const LOCK = prepared(`
   SELECT id, name, pool, state, drain, generation, last_seq AS "lastSeq", worker_count AS "workerCount", running, version,
@@ -58,12 +59,12 @@ const COLUMNS: ConstructorParameters<typeof GivenRows<ServiceBook>>[0] = {
 const GIVEN = new GivenRows(COLUMNS);
 const GIVEN_TYPES = new GivenRows<ServiceBook>({ ...COLUMNS, types: ["jsonb", (s) => JSON.stringify(s.types)] });
 
-/** No column of the table. */
+/** It is given, but is no column of the table. */
 const NOT_KEPT = ["gave_inventory"];
 /** What is not told this time stays as it was told last. */
 const AS_BEFORE = ["answered_marker", "answered_round"];
 
-/** @param beside columns of a row that is new, with their values: of one that is there they stay as they are */
+/** @param beside columns with their values for a new row; a row that is there keeps its own */
 const writeOf = (given: GivenRows<ServiceBook>, beside: Readonly<Record<string, string>> = {}): string => {
   const named = (names: string, others: string[]) => [names, ...others].join(", ");
   return prepared(`
@@ -84,9 +85,9 @@ const WRITE = writeOf(GIVEN, { types: "'[]'::jsonb" });
 const WRITE_WITH_TYPES = writeOf(GIVEN_TYPES);
 
 /**
- * Each boot leaves a row for a month, of which nothing reads the schemas: a service that begins again every five minutes would leave 140 MB of thirty
- * types. One that was given up and speaks again is asked what it runs, and introduces itself with that; until then any params will do (`{}`).
- * Index: services_pkey.
+ * Each boot leaves a row for a month, and nothing reads its schemas: a service with thirty types that begins again every five minutes would
+ * leave 140 MB. A service that was given up and speaks again is asked what it runs, and introduces itself with its answer; until then any
+ * params will do (`{}`). Index: services_pkey.
  */
 const SHORTEN_TYPES = `
   UPDATE services SET types = (SELECT coalesce(jsonb_agg(t || '{"paramsSchema": {}}'), '[]') FROM jsonb_array_elements(type_facts) t)
@@ -99,14 +100,14 @@ export async function lockServices(tx: EntityManager, ids: ServiceId[]): Promise
   return rows.map((row) => ({ ...row, lastSeq: Number(row.lastSeq), memoryBytes: Number(row.memoryBytes) }));
 }
 
-/** Those that count as living, of these names, but for these ids. */
+/** Services with these names that count as living, except those with these ids. */
 export const findNamesakes = (tx: EntityManager, names: string[], ids: ServiceId[]) =>
   tx.query<Books["namesakes"]>(NAMESAKES, [names, ids]);
 
-/** Whose runs on these services have not ended. */
+/** Observers with a run on these services that has not ended. */
 export const findObserversOn = (tx: EntityManager, ids: ServiceId[]) => tx.query<{ id: ObserverId }[]>(OBSERVERS_ON, [ids]);
 
-/** The statements and their parameters. Of one whose types were not told the row is there, and locked. */
+/** @returns the statements and their parameters. If a service did not tell its types, its row is there, and locked */
 export function servicesToWrite(services: ServiceBook[]): [string, unknown[]][] {
   const told = services.filter(({ types }) => types !== undefined);
   const others = services.filter(({ types }) => types === undefined);

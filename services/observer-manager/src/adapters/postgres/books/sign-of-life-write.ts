@@ -4,8 +4,8 @@ import type { SignOfLife } from "../../../domain/books/received-message.ts";
 import { addEmits } from "../observers/run-figures.ts";
 
 /**
- * All that a sign of life changes (domain/books/state-message.ts), where nothing else follows from it: the service is Alive, in this
- * generation, was not told to drain, and the batch is its very next. Index: services_pkey.
+ * Writes all that a sign of life changes (domain/books/state-message.ts), if nothing else follows from it: the service is Alive, in
+ * this generation, was not told to drain, and the batch is its very next. Index: services_pkey.
  */
 const NOTE = `
   WITH before AS (SELECT emits FROM services WHERE id = $1), noted AS (
@@ -18,7 +18,7 @@ const NOTE = `
   ), emitted AS (${addEmits("$12::jsonb")})
   SELECT pg_notify('unacked_changes', '') FROM noted`;
 
-/** By one statement. @returns false where more is to be decided: then nothing is written */
+/** This takes one statement. @returns false if more is to be decided: then nothing is written */
 export async function noteSignOfLife(dataSource: DataSource, { batch, alive }: SignOfLife): Promise<boolean> {
   const { serviceId, generation, seq } = batch;
   const { workerCount, running, memoryBytes, eventLoopLagMs } = alive;

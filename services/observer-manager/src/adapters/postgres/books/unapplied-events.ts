@@ -9,13 +9,13 @@ const INSERT = `
   INSERT INTO unapplied_events (error_message_id, observer_ids, batch)
   SELECT message_id, observer_ids::uuid[], batch FROM unnest($1::uuid[], $2::text[], $3::text[]) AS u (message_id, observer_ids, batch)`;
 
-/** A proof of absence that is under way goes by these marks, and fails. */
+/** A proof of absence that is under way goes by these marks: it does not hold for these observers any more. */
 const MARK_OBSERVERS = "UPDATE observers SET changed_xid = pg_current_xact_id() WHERE id = ANY($1)";
 
-/** Index: errors_message_id_key. The event goes with it. */
+/** The event is deleted with its error. Index: errors_message_id_key. */
 const TAKE = "DELETE FROM errors WHERE message_id = $1";
 
-/** Without its last ones, where it would be longer than MAX_PAGE_BYTES: services choose how long they are. Index: unapplied_events_pkey. */
+/** Leaves out the last ones where a page would exceed MAX_PAGE_BYTES: services choose how long events are. Index: unapplied_events_pkey. */
 const PAGE = `
   SELECT error_message_id AS id, position, batch, ${bytesOfAll(["batch"])} AS bytes
   FROM unapplied_events WHERE position > $1 ORDER BY position LIMIT $2`;

@@ -2,7 +2,7 @@ import { PROBLEMS, type ProblemCode, type WorkView } from "@unacked/contracts";
 import type { AuditedActor } from "../../../domain/access/identity.ts";
 import type { BulkWorkStep, BulkWorkWish } from "../../../operations/bulk-work/bulk-work-store.ts";
 
-/** By code. */
+/** How many were refused, and the names of the first, by problem code. */
 export type Refused = Partial<Record<ProblemCode, { count: number; names: string[] }>>;
 
 export interface BulkWorkRow {

@@ -44,7 +44,7 @@ const BEGIN = `
   INSERT INTO works (id, wish, actor, audit_id, total) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-/** Index: works_running. Of a row that somebody is at nothing is waited for. */
+/** Skips a row that somebody else is working on. Index: works_running. */
 const NEXT = `
   SELECT ${COLUMNS} FROM works WHERE status = 'Running' AND wish->>'act' = ANY($1)
   ORDER BY turn_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
@@ -136,7 +136,7 @@ export class PostgresBulkWorkStore implements BulkWorkStore {
     };
     return transact(this.#dataSource, move)
       .catch(async (error: unknown) => {
-        // It is tried again, behind the others: theirs go on.
+        // It is tried again after the others, so that those go on.
         const why = error instanceof Error ? error.message : String(error);
         if (taken !== undefined) await this.#dataSource.query(LAST_IN_TURN, [taken, why]).catch(() => undefined);
         throw error;
@@ -161,7 +161,7 @@ async function count(tx: EntityManager, { wish }: Pick<NewBulkWork, "wish">): Pr
   return row?.total ?? 0;
 }
 
-/** Those that match after its place, in the order of ids, which is that of locks. Index: observers_pkey. */
+/** The next observers that match, behind its place, in the order of ids, in which rows are locked. Index: observers_pkey. */
 async function nextOf(tx: EntityManager, { wish, place, created_at }: BulkWorkRow, atOnce: number): Promise<ObserverId[]> {
   const conditions = conditionsOf(matchOf(wish)).and("o.created_at <= ?", created_at);
   if (place !== null) conditions.and("o.id > ?", place);

@@ -22,14 +22,16 @@ const HORIZON = `
   SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database"
   FROM (SELECT pg_current_snapshot() AS s) now, pg_database d WHERE d.datname = current_database()`;
 
-/** A standby is promoted without the last that its primary wrote, and gives other changes the same numbers: its timeline tells the two apart. */
+/**
+ * A standby may be promoted without the last changes of its primary, and gives their numbers to others: its timeline tells the two apart.
+ */
 const HORIZON_OF_TIMELINE = `SELECT * FROM (${HORIZON}) horizon, (${STANDING}) standing`;
 
-/** Two servers may have given two databases one oid. Anybody may ask unless somebody has forbidden it. */
+/** Two servers may give different databases the same oid, so the server counts, too. Any role may ask unless somebody has forbidden it. */
 const MAY_ASK_SERVER = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS may";
 const SERVER = "SELECT system_identifier::text AS server FROM pg_control_system()";
 
-/** Class 42: forbidden, or unknown; 0A: not supported. */
+/** SQLSTATE class 42: forbidden, or unknown; 0A: not supported. */
 const REFUSES_TO_TELL = /^(42|0A)/;
 
 /** Indexes: observers_changed, services_changed. */
@@ -51,7 +53,10 @@ const KEYS = `
 
 const KEYS_AS_TEXT = `SELECT kind, id, xid::text AS xid FROM (${KEYS}) keys ORDER BY keys.xid, id`;
 
-/** Index: observers_pkey. A row changed since is left out: it comes again with its new number. So are the last ones, where all together are long. */
+/**
+ * Index: observers_pkey. A row that was changed since is left out: it comes again with its new number. The last rows are left out if all
+ * together are too long.
+ */
 const OBSERVERS = cutToBytes(
   `SELECT ${OBSERVER_COLUMNS}, o.changed_xid FROM observers o ${OBSERVER_SERVICE} WHERE o.id = ANY($1) AND o.changed_xid < $2::xid8`,
   LARGE_COLUMNS,
@@ -68,7 +73,7 @@ interface Horizon {
   settled: string;
   latest: string;
   database: string;
-  /** Null on a standby; nothing where nobody may ask. */
+  /** Null on a standby; undefined if the role may not ask. */
   timeline?: number | null;
 }
 
@@ -81,7 +86,7 @@ interface Key {
 /** The books by what changed, in PostgreSQL. A crash leaves nothing behind: it only reads. */
 export class PostgresChangeLog implements ChangeLog {
   readonly #dataSource: DataSource;
-  /** A standby that is promoted is the same. */
+  /** It is asked once: a standby that is promoted has the same id. */
   #server: { id: string; horizon: string } | undefined;
 
   constructor(dataSource: DataSource) {
@@ -92,7 +97,7 @@ export class PostgresChangeLog implements ChangeLog {
     try {
       return await this.#horizon();
     } catch (error) {
-      this.#server = undefined; // what answers next may be another
+      this.#server = undefined; // another server may answer next
       throw error;
     }
   }
@@ -113,7 +118,7 @@ export class PostgresChangeLog implements ChangeLog {
     return { id: row?.server ?? "", horizon };
   }
 
-  /** Not where somebody has forbidden it, and a service that keeps its log elsewhere may have no such thing. */
+  /** False if the role may not ask; a database service that keeps its log elsewhere may not have it at all. */
   async #tellsTimeline(): Promise<boolean> {
     try {
       await this.#dataSource.query(STANDING);

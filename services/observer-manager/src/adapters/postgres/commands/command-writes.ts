@@ -5,12 +5,12 @@ import { allInOrder } from "../../../operations/all-in-order.ts";
 import { recordUnknownRuns } from "../observers/unknown-runs.ts";
 import { GivenRows } from "../statements/given-rows.ts";
 
-/** What is said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
+/** Kinds that are said to one connection of a service: the predicate of the index commands_one_per_generation, word for word. */
 export const TO_A_GENERATION = "'report-inventory', 'probe', 'drain', 'cordon', 'uncordon', 'step-aside', 'reload'";
 
 /**
- * Behind an INSERT into `commands` of such a kind, of which there is one for a connection: asked for again, it is sent again at once. More
- * columns may be set behind it. Index: commands_one_per_generation.
+ * Stands behind an INSERT into `commands` of such a kind. There is one for each connection: if it is asked for again, it is sent again at
+ * once. More columns may be set behind this. Index: commands_one_per_generation.
  */
 export const OR_SEND_AGAIN = `ON CONFLICT (service_id, generation, kind) WHERE kind IN (${TO_A_GENERATION})
   DO UPDATE SET due_at = now(), claim_id = NULL, claimed_at = NULL`;
@@ -18,7 +18,9 @@ export const OR_SEND_AGAIN = `ON CONFLICT (service_id, generation, kind) WHERE k
 /** Index: commands_one_per_observer. */
 const FORGET_ALL_OF_OBSERVERS = "DELETE FROM commands WHERE kind IN ('start', 'stop') AND observer_id = ANY($1)";
 
-/** Each arm as the predicate of an index has it: commands_one_per_run, commands_one_of_admission, commands_one_move, commands_one_of_update. */
+/**
+ * Each arm repeats the predicate of an index: commands_one_per_run, commands_one_of_admission, commands_one_move, commands_one_of_update.
+ */
 const FORGET_ALL_OF_RUNS = `
   DELETE FROM commands
   WHERE kind IN ('stop-run', 'restart-run') AND run_id = ANY($1)
@@ -27,8 +29,8 @@ const FORGET_ALL_OF_RUNS = `
      OR kind = 'update-run' AND run_id = ANY($1)`;
 
 /*
- * A kind at a time, by a list of ids, and not by a join: the table is empty one moment and holds thousands of rows the next. A
- * vacuum that found it empty lets PostgreSQL plan a join for one row, as a loop through all of both sides.
+ * Deletes one kind at a time, by a list of ids, and not by a join: the table is empty one moment and holds thousands of rows
+ * the next. A vacuum that found it empty lets PostgreSQL plan a join for one row, as a loop through all of both sides.
  */
 
 /** Index: commands_one_per_observer, which only a plan for this very kind can use: these two are not prepared. */
@@ -55,7 +57,7 @@ const WANTED = new GivenRows<Command>({
   delay_ms: ["float8", (c) => ("delayMs" in c ? c.delayMs : 0)],
 });
 const KEPT = WANTED.names(["delay_ms"]);
-/** All with one trace, behind their columns. */
+/** All get the same trace, $10. */
 const INSERT = `
   INSERT INTO commands (${KEPT}, due_at, trace_context)
   SELECT ${KEPT}, now() + delay_ms * interval '1 millisecond', $10::text FROM ${WANTED.from()}`;
@@ -77,7 +79,7 @@ export async function writeCommands(
   const keys = changes.map((change): CommandKey => ("want" in change ? change.want : change.forget));
   const wanted = changes.flatMap((change) => ("want" in change ? [change.want] : []));
   const columnsOfWanted = [...WANTED.of(wanted), traceContext ?? null];
-  // Sent together, and done in this order.
+  // They are sent together, and done in this order.
   await allInOrder([
     quietObservers.size > 0 && tx.query(FORGET_ALL_OF_OBSERVERS, [[...quietObservers]]),
     quietRuns.size > 0 && tx.query(FORGET_ALL_OF_RUNS, [[...quietRuns]]),
@@ -112,7 +114,7 @@ function addTo(idsByKind: Map<string, string[]>, kind: string, id: string): void
 
 const columns = (rows: (readonly unknown[])[]): unknown[][] => (rows[0] ?? []).map((_, i) => rows.map((row) => row[i]));
 
-/** Of a reload: the id of what is asked for. */
+/** For a reload this is the id of the load that is asked for. */
 function messageIdOf(command: Command): string | null {
   if (command.kind === "reload") return command.reloadId;
   return "messageId" in command ? command.messageId : null;

@@ -18,8 +18,9 @@ import { bytesOfAll } from "../statements/page-bytes.ts";
 import { prepared } from "../statements/prepared.ts";
 
 /**
- * Beside a statement: its commit does not wait for the disk. A crash of PostgreSQL may forget a claim or a settlement, as it
- * forgot the locks of a transaction: then the command is sent again. Others wait no longer for the disk than they must.
+ * Stands in a statement whose commit is not to wait for the disk. A crash of PostgreSQL may forget a claim or a settlement,
+ * as it forgets the locks of a transaction: then the command is sent again. Others wait no longer for the disk than they
+ * must.
  */
 const WITHOUT_THE_DISK = "(SELECT set_config('synchronous_commit', 'off', true)) AS without_the_disk";
 
@@ -52,21 +53,24 @@ const claim = (which: string): string => `
   )
   SELECT * FROM claimed ORDER BY id`;
 const CLAIM = prepared(claim(""));
-/** The same but for starts of the pools $6. Whose pool one is is looked up in observers_pkey for each that is due: a subselect, which is never hashed. */
+/**
+ * The same without starts of the pools $6. The pool of each due start is looked up in observers_pkey, by a subselect, which is never
+ * hashed.
+ */
 const CLAIM_BESIDE = claim(
   `AND (kind <> 'start' OR coalesce((SELECT ${MESSAGE_POOL} FROM observers o WHERE o.id = m.observer_id), '') <> ALL ($6::text[]))`,
 );
 
 /**
- * Those of these commands that are still this claim's. Whatever is locked is just being forgotten, or wanted at once, by a
+ * The ids of these commands that still belong to this claim. A locked one is just being forgotten, or wanted at once, by a
  * transaction that may wait for a lock of ours: it is left to that, so that neither ever waits for the other.
  */
 const STILL_CLAIMED = "ARRAY(SELECT id FROM commands WHERE id = ANY($1) AND claim_id = $2 FOR UPDATE SKIP LOCKED)";
 
-/** Of stops that were taken together with what could not be read. */
+/** Stops are due again after this time if they were claimed together with what could not be read. */
 const UNREAD_AGAIN_MS = 1_000;
 
-/** Not sent after all. One that was asked for once more meanwhile is due at once, which is sooner. */
+/** Puts back stops that were not sent after all. One that was asked for once more meanwhile stays due at once, which is sooner. */
 const STOPS_NOT_SENT = `
   UPDATE commands SET due_at = least(due_at, now() + $2 * interval '1 millisecond'), sent_count = greatest(0, sent_count - 1)
   FROM ${WITHOUT_THE_DISK} WHERE id = ANY(ARRAY(
@@ -77,8 +81,8 @@ const RENEW = `
   FROM ${WITHOUT_THE_DISK} WHERE id = ANY(${STILL_CLAIMED})`;
 
 /**
- * Of each kind. Those beyond are let go of, and come next.
- * @param found SQL of rows with `id`, and how many `bytes` each has. @param large its columns that may be long: null of rows beyond
+ * Limits what one claim reads of each kind. Rows beyond are released, and come next.
+ * @param found SQL of rows with `id`, and how many `bytes` each has. @param large its columns that may be long: null in rows beyond
  */
 const withinBytes = (found: string, columns: string, large: readonly string[]): string => `
   SELECT ${columns}, ${large.map((column) => `CASE WHEN bytes_before < ${MAX_CLAIM_BYTES} THEN ${column} END AS ${column}`).join(", ")},
@@ -95,7 +99,10 @@ const STARTS = withinBytes(
   ["params"],
 );
 
-/** What a run that asks is to start with, now; nothing of one that asks no more. Indexes: runs_pkey, observers_pkey, checkpoints_pkey. */
+/**
+ * What a run that asks to be admitted starts with, as of now; no row if it does not ask any more. Indexes: runs_pkey, observers_pkey,
+ * checkpoints_pkey.
+ */
 const ADMISSIONS = withinBytes(
   `SELECT r.id, r.fencing_token::float8 AS epoch, o.labels, o.retry, o.silence,
           CASE WHEN o.rejected_update IS NULL THEN o.params ELSE o.rejected_update #> '{keeps,params}' END AS params,
@@ -108,7 +115,7 @@ const ADMISSIONS = withinBytes(
   ["params", "value"],
 );
 
-/** What a run is to be told, now; nothing of one that is not its observer's own. Indexes: runs_pkey, observers_pkey. */
+/** What a run is to be told, as of now; no row if it is not its observer's own run. Indexes: runs_pkey, observers_pkey. */
 const UPDATES = withinBytes(
   `SELECT r.id, o.params, o.labels, o.retry, o.silence, o.spec_version AS "specVersion",
           o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", ${bytesOfAll(["o.params"])} AS bytes
@@ -131,20 +138,20 @@ const TOO_LATE = "now() + interval '2 minutes'";
 const MOVED_AT_ONCE = 10_000;
 
 /**
- * With what is claimed: it is due when its claim runs out. Index: commands_due. Not `max(due_at)`: thousands that were claimed and are gone lie at
- * that end until they are vacuumed, and each look would go past them.
+ * What is claimed counts, too: it is due when its claim runs out. Index: commands_due. Not `max(due_at)`: thousands that were claimed and
+ * are gone lie at that end until they are vacuumed, and each look would go past them.
  */
 const NEXT_DUE = prepared(`
   SELECT extract(epoch FROM min(due_at) - now()) * 1000 AS ms,
          (SELECT true FROM commands WHERE due_at > ${TOO_LATE} ORDER BY due_at LIMIT 1) IS TRUE AS "isAnyTooLate"
   FROM commands`);
 
-/** A claim holds for as long as one that is made now: who lives renews it. Index: commands_due. */
+/** A claim gets the time of one that is made now: a manager that lives renews it. Index: commands_due. */
 const BY_THE_NEW_CLOCK = `
   UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${OWN_CLAIM_HOLDS_MS} END * interval '1 millisecond'
   WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE due_at > ${TOO_LATE} ORDER BY due_at LIMIT ${MOVED_AT_ONCE} FOR UPDATE SKIP LOCKED))`;
 
-/** Of a `report-inventory`: see migrations/0003-absence-proofs.ts. */
+/** The proof to which a `report-inventory` belongs: see migrations/0003-absence-proofs.ts. */
 const proofOf = ({ messageId, revision }: CommandRow): InventoryProof | null =>
   messageId === null ? null : { markerId: messageId, round: revision };
 
@@ -231,7 +238,7 @@ export class PostgresCommandStore implements CommandStore {
     return 0;
   }
 
-  /** @param beyond is given those for which there is no room in this claim */
+  /** @param beyond gets the ids of those for which this claim has no room */
   async #withAdmissions(due: DueCommand[], beyond: Set<string>): Promise<DueCommand[]> {
     const ids = due.flatMap((command) => (command.kind === "admit" ? [command.runId] : []));
     if (ids.length === 0) return due;
@@ -272,7 +279,7 @@ export class PostgresCommandStore implements CommandStore {
   }
 }
 
-/** Of this kind, those whose run was found and not read. */
+/** Adds the commands of this kind whose run was found but not read to `beyond`. */
 function noteBeyond(
   rows: readonly { id: RunId; isBeyond: boolean }[],
   due: readonly DueCommand[],
@@ -283,13 +290,13 @@ function noteBeyond(
   for (const command of due) if (command.kind === kind && unread.has(command.runId)) beyond.add(command.id);
 }
 
-/** What a run is told later, as its observer is being stopped: see ADMISSIONS and UPDATES. Index: observers_pkey. */
+/** Whether a run is told later, because its observer is being stopped: see ADMISSIONS and UPDATES. Index: observers_pkey. */
 const IS_TOLD_LATER = `c.kind IN ('admit', 'update-run') AND EXISTS (
   SELECT FROM observers o WHERE o.id = c.observer_id AND (o.pending IS NOT NULL OR o.status = 'OnDeleting'))`;
 
 /**
- * One pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been, and what was never sent has been due
- * since it first was, however often it was put off: it is at once, or, a start that was sent back, after a pause.
+ * This is one pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been sent. What was
+ * never sent counts as due since it first was, however often it was put off: at once, or, for a start that was sent back, after a pause.
  */
 const COUNTS = `
   SELECT kind, count(*)::int AS count,

@@ -14,14 +14,14 @@ export interface DatabaseSettings {
   databaseUrl: string;
   /** Connections at most; pg opens them as needed. Default 10. */
   poolSize?: number;
-  /** Given with the address; not encrypted if left out. */
+  /** Belongs to `databaseUrl`; without it the connection is not encrypted. */
   ssl?: DatabaseAddress["ssl"];
-  /** Where there are several: which of them it is, of which `databaseUrl` and `ssl` are one. Default: that one alone. */
+  /** Finds the primary among several servers, of which `databaseUrl` and `ssl` name one. Default: there is only that one. */
   primary?: Primary;
   log: Log;
   /** Shown in pg_stat_activity. Default "unacked-manager". */
   applicationName?: string;
-  /** PostgreSQL ends a statement that runs longer. Default 10 s: so long a client waits for its 503 when nobody answers. */
+  /** PostgreSQL ends a statement that runs longer. Default 10 s: a client waits about as long for its 503 when nobody answers. */
   statementTimeoutMs?: number;
 }
 
@@ -29,7 +29,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SLOW_STATEMENT_MS = 1_000;
 /** How much longer than PostgreSQL's own limit we wait before the network is taken for cut. */
 const ANSWER_GRACE_MS = 2_000;
-/** What looks together each few seconds needs as many each time: a new one costs PostgreSQL a process, and its first statements a plan each. */
+/**
+ * Loops that look together each few seconds need as many connections each time. A new one costs PostgreSQL a process, and a plan for each
+ * first statement.
+ */
 const IDLE_CONNECTION_MS = 60_000;
 /** A frozen manager (SIGSTOP) must not hold its locks for ever. */
 export const IDLE_IN_TRANSACTION_MS = 30_000;

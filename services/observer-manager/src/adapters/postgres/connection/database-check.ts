@@ -5,15 +5,15 @@ import { describeDatabaseError } from "./database-error.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
-/** Of a session that may not write the whole manager is of no use. */
+/** A manager is of no use with a session that may not write. */
 const MAY_WRITE = "SELECT current_setting('transaction_read_only') = 'off' AS may";
 const WRITES_NOTHING = "answers, but lets nothing be written (transaction_read_only)";
 
-/** For readiness: does the database answer, and may be written to? Never rejects, never takes longer than 2 s. */
+/** For readiness: whether the database answers, and may be written to. Never rejects, never takes longer than 2 s. */
 export async function checkDatabase(dataSource: DataSource): Promise<ReadinessCheck> {
   const timer = new AbortController();
   const ask = () => dataSource.query<{ may: boolean }[]>(MAY_WRITE);
-  // Asked twice: a connection that broke while it idled says nothing of the server, a new one does.
+  // It is asked twice: a connection that broke while it idled says nothing of the server, a new one does.
   const answer = ask()
     .catch(ask)
     .then(
@@ -34,7 +34,7 @@ export function unavailable(fields: Record<string, string>): ReadinessCheck {
   return { ok: false, detail: fields["message"] || "the query failed", remedy: databaseRemedy(fields) };
 }
 
-/** What an operator should do about a database that cannot be reached, by what Node, pg and PostgreSQL say. The first that matches. */
+/** What an operator should do about a database that cannot be reached, by what Node, pg and PostgreSQL say. The first match counts. */
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /transaction_read_only/,

@@ -5,9 +5,9 @@
 export interface DatabaseErrorDescription {
   /** True when the same request may succeed later: the server is away, starting, failing over, out of room, or chose a victim. */
   unavailable: boolean;
-  /** For the caller, where more can be said than that. */
+  /** Told to the caller, if more can be said than `unavailable`. */
   detail?: string;
-  /** For the log: no values. */
+  /** Written to the log; holds no values. */
   fields: Record<string, string>;
 }
 
@@ -43,10 +43,10 @@ const DETAILS: Readonly<Record<string, string>> = {
     "PostgreSQL answers, but lets nothing be written: default_transaction_read_only is on (as some set it where a disk is full), or it is a standby",
 };
 
-/** Node's and OpenSSL's, of certificates that do not fit: somebody renews them, and nothing else has to be done. */
+/** Codes of Node and OpenSSL for certificates that do not fit: once somebody renews them, nothing else has to be done. */
 const TLS_CODE = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** pg, pg-pool and TypeORM (the last one: not connected yet) have no codes for these. */
+/** Messages of pg, pg-pool and TypeORM ("Driver not Connected": not connected yet), which have no codes for these. */
 const PASSING_MESSAGES = [
   "Connection terminated",
   "timeout expired",
@@ -60,7 +60,7 @@ const PASSING_MESSAGES = [
   "There was an error establishing an SSL connection",
 ];
 
-/** Our own, and TypeORM's, when the connection went away between two queries of one transaction, or before the first. */
+/** Our own error, and TypeORM's when the connection went away between two queries of one transaction, or before the first. */
 const PASSING_NAMES = new Set([
   "NoPrimaryError",
   "QueryRunnerAlreadyReleasedError",
@@ -97,7 +97,7 @@ export function describeDatabaseError(error: unknown): DatabaseErrorDescription 
 /** SQLSTATEs of a table, a column or a function that is not there. */
 const NOT_MADE_YET = /^42(P01|703|883)$/;
 
-/** The same before a manager has opened its books: what it lacks there is about to be made. */
+/** The same for a manager that has not opened its books yet: what they lack is about to be made. */
 export function describeBeforeBooks(error: unknown): DatabaseErrorDescription {
   const described = describeDatabaseError(error);
   if (!NOT_MADE_YET.test(sqlStateOf(error) ?? "")) return described;
@@ -115,7 +115,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 /** The session may write nothing. */
 export const isReadOnly = (error: unknown): boolean => sqlStateOf(error) === READ_ONLY;
 
-/** Somebody holds a lock that was waited for for as long as is allowed. */
+/** Somebody holds a lock, and it was waited for as long as is allowed. */
 export const isLocked = (error: unknown): boolean => sqlStateOf(error) === LOCK_NOT_AVAILABLE;
 
 function isPassingWithoutState(name: string, code: string | undefined, message: string): boolean {

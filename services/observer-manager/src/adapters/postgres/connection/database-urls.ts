@@ -1,10 +1,13 @@
 import type { TlsFiles } from "@unacked/settings";
 import { SSL_MODES, sslModeOf } from "./ssl-mode.ts";
 
-/** Servers of one database, in the order given, of a text that separates them by commas. A comma in a password is written `%2C`. */
+/** Splits a text at the commas between servers of one database, in the order given. A comma in a password is written `%2C`. */
 export const databaseUrls = (text: string): string[] => text.split(/,\s*(?=postgres(?:ql)?:\/\/)/i).map((url) => url.trim());
 
-/** What is wrong with such a text; undefined: nothing. Of one alone the host is not looked at, and it may also be a socket's folder, as pg takes it. */
+/**
+ * What is wrong with such a text; undefined: nothing. If it names one server only, its host is not checked, and it may also be a socket's
+ * folder, as pg takes it.
+ */
 export function flawOfDatabaseUrls(text: string): string | undefined {
   const urls = databaseUrls(text);
   const [first = ""] = urls;
@@ -15,7 +18,7 @@ export function flawOfDatabaseUrls(text: string): string | undefined {
     : undefined;
 }
 
-/** What is wrong with its servers beside each other, with these files. */
+/** What is wrong with its servers together, given these files; undefined: nothing. */
 export function flawOfServers(text: string, files: TlsFiles): string | undefined {
   const urls = databaseUrls(text);
   if (urls.length === 1) return undefined;
@@ -35,5 +38,5 @@ function namesOneHost(url: string): boolean {
   return host !== "" && !host.includes(",");
 }
 
-/** As it may be said: without user and password. */
+/** How an address may be shown: without user and password. */
 export const placeOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "the database");

@@ -4,22 +4,23 @@ import { nameOfPrepared } from "../statements/prepared.ts";
 import { TableSizes } from "../upkeep/table-sizes.ts";
 import { isReadOnly } from "./database-error.ts";
 
-/** For pg and TypeORM: among the options of a connection. */
+/** An option that pg and TypeORM pass on to each connection. */
 export interface WithTableSizes {
   tableSizes?: TableSizes;
 }
 
-/** Plans are made anew four times a second. */
+/** Without table sizes plans are made anew four times a second. */
 const NOT_KNOWN = new TableSizes(() => Promise.reject(new Error("nobody looks")));
 
 /**
- * pg's client, but one that gives no answer for so long (`query_timeout`, in ms) while something is asked ends its connection. pg alone would leave the
- * unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT
- * whose outcome is unknown could still happen under another transaction's feet. Matters when the network is cut silently. pg counts from when each
- * was asked; what was asked together is answered one after the other, by a slow database each in its time.
- * Nor is a session kept that PostgreSQL lets write nothing: it is read-only for as long as it lives, and the server may not be any more
- * (`default_transaction_read_only` of a role or a database, as is set where a disk is full; a standby that was the primary).
- * It also writes arrays itself (arrayLiteral), which each batch has many of, and keeps the statements of the hot path prepared.
+ * pg's client, which also ends its connection if it gets no answer for `query_timeout` ms while something is asked. pg alone would leave
+ * the unanswered query on the wire and the pool would hand the connection on: the next one would wait behind it, and a COMMIT whose outcome
+ * is unknown could still happen under another transaction's feet. This matters when the network is cut silently. pg counts from when each
+ * was asked; but what was asked together is answered one after the other, by a slow database each in its time.
+ * It also gives up a session that PostgreSQL lets write nothing: such a session stays read-only for as long as it lives, and the server may
+ * not be any more (`default_transaction_read_only` of a role or a database, as is set where a disk is full; a standby that was the
+ * primary).
+ * It writes arrays itself (arrayLiteral), which each batch has many of, and keeps the statements of the hot path prepared.
  */
 export class FailFastClient extends pg.Client {
   readonly #query: (...args: unknown[]) => unknown;
@@ -30,7 +31,7 @@ export class FailFastClient extends pg.Client {
   #hasEnded = false;
   #isReadOnly = false;
   readonly #tableSizes: TableSizes;
-  /** Under which epoch of them its plans were made; undefined: it has no plans yet. */
+  /** The epoch of the table sizes under which its plans were made; undefined: it has no plans yet. */
   #plansOf: number | undefined;
 
   constructor({ query_timeout, tableSizes = NOT_KNOWN, ...config }: pg.ClientConfig & WithTableSizes) {
@@ -63,7 +64,7 @@ export class FailFastClient extends pg.Client {
       return await this.#rethrow(error);
     } finally {
       this.#answersAwaited -= 1;
-      // Not before what stands behind the refusal is answered, too: that would be told as a lost connection.
+      // Only once what stands behind the refusal is answered, too: else that would be reported as a lost connection.
       if (this.#isReadOnly && this.#answersAwaited === 0) await this.giveUp();
       this.#waitFromNow();
     }
@@ -94,7 +95,7 @@ export class FailFastClient extends pg.Client {
     return this.#query({ name, text, values }, ...others);
   }
 
-  /** Where it fails, so does what stands behind it, which is told. */
+  /** If it fails, what stands behind it fails, too, and reports that. */
   #dropOldPlans(): void {
     const epoch = this.#tableSizes.epochAt();
     if (this.#plansOf === epoch) return;
@@ -102,7 +103,7 @@ export class FailFastClient extends pg.Client {
     this.#plansOf = epoch;
   }
 
-  /** The caller hears of it only when the connection is gone: it would hand it back to the pool, and the pool to the next. */
+  /** The caller hears of the error only when the connection is gone: else it would hand that back to the pool, and the pool to the next. */
   async #rethrow(error: unknown): Promise<never> {
     this.#isReadOnly ||= isReadOnly(error);
     if (error instanceof Error && isOfItsConnection(error)) await this.giveUp();
@@ -112,20 +113,23 @@ export class FailFastClient extends pg.Client {
 
 const connectionOf = (client: pg.Client) => (client as unknown as { connection: { stream: Socket } }).connection;
 
-/** A statement that this connection has prepared gives other columns since a migration, and would be refused for as long as it lives. */
+/**
+ * A statement that this connection has prepared gives other columns since a migration: it would be refused for as long as the connection
+ * lives.
+ */
 const isOfItsConnection = (error: Error): boolean => error.message.startsWith("cached plan must not change result type");
 
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value);
 
 const NEEDS_ESCAPE = /["\\]/;
 const ESCAPED = /["\\]/g;
-/** What JSON writes as something else than itself, but for those two: control characters, and halves of characters. */
+/** Characters, besides those two, that JSON may write as something else than themselves: control characters and surrogates. */
 const NOT_AS_IN_JSON = /[^ -\ud7ff\ue000-\uffff]/;
 
 /**
- * An array as PostgreSQL reads it (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO), in half the time that pg takes:
- * batches send ten thousand values in each of ten arrays. Undefined where pg has to do it, as other than texts, numbers,
- * booleans and nulls are in it.
+ * Writes an array as PostgreSQL reads it (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO), in half the time that pg
+ * takes: batches send ten thousand values in each of ten arrays. Undefined if it holds anything but texts, numbers, booleans and
+ * nulls: then pg has to do it.
  */
 export function arrayLiteral(values: readonly unknown[]): string | undefined {
   const parts: string[] = [];
@@ -138,7 +142,10 @@ export function arrayLiteral(values: readonly unknown[]): string | undefined {
   return `{${parts.join(",")}}`;
 }
 
-/** JSON has the same quotes and escapes, and writes what has many of them, as other JSON has, in a third to an eighth of the time of `replace`. */
+/**
+ * JSON has the same quotes and escapes. For texts with many of them, such as other JSON, it takes a third to an eighth of the time of
+ * `replace`.
+ */
 function quoted(text: string): string {
   if (!NEEDS_ESCAPE.test(text)) return `"${text}"`;
   return NOT_AS_IN_JSON.test(text) ? `"${text.replace(ESCAPED, "\\$&")}"` : JSON.stringify(text);

@@ -6,15 +6,16 @@ import { UnusableDatabaseError } from "./unusable-database.ts";
 /** Any number, the same for all managers: the key of the lock that lets one of them migrate at a time. */
 const MIGRATION_LOCK_KEY = 7_026_517_001;
 
-/** Also between two transactions. PostgreSQL 13 does not know it. */
+/** The session also ends if it idles between two transactions. PostgreSQL 13 does not know this setting. */
 const END_WHEN_IDLE =
   "SELECT set_config('idle_session_timeout', $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'";
-/** Whatever the server, the database or the role has as defaults. PostgreSQL has the last one from 17 on. */
+/** Sets no limits, whatever the defaults of server, database or role. PostgreSQL has the last setting from 17 on. */
 const UNLIMITED = `
   SELECT set_config(name, '0', false) FROM pg_settings
   WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout')`;
 /**
- * Whoever waits for a table has all wait who come after: managers that serve. What is held for longer, as by a dump, is waited for by trying again.
+ * Whoever waits for a table's lock makes all who come later wait, too: managers that serve. A table that is held for longer, as by a dump,
+ * is tried again instead.
  */
 const LOCKED_FOR_MS = 2_000;
 const GIVE_UP_LOCKED = "SELECT set_config('lock_timeout', $1, false)";
@@ -33,12 +34,14 @@ export class UnreleasedBooksError extends UnusableDatabaseError {
 }
 
 /**
- * Brings the schema up to date. Comes in: an initialised DataSource. Guarantees: all migrations applied, also when several
- * managers start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle
- * leaves the old schema (one transaction) and no lock (it belongs to the session, which PostgreSQL ends where its manager is frozen, or on a machine
- * that is gone without a word). So does a table that another holds for long: it rejects, to be tried again, rather than have all wait behind it. Tables of an unreleased commit are left as they are. Answers the names of those it applied. It works on a connection of its own, since neither waiting for the lock nor a
- * migration should meet a limit of time, ours or one of the database's; a database that goes without a word meanwhile is found out by TCP.
- * @param idleMs for so long its session may ask nothing
+ * Brings the schema up to date; the DataSource has to be initialised. Guarantees: all migrations are applied, also when several managers
+ * start at once (an advisory lock lets one work, the others wait and find nothing to do). A crash in the middle leaves the old schema (one
+ * transaction) and no lock (it belongs to the session, which PostgreSQL ends if its manager is frozen, or on a machine that is gone without
+ * a word). If another holds a table for long, the old schema stays, too: this rejects, to be tried again, rather than have all wait behind
+ * it. Tables of an unreleased commit are left as they are. It works on a connection of its own: neither waiting for the lock nor a
+ * migration should meet a limit of time, ours or one of the database's; TCP finds out a database that goes without a word meanwhile.
+ * @param idleMs PostgreSQL ends the session if it asks nothing for so long
+ * @returns the names of the migrations that were applied
  */
 export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTION_MS): Promise<string[]> {
   const { Client, primary } = (dataSource.options as { extra: Record<string, unknown> }).extra;
@@ -63,8 +66,9 @@ export async function migrate(dataSource: DataSource, idleMs = IDLE_IN_TRANSACTI
 }
 
 /**
- * What is unknown here, and yet from before the last that is known (names end with a time). Those of a later version are later. Those of another program
- * that keeps its tables in this schema are no business of ours: TypeORM ends their names with the ms in which they were made, and ours end with `000` and a number.
+ * Refuses migrations that are unknown here, yet earlier than the last known one (names end with a time). Those of a later version are
+ * later. Those of another program that keeps its tables in this schema are no business of ours: TypeORM ends their names with the ms in
+ * which they were made, and ours end with `000` and a number.
  */
 async function refuseUnreleased(executor: MigrationExecutor, { migrations }: DataSource): Promise<void> {
   const known = new Set(migrations.map(({ name }) => name));

@@ -34,7 +34,7 @@ export class Notifications {
   constructor(primary: Primary, log: Log) {
     this.#primary = primary;
     this.#log = log;
-    // One that has frozen, or was parted from us, would have us listen to it for ever.
+    // Else we would listen for ever to a server that has frozen, or was parted from us.
     primary.onMoved(() => this.#endRound());
   }
 
@@ -44,7 +44,7 @@ export class Notifications {
     return { onWake: (listener) => void listeners.push(listener) };
   }
 
-  /** Told each time that it listens: at first, and when it may be to another database than before. */
+  /** The listener is told each time that listening begins: at first, and later maybe to another database. */
   onConnected(listener: () => void): void {
     this.#connectedListeners.push(listener);
   }

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DataSource, QueryRunner } from "typeorm";
 import { UnusableDatabaseError } from "./unusable-database.ts";
 
-/** A pooler by transaction gives each transaction of ours any session of the server's: locks and settings of a session, and LISTEN, are then somebody else's. */
+/**
+ * A pooler by transaction gives each transaction of ours any session of the server: a session's locks, settings and LISTEN then belong to
+ * somebody else.
+ */
 export class PooledByTransactionError extends UnusableDatabaseError {
   override readonly name = "PooledByTransactionError";
 

@@ -3,7 +3,7 @@ import { FailFastClient, type WithTableSizes } from "./fail-fast-client.ts";
 import type { Primary } from "./primary.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
 
-/** For pg and TypeORM: among the options of a connection. */
+/** An option that pg and TypeORM pass on to each connection. */
 export interface WithPrimary {
   primary: Primary;
 }
@@ -39,7 +39,7 @@ export class PrimaryClient extends FailFastClient {
     this.#primary = primary;
     this.#session = sessionOf({ statement_timeout, idle_in_transaction_session_timeout });
     this.address = address;
-    // It may break while it is asked, before whoever wants it listens. Told by what is awaited.
+    // It may break before its user listens for errors. What is awaited reports that.
     this.on("error", () => undefined);
     const connect = super.connect.bind(this) as () => Promise<pg.Client>;
     // pg declares two overloads, a callback's and a promise's: the pool takes the one, listeners the other.
@@ -68,8 +68,8 @@ const isAnswer = (error: unknown): boolean => /^(53|28|3D)/.test(String((error a
 type Taken = (error: Error | undefined, client: PoolClient | undefined, release: PoolClient["release"]) => void;
 
 /**
- * pg's pool, each connection of which is to the primary: where one cannot be made, all servers are asked which it is, and it is tried there once.
- * A connection that idled while the primary has become another is ended: the old one may have come back.
+ * pg's pool, with connections to the primary only. If one cannot be made, all servers are asked which it is, and it is tried there once. A
+ * connection is ended if the primary has changed while it idled: the old one may have come back.
  */
 class PrimaryPool extends pg.Pool {
   readonly #primary: Primary;
@@ -97,7 +97,7 @@ class PrimaryPool extends pg.Pool {
         if ((client as unknown as PrimaryClient).address === this.#primary.latest) return client;
         client.release(true);
       } catch (error) {
-        // Where it was not the server's fault (all connections are taken), nobody doubts it, and the second try would be in vain.
+        // If it was not the server's fault (all connections are taken), nobody doubts it, and a second try would be in vain.
         if (isSecond || (await this.#isStill(address))) throw error;
         isSecond = true;
       }

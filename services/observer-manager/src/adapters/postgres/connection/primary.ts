@@ -5,29 +5,28 @@ import { describeDatabaseError } from "./database-error.ts";
 import { placeOf } from "./database-urls.ts";
 import type { DatabaseAddress } from "./ssl-mode.ts";
 
-/** None of the databases can be written to just now, or a connection has come to one that cannot. Passes by itself. */
+/** None of the databases can be written to just now, or a connection has come to one that cannot. This passes by itself. */
 export class NoPrimaryError extends Error {
   override readonly name = "NoPrimaryError";
 }
 
-/** Nobody is asked who has not answered by then. */
+/** A server that has not answered by then is given up. */
 const ANSWER_WITHIN_MS = 5_000;
 /** A dead machine does not answer at all: once one has answered as the primary, the others are waited for no longer than this. */
 const OTHERS_WITHIN_MS = 500;
 /** A standby may be promoted while its old primary lives, and nobody ever fails to reach that one. */
 const LOOK_AROUND_MS = 10_000;
-/** That there is none holds for so long: many may want to know it at once. */
+/** That there is no primary is remembered for so long: many may ask at once. */
 const NONE_HOLDS_MS = 200;
 
 /**
- * A standby that was promoted counts a timeline on; an old primary that somebody has started again stands on the one before.
+ * A promoted standby counts its timeline up; an old primary that somebody has started again stands on the one before.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-TIMELINES
  */
 export const STANDING = `
   SELECT CASE WHEN pg_is_in_recovery() THEN NULL
          ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
 
-/** What a connection can be asked by. */
 interface Asked {
   query(text: string): Promise<{ rows: unknown[] }>;
 }
@@ -41,10 +40,10 @@ async function timelineOf(connection: Asked): Promise<number | null> {
 type Standing = { address: DatabaseAddress } & ({ timeline: number } | { why: string });
 
 /**
- * Which of several servers is the primary: the one that is not in recovery, of two such the one with the later timeline, and never one
- * of an earlier timeline than was seen before. All are asked when nobody knows: at the start, and after a connection could not be
- * made, or came to another; and each 10 s, as one may be promoted beside a primary that lives. (libpq's `target_session_attrs=read-write` takes the first; pg has no such thing.) Of one server alone
- * nothing is asked.
+ * Knows which of several servers is the primary: the one that is not in recovery; of two such the one with the later timeline; never one
+ * with an earlier timeline than was seen before. All are asked when nobody knows (at the start, and after a connection could not be made,
+ * or came to another), and each 10 s, as one may be promoted beside a primary that lives. (libpq's `target_session_attrs=read-write` takes
+ * the first; pg has no such thing.) A server that is alone is asked nothing.
  */
 export class Primary {
   readonly #addresses: readonly DatabaseAddress[];
@@ -66,7 +65,7 @@ export class Primary {
     this.#lookingAround = setInterval(() => void this.lookAround(), LOOK_AROUND_MS).unref();
   }
 
-  /** Nobody is asked any more by itself. */
+  /** Servers are not asked on their own any more. */
   close(): void {
     clearInterval(this.#lookingAround);
   }
@@ -75,12 +74,12 @@ export class Primary {
     return this.#addresses.length === 1;
   }
 
-  /** The one that it was when it was last known. */
+  /** The primary as it was last known. */
   get latest(): DatabaseAddress {
     return this.#latest;
   }
 
-  /** Told when another than before was found. */
+  /** The listener is told when another primary was found, or a later timeline. */
   onMoved(listener: () => void): void {
     this.#movedListeners.push(listener);
   }
@@ -92,7 +91,7 @@ export class Primary {
     return this.#asking;
   }
 
-  /** A connection to it could not be made: the next one asks again. */
+  /** A connection to it could not be made: the next `find` asks again. */
   doubt(address: DatabaseAddress): void {
     if (!this.isOnly && address === this.#latest) this.#isSure = false;
   }
@@ -106,7 +105,7 @@ export class Primary {
     if (timeline > this.#timeline) this.#found(address, timeline);
   }
 
-  /** Whether one of the others has been promoted meanwhile. Never rejects. */
+  /** Finds out whether one of the others has been promoted meanwhile. Never rejects. */
   async lookAround(): Promise<void> {
     if (!this.#isSure) return;
     const latest = this.#latest;
@@ -122,7 +121,7 @@ export class Primary {
   async #ask(): Promise<DatabaseAddress> {
     const standings = await this.#standings();
     const primaries = standings.flatMap((one) => ("timeline" in one ? [one] : []));
-    // Of equal ones that which it was: whoever goes to and fro writes to both.
+    // Of equal ones the present primary counts: whoever goes to and fro writes to both.
     const [best] = primaries.toSorted(
       (a, b) => b.timeline - a.timeline || Number(b.address === this.#latest) - Number(a.address === this.#latest),
     );
@@ -132,7 +131,7 @@ export class Primary {
     return best.address;
   }
 
-  /** In the order of the list; of all, or of those that have answered a moment after a primary did. */
+  /** Answers in the order of the list: of all servers, or of those that answer until OTHERS_WITHIN_MS after a primary did. */
   async #standings(): Promise<Standing[]> {
     const standings: (Standing | undefined)[] = this.#addresses.map(() => undefined);
     const asked = this.#addresses.map(async (address, i) => {
@@ -195,7 +194,7 @@ export class Primary {
       connectionTimeoutMillis: ANSWER_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
     });
-    client.on("error", () => undefined); // told by what is awaited
+    client.on("error", () => undefined); // what is awaited reports it
     try {
       await client.connect();
       const timeline = await timelineOf(client);

@@ -1,7 +1,10 @@
 import type { DataSource } from "typeorm";
 import type { Log } from "../../../operations/log.ts";
 
-/** Without an ACL: only the owner. What superusers and members of the owner's role may they may anyway. Grantee 0 is PUBLIC. */
+/**
+ * Without an ACL only the owner may. Superusers and members of the owner's role may anyway, and are not looked for. Grantee 0
+ * is PUBLIC.
+ */
 const CREATORS = `
   SELECT coalesce(quote_ident(r.rolname), 'PUBLIC') AS name, quote_ident(n.nspname) AS schema
   FROM pg_namespace n CROSS JOIN aclexplode(n.nspacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
@@ -10,8 +13,9 @@ const CREATORS = `
   ORDER BY 1`;
 
 /**
- * Managers look for functions and operators in the books' schema, too: who else may create some there can have them run with the rights of the
- * managers' role (CVE-2018-1058). In a database's `public` that is anybody by default before PostgreSQL 15, and stays so when it is upgraded.
+ * Managers look for functions and operators in the books' schema, too: any other role that may create some there can have them run with the
+ * rights of the managers' role (CVE-2018-1058). In a database's `public` that is every role by default before PostgreSQL 15, and stays so
+ * when it is upgraded.
  */
 export async function warnOfSchemaCreators(dataSource: DataSource, log: Log): Promise<void> {
   const rows = await dataSource.query<{ name: string; schema: string }[]>(CREATORS);

@@ -13,18 +13,18 @@ export function sslModeOf(databaseUrl: string, files: TlsFiles): SslMode | undef
   return Object.values(files).some((file) => file !== undefined) ? "verify-full" : "disable";
 }
 
-/** What pg and TypeORM are given. */
+/** The TLS options that pg and TypeORM are given. */
 export type DatabaseTls = Pick<ConnectionOptions, "ca" | "cert" | "key" | "rejectUnauthorized" | "checkServerIdentity">;
 
 export interface DatabaseAddress {
   url: string;
-  /** Not encrypted if left out. */
+  /** Without it the connection is not encrypted. */
   ssl?: false | DatabaseTls;
 }
 
 /**
- * For pg and TypeORM: the address without what we read of it ourselves, and how it is encrypted. Reads the files, and again at
- * each connection: an authority that renews itself within a manager's life must not lock it out.
+ * Gives pg and TypeORM the address without what we read of it ourselves, and how it is encrypted. It reads the files, and
+ * again at each connection: an authority that renews itself within a manager's life must not lock it out.
  */
 export function sslOptions(databaseUrl: string, files: TlsFiles): DatabaseAddress {
   const mode = sslModeOf(databaseUrl, files) ?? "verify-full";

@@ -2,23 +2,23 @@ import type { DataSource, EntityManager } from "typeorm";
 import { sqlStateOf } from "./database-error.ts";
 import type { FailFastClient } from "./fail-fast-client.ts";
 
-/** "Current transaction is aborted": what stands behind a refusal is answered so. */
+/** "Current transaction is aborted": PostgreSQL answers so to what stands behind a refusal. */
 const BEHIND_A_REFUSAL = "25P02";
 
-/** What was asked of a transaction and nobody waits for: it need only be done when it commits. */
+/** Statements of a transaction that nobody waits for: they need only be done when it commits. */
 export class Unawaited {
   #asked: Promise<unknown>[] = [];
   #isRefused = false;
 
-  /** Sent already, or in this turn. */
+  /** The statement was sent already, or leaves in this turn. */
   add(asked: Promise<unknown>): void {
-    asked.catch(() => (this.#isRefused = true)); // told by those below
+    asked.catch(() => (this.#isRefused = true)); // the methods below report it
     this.#asked.push(asked);
   }
 
   /**
-   * Once all is on its way. Rejects where some of it never left, as our own code failed: PostgreSQL, which refuses a commit behind what it
-   * has refused, would know nothing of that.
+   * Resolves once all is on its way. Rejects if some of it never left because our own code failed: PostgreSQL, which refuses a commit
+   * behind what it has refused, would know nothing of that.
    */
   async sent(): Promise<void> {
     await new Promise((resolve) => process.nextTick(resolve));
@@ -31,12 +31,12 @@ export class Unawaited {
     if (refusals.length > 0) throw firstOf(refusals);
   }
 
-  /** Of this error and of what else was refused: what came first. */
+  /** What came first: one of the refusals, or this error. */
   async causeOf(error: unknown): Promise<unknown> {
     return firstOf([...(await this.#refusals()), error]);
   }
 
-  /** Each is told once. */
+  /** Each refusal is reported once. */
   async #refusals(): Promise<unknown[]> {
     const asked = this.#asked;
     this.#asked = [];
@@ -49,9 +49,9 @@ const firstOf = (refusals: unknown[]): unknown =>
   refusals.find((refusal) => sqlStateOf(refusal) !== BEHIND_A_REFUSAL) ?? refusals[0];
 
 /**
- * As DataSource.transaction does, but that START TRANSACTION leaves with what is asked first, and COMMIT right behind what is not waited for: two
- * round trips less. Rejects with what was refused first. A connection that does not start a transaction, or does not end it, is given
- * up: nothing is done outside of one, but for what left with the start.
+ * Like DataSource.transaction, but START TRANSACTION leaves with what is asked first, and COMMIT right behind what is not waited for: two
+ * round trips less. Rejects with what was refused first. A connection that does not start a transaction, or does not end it, is given up:
+ * nothing is done outside of one, but for what left with the start.
  */
 export async function transact<T>(
   dataSource: DataSource,

@@ -20,7 +20,7 @@ import { type ErrorRow, ErrorsTable } from "../tables/errors.ts";
 
 const MAX_GROUPS = 500;
 
-/** Index: errors_by_group, alone. */
+/** Index: errors_by_group; the table is not read. */
 const GROUPS = `
   SELECT reason, error_group AS "group", count(*)::int AS count, min(at) AS first_at, max(at) AS last_at,
          max(id) AS example_id, (count(*) OVER ())::int AS total
@@ -57,11 +57,11 @@ type ObserverGroupRow = GroupRow &
     last_error_at: Date | null;
   };
 
-/** The long ones, by ids: an older manager wrote details whole. Index: errors_pkey. */
+/** Reads the long columns, by ids. Details are cut: an older manager wrote them whole. Index: errors_pkey. */
 const textsWith = (body: string): string =>
   `SELECT id, left(detail, ${MAX_ERROR_DETAIL}) AS detail, ${body} AS body FROM errors WHERE id = ANY($1)`;
 const WHOLE = textsWith("body");
-/** An unknown observer's body is its whole start, which is shown with that error alone. */
+/** The body of an unknown observer is its whole start: only findError shows it whole. */
 const SHOWN = textsWith(`left(body, ${MAX_REPORTED_BODY_BYTES})`);
 const ALL_BUT_TEXTS = Object.fromEntries(
   Object.keys(ErrorsTable.options.columns).flatMap((name) => (name === "detail" || name === "body" ? [] : [[name, true]])),
@@ -153,8 +153,8 @@ export async function recordErrors(database: Pick<EntityManager, "query">, error
   if (errors.length > 0) await database.query(INSERT, GIVEN.of(errors));
 }
 
-/** Who sent a message chose names in it: a page shows a thousand errors, each with its whole detail. */
+/** A detail is cut, as it may hold names that the sender chose: a page shows a thousand errors, each with its whole detail. */
 const shownDetail = (text: string): string => withoutHoles(text.slice(0, MAX_ERROR_DETAIL));
 
-/** PostgreSQL's text holds no NUL; here is the end of the line, so it is replaced rather than refused. */
+/** PostgreSQL's text holds no NUL. An error can go nowhere else from here, so NUL is replaced rather than refused. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");

@@ -3,7 +3,7 @@ import type { ManagerSighting } from "../../../domain/features/readers-know.ts";
 import type { FeatureStore, ManagerWord } from "../../../operations/features/feature-gate.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
-/** And who is gone is removed: a handful of rows. SKIP LOCKED: managers do this side by side. */
+/** Also removes managers that are gone: a handful of rows. SKIP LOCKED: managers do this side by side. */
 const ANNOUNCE = `
   WITH gone AS (
     DELETE FROM managers WHERE id IN (

@@ -1,13 +1,13 @@
 import { counted, ENDED, noted } from "../tasks/ended-task-rows.ts";
 
-/** What follows ends of tasks of flows up: each statement is for a whole chunk. */
+/** Statements that follow up ends of tasks of flows; each is for a whole chunk. */
 
 /** Indexes: flow_ends_pkey, flows_to_cancel. */
 export const HAS_WORK = `
   SELECT EXISTS (SELECT FROM flow_ends ORDER BY id LIMIT 1)
     OR EXISTS (SELECT FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered)`;
 
-/** The flows of the first ends, without those of $2; `isLocked`: nobody else is at it. Indexes: flow_ends_pkey, flows_pkey. */
+/** The flows of the first ends, without those in $2; `isLocked`: this transaction has the lock. Indexes: flow_ends_pkey, flows_pkey. */
 export const LOCK_FLOWS = `
   WITH first AS MATERIALIZED (
     SELECT DISTINCT flow_id AS id FROM (SELECT flow_id FROM flow_ends WHERE flow_id <> ALL($2::uuid[]) ORDER BY id LIMIT $1) ends
@@ -16,7 +16,9 @@ export const LOCK_FLOWS = `
     ORDER BY id FOR UPDATE SKIP LOCKED)
   SELECT id, l.cancelling IS NOT NULL AS "isLocked", coalesce(l.cancelling, false) AS cancelling FROM first LEFT JOIN locked l USING (id)`;
 
-/** A result that is longer than was said is a failure, where somebody was to be given it. Indexes: flow_ends_of_flow, flow_tasks_pkey. */
+/**
+ * A result that is longer than maxOutputBytes is a failure if a follower was to be given it. Indexes: flow_ends_of_flow, flow_tasks_pkey.
+ */
 export const ENDS = `
   SELECT e.id, e.flow_id AS "flowId", e.ref, e.reason, e.passed, t.followers, t.on_failure AS "onFailure", l.is_too_large AS "isTooLarge",
     CASE WHEN l.is_too_large THEN 'Failed' ELSE e.status END AS status
@@ -53,7 +55,7 @@ export const COUNT = `
         USING (id)) c) n
   WHERE f.id = n.id RETURNING f.id, f.status`;
 
-/** Those that come directly after ends, from where the look before ended. Index: flow_edges_pkey. */
+/** The tasks directly after these ends, from where the look before stopped. Index: flow_edges_pkey. */
 export const FOLLOWERS = `
   SELECT u.flow_id AS "flowId", u.after, t.ref, t.task_id AS "taskId", t.waiting
   FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) AS u (flow_id, after, passed, count)
@@ -66,8 +68,8 @@ export const WAITING = `
   WHERE t.flow_id = u.flow_id AND t.ref = u.ref`;
 
 /**
- * Due from now on: it could not have begun before. Whether it is to wait is said by its start alone: `due_at` is of its creation, by a clock that may
- * have been set back since. Indexes: tasks_pkey, flow_tasks_pkey.
+ * A task is due from now on: it could not have begun before. Only its start says whether it has to wait: `due_at` is from its creation, by
+ * a clock that may have been set back since. Indexes: tasks_pkey, flow_tasks_pkey.
  */
 export const UNLOCK = `
   WITH unlocked AS (
@@ -77,7 +79,10 @@ export const UNLOCK = `
     WHERE id = ANY($1) AND status = 'Blocked' RETURNING id)
   SELECT id FROM unlocked`;
 
-/** Some of these, for the reasons $2: they had no end of their own, and nothing that comes after them may run. Index: tasks_pkey. @param which of the rows `t` */
+/**
+ * Cancels some of these for the reasons $2: they have no end of their own, and nothing that comes after them may run. Index: tasks_pkey.
+ * @param which of the rows `t`
+ */
 const cancelFor = (which: string): string => `
   WITH u AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (task_id, flow_reason)
   ), gone AS (
@@ -91,33 +96,33 @@ const cancelFor = (which: string): string => `
            coalesce(story, '{}') || jsonb_build_object('flowReason', flow_reason), taken_by, told_send, parent_id, flow_id, flow_ref FROM gone)
   SELECT id FROM gone`;
 
-/** What comes after something that failed. */
+/** Cancels what comes after something that failed. */
 export const CANCEL_BLOCKED = cancelFor("t.status = 'Blocked'");
-/** With the whole flow. What runs is told to end. */
+/** Cancels what does not run, with the whole flow. What runs is told to end. */
 export const CANCEL_IDLE = cancelFor("t.status <> 'Running'");
 
 export const DROP_ENDS = "DELETE FROM flow_ends WHERE id = ANY($1::bigint[])";
 export const PASSED =
   "UPDATE flow_ends e SET passed = u.passed FROM unnest($1::bigint[], $2::int[]) AS u (id, passed) WHERE e.id = u.id AND e.id = ANY($1::bigint[])";
 
-/** Behind $1. Index: flows_to_cancel. */
+/** The next flow behind $1. Index: flows_to_cancel. */
 export const LOCK_TO_CANCEL = `
   SELECT id, reason FROM flows WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered AND id > $1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 /** What would begin next comes first, or a worker would begin it meanwhile; what is Blocked begins no more, and comes last. Index: tasks_of_flow. */
 export const TO_CANCEL = `
   SELECT id FROM tasks WHERE flow_id = $1 AND cancel_requested_at IS NULL
   ORDER BY array_position('{Sent,Ready,Scheduled,Running,Blocked}'::text[], status) LIMIT $2`;
-/** In one order, as whoever cancels many. Index: tasks_pkey. */
+/** Locks in id order, like everybody who cancels many. Index: tasks_pkey. */
 export const LOCK_TASKS = `
   SELECT id, status, pool, send_id AS "sendId" FROM tasks WHERE id = ANY($1) AND cancel_requested_at IS NULL ORDER BY id FOR UPDATE`;
 export const CANCEL_ORDERED = "UPDATE flows SET cancel_ordered = true WHERE id = $1";
 
-/** By whole days (UTC), as ended tasks are dropped: no task leads to a flow that is gone. */
+/** Counts by whole days (UTC), as ended tasks are dropped: no task leads to a flow that is gone. */
 const IS_OLD = "ended_at < date_trunc('day', unacked_now() - $1::float8 * interval '1 millisecond', 'UTC')";
 
 /**
- * The oldest, so many that they had 5,000 tasks together, but one at least: a large one has ten thousand and fifty thousand edges. Index:
- * flows_by_end.
+ * Deletes the oldest, with about 5,000 tasks together, but one flow at least: a large one has ten thousand tasks and fifty thousand
+ * edges. Index: flows_by_end.
  */
 export const FORGET = `
   WITH oldest AS (

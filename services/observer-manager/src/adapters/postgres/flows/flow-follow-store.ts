@@ -15,10 +15,10 @@ import { REQUEST_CANCEL } from "../tasks/desk/postgres-task-store.ts";
 import { refusalsOf } from "../tasks/task-refusals.ts";
 import * as sql from "./flow-follow-statements.ts";
 
-/** What one transaction looks at. */
+/** One transaction looks at no more. */
 const MOST_ENDS = 200;
 const MOST_EDGES = 1_000;
-/** So often it looks behind flows that others are at: each of these others is passed in one look, as a rule. */
+/** So often it looks behind flows that others work on: as a rule one look passes one of these. */
 const MOST_LOOKS = 20;
 
 interface EndRow extends EndedStep {
@@ -30,7 +30,7 @@ interface EndRow extends EndedStep {
 
 const NOTHING: Followed = { ends: 0, unlocked: 0, cancelled: [], over: [] };
 
-/** Sorts before the id of each flow. */
+/** Sorts before the id of every flow. */
 const FIRST = "00000000-0000-0000-0000-000000000000";
 
 export class PostgresFlowFollowStore implements FlowFollowStore {
@@ -52,7 +52,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
       if (flows.length === 0) return NOTHING;
       const cancelling = new Set(flows.filter((flow) => flow.cancelling).map(({ id }) => id as string));
       const rows = await tx.query<EndRow[]>(sql.ENDS, [flows.map(({ id }) => id), MOST_ENDS]);
-      // What comes after is cancelled with its flow.
+      // Its followers are cancelled with the flow.
       const ends = rows.map((end) => (cancelling.has(end.flowId) ? { ...end, followers: 0 } : end));
       const chunk = chunkOf(ends, MOST_EDGES);
       const over = await settle(
@@ -73,14 +73,14 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     const done = await this.#write(async (tx) => {
       const [flow] = await tx.query<{ id: FlowId; reason: string }[]>(sql.LOCK_TO_CANCEL, [behind]);
       if (flow === undefined) return undefined;
-      this.#stuck = flow.id; // until it is known that it is not
+      this.#stuck = flow.id; // until it has turned out that it is not
       const left = await tx.query<{ id: TaskId }[]>(sql.TO_CANCEL, [flow.id, limit]);
       const locked = left.length === 0 ? [] : await tx.query<LockedTask[]>(sql.LOCK_TASKS, [left.map(({ id }) => id)]);
       const running = locked.filter(({ status }) => status === "Running").map(({ id }) => id);
       const over = locked.filter(({ status }) => status !== "Running").map(({ id }) => id);
       if (running.length > 0) await tx.query(REQUEST_CANCEL, [running, "{}"]);
       if (over.length > 0) await tx.query(sql.CANCEL_IDLE, [over, over.map(() => flow.reason)]);
-      // Some may have ended since: what is locked says nothing of what is left.
+      // Some may have ended since: the number of locked ones does not say what is left.
       if (left.length < limit) await tx.query(sql.CANCEL_ORDERED, [flow.id]);
       const sent = locked.filter(({ status }) => status === "Sent");
       return { over, refuse: await refusalsOf(tx, sent) };
@@ -94,7 +94,7 @@ export class PostgresFlowFollowStore implements FlowFollowStore {
     return row?.count ?? 0;
   }
 
-  /** The ledger, or who cancels many, may lock two tasks the other way round. */
+  /** The ledger, or whoever cancels many, may lock two tasks in the other order. */
   #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
     return againAfterDeadlock(() => this.#dataSource.transaction(work));
   }
@@ -113,7 +113,10 @@ interface FoundFlow {
   cancelling: boolean;
 }
 
-/** Those of the first ends. Where others are at all of these, as at one that is wide, those of the first ends of other flows. */
+/**
+ * Locks the flows of the first ends. If others work on all of these, as on one that is wide, it takes those of the first ends of
+ * other flows.
+ */
 async function lockFlows(tx: EntityManager): Promise<FoundFlow[]> {
   const ofOthers: FlowId[] = [];
   for (let look = 0; look < MOST_LOOKS; look += 1) {
@@ -125,7 +128,7 @@ async function lockFlows(tx: EntityManager): Promise<FoundFlow[]> {
   return [];
 }
 
-/** Writes down how they ended. @returns flows that are over with that */
+/** Writes down how they ended. @returns flows that are over by that */
 async function settle(tx: EntityManager, ends: EndRow[]): Promise<Followed["over"]> {
   if (ends.length === 0) return [];
   await tx.query(sql.SETTLE, [ends.map(({ id }) => id), ends.map(({ isTooLarge }) => isTooLarge)]);

@@ -2,8 +2,8 @@ import type { TaskInput } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 
 /**
- * How long names and messages of errors of one task's inputs may be together, in characters: with the results well below what a slot
- * takes as one frame. One message may have 16 Ki of them, and there may be ten thousand.
+ * A limit for the error names, and for the error messages, of one task's inputs together, in characters: with the results they stay
+ * well below what a slot takes as one frame. One message may have 16 Ki of them, and there may be ten thousand.
  */
 const MAX_ERROR_CHARS = 262_144;
 const share = (text: string): string => `left(${text}, (${MAX_ERROR_CHARS} / count(*) OVER (PARTITION BY u.id))::int)`;
@@ -16,10 +16,16 @@ const INPUTS = `
   JOIN flow_tasks p ON p.flow_id = e.flow_id AND p.ref = e.after
   WHERE p.status IS NOT NULL ORDER BY u.id, p.place`;
 
-/** Sixteen results of 64 KiB may go to each of thousands of tasks: a claim reads MAX_CLAIM_BYTES of them, and for a taker, of whom many may ask at once, so much is read. */
+/**
+ * Each of thousands of tasks may be given sixteen results of 64 KiB. A claim reads MAX_CLAIM_BYTES of them, a take so much, as many takers
+ * may ask at once.
+ */
 export const MAX_TAKE_BYTES = 4_194_304;
 
-/** What is around each, its ref and how it ended: ten thousand results of one byte are as much as forty of 64 KiB. */
+/**
+ * What surrounds each result, its ref and how it ended, counts as so much: ten thousand results of one byte are as much as
+ * thirty of 64 KiB.
+ */
 const BYTES_AROUND = 200;
 
 /** Indexes: as above. Lengths of results that are stored out of line are known without reading them. */
@@ -48,8 +54,8 @@ interface InputRow {
 }
 
 /**
- * What each comes directly after, all of it over, by task; of those that belong to no flow nothing. Of a claim that has more of it than `maxBytes`: those that are
- * beyond, of which nothing is read, to be claimed again later.
+ * Reads what each comes directly after, all of it over, by task; a task of no flow has nothing. If a claim has more of it than `maxBytes`,
+ * nothing is read for the tasks beyond, which are to be claimed again later.
  */
 export async function readInputs<Task extends OfFlow>(
   db: DataSource,
@@ -66,7 +72,7 @@ export async function readInputs<Task extends OfFlow>(
   return { inputs, within: within as Task[], beyond: beyond as Task[] };
 }
 
-/** In the order in which they were claimed; never the first. */
+/** Tasks beyond `maxBytes`, in the order in which they were claimed; never the first. */
 async function thoseBeyond(db: DataSource, some: readonly OfFlow[], maxBytes: number): Promise<Set<string>> {
   const rows = await db.query<{ id: string; bytes: number }[]>(SIZES, parametersOf(some));
   const bytesOf = new Map(rows.map(({ id, bytes }) => [id, bytes]));

@@ -15,7 +15,7 @@ const BEGIN_AGAIN = `
     ended_at = NULL
   FROM unnest($3::text[], $4::uuid[], $5::int[]) AS u (ref, task_id, waiting) WHERE t.flow_id = $1 AND t.ref = u.ref`;
 
-/** What is left of a flow that was cancelled; all of it was written down. */
+/** Drops ends that are left of a flow that was cancelled; all of them were written down. */
 const DROP_ENDS = "DELETE FROM flow_ends WHERE flow_id = $1";
 
 const RUNNING = `
@@ -25,7 +25,7 @@ const RUNNING = `
       FROM flow_tasks WHERE flow_id = $1)
   WHERE id = $1`;
 
-/** In its own transaction: nobody follows the flow meanwhile. */
+/** Locks the flow, so that nobody follows it up until the transaction ends. */
 export async function rerunFlow(
   tx: EntityManager,
   id: FlowId,

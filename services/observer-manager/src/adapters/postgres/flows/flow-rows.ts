@@ -29,13 +29,13 @@ const GIVEN = new GivenRows<Placed>({
   followers: ["int", ({ followers }) => followers],
   waiting: ["int", ({ task }) => task.after.length],
 });
-/** Behind the columns $14 is the flow. */
+/** $14, behind the columns, is the flow. */
 const TASKS = `INSERT INTO flow_tasks (${GIVEN.names()}, flow_id) SELECT *, $14::uuid FROM ${GIVEN.from()}`;
 
 const EDGES =
   "INSERT INTO flow_edges (flow_id, after, ref) SELECT $1, after, ref FROM unnest($2::text[], $3::text[]) AS u (after, ref)";
 
-/** Those of a run of the flow as tasks, with what they add to the figures. */
+/** Creates the tasks of a run of the flow, and adds them to the figures. */
 const MAKE_TASKS = `
   WITH made AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, flow_id, flow_ref)
@@ -44,7 +44,7 @@ const MAKE_TASKS = `
     FROM flow_tasks WHERE flow_id = $1 AND run = $2 AND status IS NULL ORDER BY place RETURNING type, pool)
   INSERT INTO task_figure_deltas (type, pool, created) SELECT type, pool, count(*) FROM made GROUP BY 1, 2`;
 
-/** @returns false: its id is another's, or its own of before */
+/** @returns false if its id is taken: by another flow, or by itself, created before */
 export async function insertFlow(tx: EntityManager, flow: NewFlow, digest: string): Promise<boolean> {
   const { id, name, tasks } = flow;
   const fresh = await tx.query<unknown[]>(FLOW, [id, name ?? null, digest, tasks.length]);

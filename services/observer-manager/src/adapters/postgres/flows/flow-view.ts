@@ -78,9 +78,9 @@ export interface FlowTaskRow {
 }
 
 /**
- * Of what is not over its task says how it stands, or its end that nobody has followed up. When it ended is the same in all tables, so that one
- * day of the ended is looked at. Which end is whose is looked up in an object, or each of a thousand tasks would be compared with thousands of ends.
- * Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, flow_ends_pkey, ended_tasks_by_id.
+ * While something is not over, its task says how it stands, or its end that nobody has followed up. The time of its end is the same in all
+ * tables, so that one day of the ended is looked at. Ends are looked up in an object; else each of a thousand tasks would be compared with
+ * thousands of ends. Indexes: flow_tasks_in_order, flow_edges_back, tasks_pkey, flow_ends_of_flow, flow_ends_pkey, ended_tasks_by_id.
  */
 export const FLOW_TASKS = `
   WITH ends AS MATERIALIZED (SELECT jsonb_object_agg(task_id, id) AS of_tasks FROM flow_ends WHERE flow_id = $1)
@@ -97,7 +97,7 @@ export const FLOW_TASKS = `
   LEFT JOIN ended_tasks e ON e.id = f.task_id AND e.ended_at = coalesce(f.ended_at, n.ended_at)
   WHERE f.flow_id = $1 AND f.place >= $2 ORDER BY f.place LIMIT $3`;
 
-/** @param standing needed of what is Ready */
+/** @param standing needed if it is Ready */
 export function toFlowTaskView(row: FlowTaskRow, standing?: TypeStanding): FlowTaskView {
   const { ref, type, pool, after, run, status, reason, error_name: name, error_message: message, output } = row;
   return {

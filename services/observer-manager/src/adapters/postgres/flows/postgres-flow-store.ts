@@ -29,14 +29,14 @@ const POOLS = "SELECT DISTINCT pool FROM flow_tasks WHERE flow_id = $1";
 const LOCK = 'SELECT status, cancel_requested_at IS NOT NULL AS "isCancelling" FROM flows WHERE id = $1 FOR UPDATE';
 const MARK = "UPDATE flows SET cancel_requested_at = now(), reason = 'cancelled by ' || $2 WHERE id = $1";
 
-/** One table for both. Indexes: flows_newest, flows_of_name. */
+/** One table holds live and ended flows. Indexes: flows_newest, flows_of_name. */
 const FLOWS: LiveAndEnded = {
   live: { table: "flows", columns: FLOW_COLUMNS },
   ended: undefined,
   overStatuses: [],
   maxCount: MAX_FLOW_COUNT,
 };
-/** Each status apart, the newest of it first. Index: flows_by_status. */
+/** Each status is read apart, the newest first. Index: flows_by_status. */
 const OF_STATUSES: LiveAndEnded = { ...FLOWS, live: { ...FLOWS.live, parts: FLOW_STATUSES.map((status) => [status]) } };
 
 export class PostgresFlowStore implements FlowStore {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-/** What of a task is neither being done nor over. */
+/** For indexes of tasks that are neither being done nor over. */
 const WAITS = "WHERE status IN ('Blocked', 'Scheduled', 'Ready')";
 
 /**

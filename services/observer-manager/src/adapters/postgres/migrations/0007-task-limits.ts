@@ -1,13 +1,14 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-/** A lane counts as one. */
+/** Counts tasks; a lane counts as one. */
 const IN_LANES =
   "(count(*) FILTER (WHERE t.lane IS NULL) + count(DISTINCT t.lane) FILTER (WHERE t.lane IS NOT NULL))::integer";
 const HELD = `t.pool, t.type, ${IN_LANES}, count(t.lease_until)::integer, count(*)::integer`;
 const OTHERS = "cardinality(of_types) > 0 AND t.type = ANY(of_types)";
 
 /**
- * The pool, and of the types all others: as two ranges of tasks_in_flight, as nothing is found by `<>` but by reading all of it.
+ * What is in flight: of the pool all types, and of all others the types `of_types`. These are two ranges of tasks_in_flight, as
+ * nothing is found by `<>` but by reading all of it.
  *
  * @param columns, and since as SQL
  */

@@ -19,8 +19,9 @@ const WISHES = `
   )`;
 
 /**
- * As a create with that key: the task that had it at the call may be over by now. Its entry of the audit trail is of what is done here,
- * so that each call has one, and none where nothing is done. It runs as `unacked_create_task` does, and names the books like it.
+ * Does what a create with that key would do: the task that had it at the call may be over by now. The entry of the audit trail is about
+ * what is done here, so that each call has one, and none where nothing is done. It runs as `unacked_create_task` does, and names the
+ * books like it.
  *
  * @param books the schema, quoted
  */

@@ -26,7 +26,7 @@ const UP = [
   "CREATE INDEX flows_running ON flows (id) WHERE status = 'Running'",
   "CREATE INDEX flows_to_cancel ON flows (id) WHERE cancel_requested_at IS NOT NULL AND NOT cancel_ordered",
   "CREATE INDEX flows_by_end ON flows (ended_at) WHERE ended_at IS NOT NULL",
-  // What is seldom, such as what failed, was looked for among all flows, and counted among all, each 2 s for each page that shows it.
+  // Without this index a rare status, such as Failed, was looked for and counted among all flows, each 2 s for each page that shows it.
   "CREATE INDEX flows_by_status ON flows (status, created_at DESC, id DESC)",
   `CREATE TABLE flow_tasks (
      flow_id uuid NOT NULL,

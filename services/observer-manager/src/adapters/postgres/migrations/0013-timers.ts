@@ -27,7 +27,7 @@ const TABLES = [
      CONSTRAINT timers_status_known CHECK (status IN ('Waiting', 'Firing')),
      CONSTRAINT timers_waiting_surely_unheard CHECK (status = 'Firing' OR NOT unsure)
    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000)`,
-  // Those that nobody hears are apart: a hundred thousand of them were before each one that was due since.
+  // Timers that nobody hears have an index of their own: a hundred thousand of them stood before each one that was due since.
   "CREATE INDEX timers_due ON timers (next_at) WHERE returns = 0",
   "CREATE INDEX timers_again ON timers (next_at) WHERE returns > 0",
   "CREATE INDEX timers_newest ON timers (created_at DESC)",
@@ -49,14 +49,14 @@ const TABLES = [
      CONSTRAINT ended_timers_status_known CHECK (status IN ('Fired', 'Cancelled', 'Expired'))
    )`,
   "CREATE INDEX ended_timers_newest ON ended_timers (created_at DESC)",
-  // Nearly all have fired, and pay nothing for it.
+  // Nearly all timers have fired, and pay nothing for this index.
   "CREATE INDEX ended_timers_unfired ON ended_timers (status, created_at DESC) WHERE status <> 'Fired'",
   "CREATE INDEX ended_timers_of_name ON ended_timers (name text_pattern_ops, created_at DESC)",
   // No summary of pages (BRIN): once what was old is removed its pages are used again, and a summary keeps the oldest that was ever on them.
   "CREATE INDEX ended_timers_by_end ON ended_timers (ended_at)",
   `CREATE TABLE timer_claims (id uuid PRIMARY KEY, owner uuid NOT NULL, ids uuid[] NOT NULL)
      WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`,
-  // Ids do not compress, and nobody is to try.
+  // Ids do not compress, so PostgreSQL is not to try.
   "ALTER TABLE timer_claims ALTER COLUMN ids SET STORAGE EXTERNAL",
   "CREATE TABLE timer_owners (id uuid PRIMARY KEY, lease_until timestamptz NOT NULL)",
 ];

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from "typeorm";
 
-/** As statements say it: what the index has is found by the same words. */
+/** Written as in statements: PostgreSQL finds what the index has by the same words. */
 const LANE = "CASE cause WHEN 'backfill' THEN 'backfill' ELSE 'regular' END";
 
 /**

@@ -16,7 +16,7 @@ const drainIsOne = (states: string): string =>
  * - `services_gone`: who went without a word lately is looked for whenever the warnings are read; rows of services are kept for weeks
  */
 const UP = [
-  // All that changes of 0.1.0's tables, in the order in which managers lock them: who holds one is met before any of the work is done.
+  // Locks all tables of 0.1.0 that change, in the order in which managers lock them: whoever holds one is met before any work is done.
   "LOCK TABLE services, observers, runs, commands, errors, audit IN ACCESS EXCLUSIVE MODE",
   `ALTER TABLE services
      ADD COLUMN features jsonb NOT NULL DEFAULT '[]',
@@ -41,7 +41,7 @@ const UP = [
   "UPDATE services SET types = types",
 ];
 
-/** Who was cordoned takes work again with its next process, and who asked for a load that has not been told of does not hear of it. */
+/** A cordoned service takes work again with its next process, and who asked for a load that has not been told of does not hear of it. */
 const DOWN = [
   "UPDATE services SET drain = 'none' WHERE drain NOT IN ('asked', 'begun')",
   "DROP TRIGGER services_note_types ON services",

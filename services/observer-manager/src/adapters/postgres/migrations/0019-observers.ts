@@ -35,7 +35,7 @@ const OBSERVERS = [
      ADD CONSTRAINT only_what_can_be_paused_is_about_to_be CHECK
        (pending IS NULL OR status IN ('Created', 'Processing', 'Retrying', 'Redistributing')),
      ADD CONSTRAINT what_is_scheduled_has_a_time CHECK (status <> 'Scheduled' OR start_next_at IS NOT NULL)`,
-  // What runs already was given what there was; from here on it is written.
+  // Runs that are there were given the only version there was (the default); from here on it is written.
   "ALTER TABLE observers ALTER COLUMN observed_spec_version DROP DEFAULT",
   "CREATE INDEX observers_to_start ON observers (start_next_at) WHERE status = 'Scheduled'",
   "CREATE INDEX observers_silent ON observers (pool, silent_since) WHERE silent_since IS NOT NULL AND status = 'Processing'",

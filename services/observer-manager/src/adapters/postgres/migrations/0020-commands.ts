@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 
 const listed = (words: string[]): string => words.map((word) => `'${word}'`).join(", ");
 
-/** In 0.1.0, and now: admission (docs/decisions/0020-admission.md), changes (0022), balance (0025), reload (0028). */
+/** The kinds in 0.1.0, and now: admission (docs/decisions/0020-admission.md), changes (0022), balance (0025), reload (0028). */
 const OF_RUNS = ["stop-run", "restart-run"];
 const OF_RUNS_NOW = [...OF_RUNS, "admit", "tell-checkpoint", "update-run", "move-run"];
 const TO_A_GENERATION = ["report-inventory", "probe", "drain"];
@@ -40,7 +40,7 @@ const UP = [
   ...generationIndex(TO_A_GENERATION_NOW),
 ];
 
-/** What is being told of a change is stopped and sent again by its next change. */
+/** Deletes the kinds that 0.1.0 does not know. A run that is being told of a change is stopped and sent again by its next change. */
 const DOWN = [
   ...["commands_one_move", "commands_one_of_update", "commands_one_of_admission"].map((index) => `DROP INDEX ${index}`),
   `DELETE FROM commands WHERE kind NOT IN (${listed(["start", "stop", ...OF_RUNS, ...TO_A_GENERATION])})`,

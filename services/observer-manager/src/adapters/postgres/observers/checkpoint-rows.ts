@@ -2,12 +2,12 @@ import type { CheckpointView, ObserverId } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { fromJsonText } from "../../../domain/json-text.ts";
 
-/** The one that counts. Index: checkpoints_of_observer. */
+/** The checkpoint that counts is that of the started run with the highest token. Index: checkpoints_of_observer. */
 const NEWEST = `
   SELECT c.*, r.id AS "runId" FROM checkpoints c LEFT JOIN runs r ON r.id = c.run_id
   WHERE c.observer_id = $1 AND c.is_started ORDER BY c.fencing_token DESC LIMIT 1`;
 
-/** Under an id of its own, which no run has. After a reset runs count anew: a run that is given nothing begins with 1. */
+/** The row gets an id of its own, which no run has. After a reset runs count anew: a run that is given nothing begins with 1. */
 const SET = `
   INSERT INTO checkpoints (run_id, observer_id, fencing_token, is_started, number, value,
                            previous_number, previous_value, previous_saved_at)
@@ -17,7 +17,7 @@ const SET = `
   FROM (SELECT) one LEFT JOIN LATERAL (
     SELECT * FROM checkpoints c WHERE c.observer_id = $1::uuid AND c.is_started ORDER BY c.fencing_token DESC LIMIT 1) g ON true`;
 
-/** Of runs that are over. Indexes: checkpoints_of_observer, runs_pkey. */
+/** Deletes older ones of runs that are over. Indexes: checkpoints_of_observer, runs_pkey. */
 const FORGET = `
   DELETE FROM checkpoints c WHERE c.observer_id = $1 AND c.fencing_token < $2
     AND NOT EXISTS (SELECT FROM runs r WHERE r.id = c.run_id AND r.state <> 'Ended')`;

@@ -17,14 +17,14 @@ export const OCCUPIED_BY_POOL = `
   GROUP BY pool HAVING sum(count) <> 0`;
 
 /**
- * Observers that are counted in their pool, and wait in the queue of another that they are to leave: for as long as nobody there has a worker free.
- * Index: observers_by_status, of those that wait.
+ * Observers that are counted in their pool but wait in the queue of another, which they are to leave: until somebody there has a worker
+ * free. Index: observers_by_status, of those that wait.
  */
 export const WAITING_ELSEWHERE = `
   SELECT pool, type, count(*)::int AS count FROM observers
   WHERE status IN (${literals(AWAITING_STATUSES)}) AND message_pool IS NOT NULL GROUP BY pool, type`;
 
-/** Of services that take nothing, and keep what they run: that needs no worker of others. */
+/** Drain states of services that take nothing new but keep what they run: that needs no worker of others. */
 export const KEEPING = literals(["cordon-asked", "cordoned", "lift-asked"] satisfies DrainState[]);
 
 /** Reading so many takes about as long as a round trip. */
@@ -58,7 +58,7 @@ const FOLD = `
   INSERT INTO observer_counts SELECT pool, type, status, sum(count) FROM folded
   GROUP BY pool, type, status HAVING sum(count) <> 0`;
 
-/** Under the pool's lock, so that the answer holds. */
+/** To be called under the pool's lock, so that the answer holds. */
 export async function readFreeWorkers(tx: EntityManager, pool: string, types: readonly string[]): Promise<FreeWorkers> {
   const [row] = await tx.query<[FreeWorkersRow]>(FREE_WORKERS, [pool, types]);
   if (row.isLong) await foldCounts(tx);

@@ -2,7 +2,7 @@ import { looksLikeUuid, type ObserverFilter } from "@unacked/contracts";
 import { escapeLike, SqlConditions } from "../statements/sql-conditions.ts";
 import { IS_SILENT } from "./silent-observers.ts";
 
-/** By what observers are counted all the time; anything else has to be counted when it is asked for. */
+/** Whether observer_counts has the number; with any other filter it has to be counted when it is asked for. */
 export const isCounted = ({ service, labels, q, errorGroup, silent }: ObserverFilter): boolean =>
   service === undefined &&
   Object.keys(labels ?? {}).length === 0 &&
@@ -14,7 +14,7 @@ export const isCounted = ({ service, labels, q, errorGroup, silent }: ObserverFi
 export function conditionsOf(filter: ObserverFilter): SqlConditions {
   const conditions = new SqlConditions();
   const [status, ...others] = [filter.status ?? []].flat();
-  // One alone is read in the order of observers_by_status; several have to be sorted.
+  // One status is read in the order of observers_by_status; several have to be sorted.
   if (status !== undefined && others.length === 0) conditions.and("o.status = ?", status);
   else if (filter.status !== undefined) conditions.and("o.status = ANY(?)", [filter.status].flat());
   if (filter.type !== undefined) conditions.and("o.type = ?", filter.type);
@@ -24,7 +24,7 @@ export function conditionsOf(filter: ObserverFilter): SqlConditions {
   else if (filter.service !== undefined)
     conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", filter.service); // services_by_name
   for (const [key, value] of Object.entries(filter.labels ?? {})) {
-    // observers_by_labels, which has only those that have labels
+    // Index: observers_by_labels, which has only observers with labels.
     conditions.and("o.labels <> '{}' AND o.labels @> ?::jsonb", JSON.stringify({ [key]: value }));
   }
   if (filter.q !== undefined) {

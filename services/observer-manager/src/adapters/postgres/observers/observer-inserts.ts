@@ -24,8 +24,8 @@ const GIVEN = new GivenRows<NewObserver>({
 });
 
 /**
- * The primary key and the partial unique index on the name decide, also between two of one batch.
- * Behind the columns $14 is the claim, $15 and $16 are ids and their traces.
+ * The primary key and the partial unique index on the name decide, also between two of one batch. $14, behind the columns,
+ * is the claim; $15 and $16 are ids and their traces.
  */
 const insertWith = (starts: string, given = GIVEN.from()): string => `
   WITH o AS (
@@ -45,7 +45,7 @@ const insertWith = (starts: string, given = GIVEN.from()): string => `
          (SELECT array_agg(observer_id) FROM starts WHERE $14 IS NOT NULL) AS "startsOf"
   FROM o HAVING count(*) > 0`;
 
-/** Without a claim they are due now. A claim counts from here on, however long the transaction has waited for a pool. */
+/** Without a claim the starts are due now. A claim counts from here on, however long the transaction has waited for a pool. */
 const CLAIM = `
   $14::uuid, CASE WHEN $14 IS NOT NULL THEN clock_timestamp() END,
   CASE WHEN $14 IS NULL THEN now() ELSE clock_timestamp() + ${OWN_CLAIM_HOLDS_MS} * interval '1 millisecond' END`;
@@ -56,11 +56,14 @@ const STARTS = `
 
 const INSERT = prepared(insertWith(STARTS));
 
-/** What is there is left out before it meets that: else a request that is repeated would wait for whoever is changing its observer. One by one, in their order. */
+/**
+ * Leaves out ids that are there before the insert meets them: else a repeated request would wait for whoever is changing its observer. A
+ * subselect for each row keeps their order.
+ */
 const BUT_THOSE_THERE = `${GIVEN.from(false)} WHERE (SELECT true FROM observers there WHERE there.id = u.id) IS NULL`;
 const INSERT_OTHERS = prepared(insertWith(STARTS, BUT_THOSE_THERE));
 
-/** The same where calls are traced: each start with the trace of its own call. An id is at most once among these. */
+/** The same if calls are traced: each start gets the trace of its own call. No id occurs twice among these. */
 const INSERT_TRACED = insertWith(
   `
   INSERT INTO commands (kind, observer_id, revision, trace_context, claim_id, claimed_at, due_at)

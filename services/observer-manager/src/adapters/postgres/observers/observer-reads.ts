@@ -22,7 +22,7 @@ import {
   toObserverView,
 } from "./observer-view.ts";
 
-/** In floating point, which is exact up to the year 2255 (2^53 µs), and cheaper than a numeric. */
+/** Computed in floating point, which is exact up to the year 2255 (2^53 µs), and cheaper than a numeric. */
 const MICROS_OF_CREATED = "round(date_part('epoch', o.created_at) * 1e6)::bigint::text AS created_at_micros";
 
 /** Indexes: observers_newest (observers_by_status with a status), observers_by_attempts. */
@@ -32,7 +32,7 @@ const ORDER: Record<ObserverSort, string> = {
   attempts: "o.attempts DESC, o.created_at DESC, o.id DESC",
 };
 
-/** The same, of the columns of a page. */
+/** The same orders, by the columns of a page. */
 const ORDER_OF_PAGE: Record<ObserverSort, string> = {
   newest: "created_at_micros::bigint DESC, id DESC",
   oldest: "created_at_micros::bigint, id",
@@ -47,13 +47,16 @@ const BY_NAME = `SELECT ${OBSERVER_DETAILS} FROM observers o ${OBSERVER_SERVICE}
 
 const COUNT = "count(*)::int AS total FROM observers o";
 
-/** One page, shorter where its rows are long, and how many match in all. Rows that come and go meanwhile neither repeat nor hide others: the cursor is a place. */
+/**
+ * One page, shorter if its rows are long, and how many match in all. The cursor is a place: rows that come and go meanwhile neither repeat
+ * nor hide others.
+ */
 export async function listObservers(dataSource: DataSource, query: ObserverQuery): Promise<ObserverPage> {
   const { rows, ...page } = await readPage(dataSource, query, OBSERVER_COLUMNS, LARGE_COLUMNS);
   return { items: rows.map(toObserverView), ...page };
 }
 
-/** The same page, of each only what lists show, by field. */
+/** The same page column by column, with only what lists show. */
 export async function listObserverColumns(dataSource: DataSource, query: ObserverQuery): Promise<ObserverColumns> {
   const { rows, ...page } = await readPage(dataSource, query, LISTED_COLUMNS);
   return { ...toColumns(rows), ...page };

@@ -10,7 +10,7 @@ const TEXT: Column = { type: "text", write: (value) => value };
 const JSONB: Column = { type: "jsonb", write: (value) => JSON.stringify(value) };
 const NULLABLE_JSONB: Column = { type: "jsonb", write: (value) => (value === null ? null : JSON.stringify(value)) };
 
-/** By field: its column, which has its name. */
+/** The column of each field, which has the field's name. */
 const COLUMNS: Record<SpecField, Column> = {
   params: JSONB,
   labels: JSONB,

@@ -19,7 +19,7 @@ interface Field<Value> {
   /** What it reads of `observers o` and its service `s`, by the name that it has in the row. */
   reads: Readonly<Record<string, string>>;
   of(row: ObserverRow): Value;
-  /** Of one that was created just now. */
+  /** The value for an observer that was created just now. */
   ofNew(observer: NewObserver, now: string): Value;
 }
 
@@ -29,14 +29,17 @@ const column = <Value>(name: string, ofNew: Field<Value>["ofNew"]): Field<Value>
   ofNew,
 });
 
-/** As domain/observers/spec-change.ts has it: a service of an older version runs what was sent. A manager of one writes nothing of it. */
+/**
+ * As in domain/observers/spec-change.ts: a service of an older version runs what was sent. A manager of an older version does not write
+ * the column.
+ */
 const OBSERVED = "coalesce(o.observed_spec_version, o.sent_spec_version)";
 
 const LAST = shownTime(Number.POSITIVE_INFINITY);
 
 /**
- * As a text at once: to read a Date out of what PostgreSQL writes, and to write that again, took 2 µs an observer. What is after the
- * year 9999 is shown as shownTime shows it; `least` would do so with NULL, too.
+ * PostgreSQL writes the final text: reading a Date out of its output, and writing that again, took 2 µs an observer. What is after
+ * the year 9999 is shown as shownTime shows it; `least` would do so with NULL, too.
  */
 const isoText = (time: string): string =>
   `CASE WHEN ${time} > '${LAST}' THEN '${LAST}' ELSE to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') END`;
@@ -47,7 +50,7 @@ const time = <Value extends string | null>(name: string, ofNew: Field<Value>["of
   ofNew,
 });
 
-/** A field that the contracts gain is missing here, and does not compile; what all else shows of an observer is made of these. */
+/** If the contracts gain a field, this does not compile without it. All else that shows an observer is made of these. */
 const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]> } = {
   id: column("id", ({ id }) => id),
   name: column("name", ({ name }) => name),
@@ -65,7 +68,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   },
   status: column("status", ({ startsLater }) => (startsLater === true ? "Scheduled" : "Created")),
   pending: {
-    // What its run is told is under way for as long as it is behind; no part of the machine's own (domain/observers/run-update.ts).
+    // An update is pending for as long as the run is behind; the state machine itself does not know it (domain/observers/run-update.ts).
     reads: {
       pending: `CASE WHEN o.pending IS NULL AND o.current_run_id IS NOT NULL AND o.status IN ('Processing', 'Retrying')
                        AND ${OBSERVED} < o.needed_spec_version
@@ -84,7 +87,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   currentRunId: column("current_run_id", () => null),
   specVersion: column("spec_version", ({ specVersion = 1 }) => specVersion),
   observedSpecVersion: {
-    // What was changed since the last version that takes a message is observed at once. Books that were restored may be behind a run.
+    // From needed_spec_version on nothing has to be told, so later versions count as observed at once. Restored books may be behind a run.
     reads: {
       observed: `CASE WHEN o.current_run_id IS NULL THEN NULL
                       WHEN ${OBSERVED} BETWEEN o.needed_spec_version AND o.spec_version THEN o.spec_version
@@ -118,7 +121,7 @@ const FIELDS: { [Name in keyof Required<ObserverView>]: Field<ObserverView[Name]
   },
   attempts: column("attempts", () => 0),
   lastError: {
-    // A stack may be longer than all else, so it stands with a single observer alone (OBSERVER_DETAILS).
+    // A stack may be longer than all else, so only a single observer is shown with it (OBSERVER_DETAILS).
     reads: {
       last_error: "o.last_error - 'stack'",
       error_group: "o.error_group",
@@ -148,10 +151,10 @@ const readsOf = (fields: readonly Field<unknown>[]): string =>
 /** Everything an ObserverView shows of one among many, of `observers o`; join OBSERVER_SERVICE with it. Index: services_pkey. */
 export const OBSERVER_COLUMNS = readsOf(ALL.map(([, field]) => field));
 
-/** Of these, those that may be long: params by what is wanted, and by what a run goes on with that has rejected it. */
+/** Those among them that may be long. `rejected_update` has the params with which a run goes on that has rejected newer ones. */
 export const LARGE_COLUMNS = ["params", "last_error", "rejected_update"];
 
-/** More nobody reads in a table, and a page of thousands that failed of the same long text is more than a manager has memory for. */
+/** Nobody reads more in a table, and a page of thousands that failed with the same long text is more than a manager has memory for. */
 const LISTED_MESSAGE = 1_000;
 
 const LISTED: typeof FIELDS = {
@@ -167,10 +170,9 @@ const LISTED: typeof FIELDS = {
   },
 };
 
-/** Only what lists show. */
 export const LISTED_COLUMNS = readsOf(LISTED_FIELDS.map((name) => LISTED[name]));
 
-/** Of a single one: with the stack. */
+/** For a single observer: with the stack. */
 export const OBSERVER_DETAILS = `${OBSERVER_COLUMNS}, o.last_error ->> 'stack' AS stack`;
 
 export const OBSERVER_SERVICE = "LEFT JOIN services s ON s.id = o.current_service_id";
@@ -189,7 +191,7 @@ export function toColumns(rows: readonly ObserverRow[]): Pick<ObserverColumns, "
   return { columns: columns as ObserverColumns["columns"], services };
 }
 
-/** As the insert left it: reading ten thousand rows back takes longer than writing them. */
+/** Shows it as the insert left it: reading ten thousand rows back takes longer than writing them. */
 export const viewOfNew = (observer: NewObserver, now: string): ObserverView => madeOf((field) => field.ofNew(observer, now));
 
 function madeOf(valueOf: (field: Field<unknown>) => unknown): ObserverView {

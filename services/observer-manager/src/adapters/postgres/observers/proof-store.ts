@@ -19,10 +19,13 @@ const SERVICES = `
               THEN json_build_object('markerId', answered_marker, 'round', answered_round) END AS answered
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 
-/** As many rows as there were boots within the retention. */
+/** Reads as many rows as there were boots within the retention. */
 const LAST_DEATH = `SELECT ${AGO_MS("max(ended_at)")} AS ms FROM services WHERE pool = $1 AND NOT (ended_at ${IN_THE_FUTURE})`;
 
-/** Of pool $2. By a hash: after a deploy tens of thousands are not judged, and PostgreSQL searches an array through for each row. */
+/**
+ * The ids that the proof of pool $2 does not judge. A subselect is hashed: after a deploy they are tens of thousands, and PostgreSQL
+ * would search an array for each row.
+ */
 const NOT_JUDGED = "SELECT unnest(j.not_judged) FROM absence_proofs j WHERE j.pool = $2";
 const UNCHANGED = `pg_visible_in_snapshot(o.changed_xid, p.snapshot) AND o.id NOT IN (${NOT_JUDGED})`;
 const DELETING_UNCHANGED = "o.status = 'OnDeleting' AND pg_visible_in_snapshot(o.changed_xid, p.pair_snapshot)";
@@ -38,7 +41,7 @@ const ABSENT = (which: string): string => `
   SELECT o.id, o.changed_xid::text AS mark FROM observers o JOIN absence_proofs p ON p.pool = ${MESSAGE_POOL}
   WHERE ${MESSAGE_POOL} = $2 AND p.marker_id = $3 AND ${which} AND ${IN_DOUBT} LIMIT $4`;
 
-/** So many starts are on their way that this is not the moment. */
+/** No proof is begun while more starts than this are on their way. */
 const MAX_TO_BE_SENT = 1_000;
 
 const INSTEAD = `
@@ -56,12 +59,12 @@ const BEGIN = `
   ${INSTEAD} WHERE p.marker_id = $4::uuid
   RETURNING marker_id`;
 
-/** No marker of it is in the work queue, and it stands for no services: one that is begun for them takes its place at once. */
+/** Begins a proof without a marker in the work queue, and for no services: one that is begun for services takes its place at once. */
 const BEGIN_COUNTED = `
   INSERT INTO absence_proofs (pool, marker_id, services, not_judged, queue_seen_at) VALUES ($1, $2, '', '{}', now())
   ${INSTEAD}`;
 
-/** Under its marker and the round that was seen: of two managers one asks. */
+/** The row changes only under the marker and the round that were seen: of two managers one asks. */
 const NEXT_ROUND = `
   UPDATE absence_proofs SET round = $3, asked_at = now(),
     pair_from = CASE WHEN $5::text IS NULL THEN pair_from ELSE $3 END,
@@ -83,8 +86,8 @@ export const QUEUE_MARKER_SEEN = SEEN("queue_seen_at", "state_seen_at");
 const STATE_MARKER_SEEN = SEEN("state_seen_at", "queue_seen_at");
 
 /**
- * Their messages were seen since the proof began, or may have been: how long ago was said some time ago, and what goes back is
- * ready again a moment later.
+ * Adds observers whose messages were seen since the proof began, or may have been: how long ago was said some time ago, and
+ * what goes back is ready again a moment later.
  */
 export const GIVEN_BACK = `
   UPDATE absence_proofs p SET not_judged = ARRAY(SELECT unnest(p.not_judged) UNION SELECT unnest(u.ids))

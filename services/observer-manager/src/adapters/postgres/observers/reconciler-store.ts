@@ -7,9 +7,9 @@ import { CONSUMES, LIVING_STATES } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 
 /**
- * Observers `o` that are in doubt for $1 ms. Indexes: observers_by_status, unapplied_events_of_observers. Nobody runs it or asks to, nothing
- * is to be sent for it, and that for a while (also what was changed by a clock that has been set back since: it is as it was then); and nothing was
- * said of it that is not understood: that may be its end.
+ * Observers `o` that have been in doubt for $1 ms: nobody runs it or asks to, nothing is to be sent for it, and nothing was said of it that
+ * is not understood, as that may be its end. What was changed by a clock that has been set back since counts as long ago. Indexes:
+ * observers_by_status, unapplied_events_of_observers.
  */
 export const IN_DOUBT = `
   o.status IN (${literals(DOUBTFUL_STATUSES)}) AND o.current_run_id IS NULL AND o.requested_run_id IS NULL
@@ -17,7 +17,10 @@ export const IN_DOUBT = `
     AND NOT EXISTS (SELECT FROM commands c WHERE c.observer_id = o.id AND c.kind = 'start')
     AND NOT EXISTS (SELECT FROM unapplied_events u WHERE u.observer_ids @> ARRAY[o.id])`;
 
-/** Where the message of an observer `o` is, or was: what is changed to another pool leaves its own by its end. */
+/**
+ * The pool where the message of an observer `o` is, or was: an observer that is changed to another pool leaves its own when
+ * its run ends.
+ */
 export const MESSAGE_POOL = "coalesce(o.message_pool, o.pool)";
 
 const POOLS = `SELECT DISTINCT ${MESSAGE_POOL} AS pool FROM observers o WHERE ${IN_DOUBT}`;
@@ -29,7 +32,7 @@ const SERVICES = `
          extract(epoch FROM inventory_at) * 1000 AS "inventoryAtMs"
   FROM services WHERE pool = $1 AND state IN (${LIVING_STATES}) ORDER BY id`;
 
-/** All that was said before the marker of then, which has been read, stands in this snapshot. */
+/** This snapshot holds all that was said before the marker of then, which has been read. */
 const READ_UNTIL = `
   SELECT extract(epoch FROM begun_at) * 1000 AS ms FROM absence_proofs WHERE pool = $1 AND state_seen_at IS NOT NULL`;
 

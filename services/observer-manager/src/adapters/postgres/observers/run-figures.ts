@@ -8,7 +8,10 @@ import { prepared } from "../statements/prepared.ts";
 
 const INTS = ["starts", "failures", "interruptions"] as const;
 const COUNTS = [...INTS, "emits"] as const;
-/** One event may say of more failures than fit beside those that are counted: they are as many as there can be, and what comes next is applied. */
+/**
+ * One event may tell more failures than fit into an `integer` beside those that are counted: the sum stops there, and what comes next is
+ * applied.
+ */
 const ADDED = [
   ...INTS.map((count) => `${count} = ${intPlus(`f.${count}`, `excluded.${count}`)}`),
   "emits = f.emits + excluded.emits",
@@ -37,8 +40,8 @@ export async function addRunFigures(tx: EntityManager, rows: readonly RunFigure[
 }
 
 /**
- * CTEs behind `noted (id)`: what a service has emitted since `before (emits)`, where it told before. @param told JSON by type, what it has
- * emitted since its boot
+ * A CTE's statement behind `noted (id)`: adds what a service has emitted since `before (emits)`, if it told before. @param told JSON by
+ * type, what it has emitted since its boot
  */
 export const addEmits = (told: string): string => `
   INSERT INTO run_figures AS f (at, type, service_id, starts, failures, interruptions, emits)

@@ -15,14 +15,20 @@ const NEXT_DUE = `
 
 const TRIED_AGAIN_AFTER = "interval '2 seconds'";
 
-/** Those whose time has come, and for which there was no worker. Index: observers_to_start: of a million that wait for their time none is read. */
+/**
+ * Observers whose time has come, but for which there was no worker. Index: observers_to_start: of a million that wait for their time none
+ * is read.
+ */
 export const LATE_TO_START = `status = 'Scheduled' AND start_problem IS NOT NULL AND start_next_at <= unacked_now() + ${TRIED_AGAIN_AFTER}`;
 
-/** By pool and type. */
+/** Late starts by pool and type. */
 export const LATE_STARTS = `
   SELECT pool, type, count(*)::int AS count FROM observers WHERE ${LATE_TO_START} GROUP BY pool, type`;
 
-/** Shown as a change once, and not at each try. Indexes: observers_pkey. In one order, so that no two managers wait for each other. */
+/**
+ * The first try shows as a change, later ones do not. Rows are locked in one order, so that no two managers wait for each other.
+ * Index: observers_pkey.
+ */
 const PUT_OFF = `
   WITH those AS (SELECT id, start_problem IS NULL AS "isNew" FROM observers WHERE id = ANY($1) AND status = 'Scheduled' ORDER BY id FOR UPDATE)
   UPDATE observers o SET

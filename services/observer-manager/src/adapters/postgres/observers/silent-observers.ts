@@ -1,7 +1,7 @@
 import type { DataSource } from "typeorm";
 import type { SilentObservers } from "../../../domain/overview/facts.ts";
 
-/** Of `observers o`. Index: observers_silent. */
+/** Whether one of `observers o` is silent. Index: observers_silent. */
 export const IS_SILENT = "(o.silent_since IS NOT NULL AND o.status = 'Processing')";
 
 const BY_POOL = `
@@ -9,6 +9,6 @@ const BY_POOL = `
          (array_agg(o.name ORDER BY o.silent_since, o.id))[1:3] AS names
   FROM observers o WHERE ${IS_SILENT} GROUP BY o.pool ORDER BY o.pool`;
 
-/** Who runs and is not heard, by pool. */
+/** Observers that run and are not heard, by pool. */
 export const silentObservers = (dataSource: DataSource): Promise<SilentObservers[]> =>
   dataSource.query<SilentObservers[]>(BY_POOL);

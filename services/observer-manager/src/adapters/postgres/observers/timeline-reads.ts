@@ -8,9 +8,9 @@ import { findObserver } from "./observer-reads.ts";
 
 /** Which fields, of a change. */
 const CHANGED = "(SELECT string_agg(field, ', ') FROM jsonb_array_elements_text(details -> 'fields') AS field)";
-/** Of a service's clock, which is not quite PostgreSQL's. */
+/** A tolerance for a service's clock, which is not quite PostgreSQL's. */
 const UNTIL_THEN = "interval '1 second'";
-/** Who asked for one of these while a run `r` was there. What is asked of many names ten of them alone: null for the others. */
+/** Who asked for one of these while a run `r` was there. An action on many names only ten of its targets: null for the others. */
 const askedFor = (deeds: string): string =>
   `(SELECT actor FROM ending WHERE deed IN (${deeds}) AND at BETWEEN r.started_at AND r.ended_at + ${UNTIL_THEN} ORDER BY at DESC LIMIT 1)`;
 /** Who made the version that a step's text names. */
@@ -18,7 +18,10 @@ const changedTo = (text: string): string =>
   `(SELECT by_version FROM changed) ->> substring(${text} FROM 'version ([0-9]+)')`;
 const BEGAN_AGAIN = `(SELECT step ->> 'text' FROM jsonb_array_elements(r.story) AS step
   WHERE step ->> 'kind' = 'updated' AND step ->> 'text' LIKE 'begins again with %' ORDER BY step ->> 'atMs' DESC LIMIT 1)`;
-/** The last order to its service; null: it was told to end by itself (SIGTERM). Summed up, so that it is no walk through all that was ever done. */
+/**
+ * Who drained its service, if that was the last order to it; null: it was told to end by itself (SIGTERM). An aggregate, so that PostgreSQL
+ * does not walk through all that was ever done.
+ */
 const DRAINED_BY = `
   SELECT (array_agg(CASE deed WHEN 'service.drain' THEN actor END ORDER BY at DESC))[1] AS by FROM audit
   WHERE e.reason = 'draining' AND targets @> jsonb_build_array(jsonb_build_object('kind', 'service', 'id', r.service_id))

@@ -14,7 +14,7 @@ const GIVEN = new GivenRows<StopOfUnknown>({
   service_id: ["uuid", (order) => order.serviceId],
 });
 
-/** The first order of a run stands: its service cannot be said to be another later. */
+/** The first order of a run stands: no later one can name another service. */
 const RECORD = `
   INSERT INTO unknown_runs (run_id, observer_id, message_id, revision, service_id, service_name, pool)
   SELECT u.run_id, u.observer_id, u.message_id, u.revision, u.service_id, s.name, s.pool

@@ -2,8 +2,8 @@ import type { DataSource } from "typeorm";
 import type { BooksBlocker } from "../../../domain/overview/facts.ts";
 
 /**
- * Who holds what the managers wait for; of a chain of them, its first. `pg_blocking_pids` answers 0 for a prepared transaction. When a
- * transaction of another role began is seen by members of pg_read_all_stats alone; the others are told how long is waited for it.
+ * Who holds what the managers wait for; of a chain of them, its first. `pg_blocking_pids` answers 0 for a prepared transaction. Only
+ * members of pg_read_all_stats see when a transaction of another role began; the others are told how long it has been waited for.
  */
 const BLOCKERS = `
   WITH waiting AS MATERIALIZED (

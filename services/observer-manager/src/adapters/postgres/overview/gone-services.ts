@@ -2,7 +2,7 @@ import type { DataSource } from "typeorm";
 import type { GoneService } from "../../../domain/overview/facts.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 
-/** Index: services_gone, then services_by_name for each. Of each name the last that went. */
+/** The last service of each name that went. Index: services_gone, then services_by_name for each. */
 const GONE = `
   SELECT g.name, g.pool, g.host, g."goneAt" FROM (
     SELECT DISTINCT ON (name) name, pool, host, ended_at AS "goneAt" FROM services
@@ -11,9 +11,9 @@ const GONE = `
     SELECT FROM services s WHERE s.name = g.name AND (s.state IN (${LIVING_STATES}) OR s.started_at > g."goneAt"))
   ORDER BY g."goneAt" DESC LIMIT 5`;
 
-/** So long it is news. */
+/** A loss is reported for so long. */
 const LATELY_S = 600;
 
-/** Who lost its connection lately without having said that it ends, and was not started again under its name. */
+/** Services that lost their connection lately without having said that they end, and were not started again under their name. */
 export const goneServices = (dataSource: DataSource): Promise<GoneService[]> =>
   dataSource.query<GoneService[]>(GONE, [LATELY_S]);

@@ -2,8 +2,8 @@ import type { DataSource } from "typeorm";
 import type { LongSnapshot } from "../../../domain/overview/facts.ts";
 
 /**
- * Who keeps what has been deleted since from being cleaned up: a snapshot, or a transaction that has written. Of other roles this is
- * seen by members of pg_read_all_stats alone.
+ * Sessions that keep deleted rows from being cleaned up, by a snapshot or a transaction that has written. Only members of
+ * pg_read_all_stats see those of other roles.
  */
 const LONG_SNAPSHOTS = `
   SELECT pid, coalesce(usename, '') AS user, coalesce(application_name, '') AS application,

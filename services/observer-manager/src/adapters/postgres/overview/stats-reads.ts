@@ -34,8 +34,8 @@ const COUNTS = `
   SELECT type, status, sum(count)::int AS count FROM ${OBSERVER_COUNTS} GROUP BY type, status HAVING sum(count) <> 0`;
 
 /**
- * Indexes: services_living, observers_on_service. A pool is known by its living services or by its observers. A cordoned service counts with as many
- * workers as are busy there, be it for one that is leaving the pool: of these the index alone is read.
+ * Indexes: services_living, observers_on_service. A pool is known by its living services or by its observers. A cordoned service counts
+ * with as many workers as are busy there, even with an observer that is leaving the pool: only the index is read for them.
  */
 const POOLS = `
   WITH living AS MATERIALIZED (
@@ -54,8 +54,9 @@ const POOLS = `
   ORDER BY pool`;
 
 /**
- * Indexes: observers_by_status, observers_to_start, and for those that a service has let go runs_of_observer. These are sent again, and so written, every few
- * seconds: they have waited since that was said first, or since a run that came after it (of an older manager, which leaves it there).
+ * Indexes: observers_by_status, observers_to_start, and runs_of_observer for those that a service has sent back. These are sent again, and
+ * so written, every few seconds: they have waited since their error was told first, or since a later run (an older manager leaves the error
+ * there).
  */
 const OLDEST_WAITING = `
   SELECT id, name, status, since, (extract(epoch FROM now() - since) * 1000)::bigint AS waiting_ms
@@ -68,7 +69,7 @@ const OLDEST_WAITING = `
         UNION ALL SELECT id, name, status, start_at FROM observers WHERE ${LATE_TO_START}) waiting
   ORDER BY since, id LIMIT 1`;
 
-/** A handful of rows: each has a marker in its work queue, or had it taken out by somebody who does not tell. */
+/** A handful of rows: each pool has a marker in its work queue, unless somebody took it out who does not tell. */
 const MARKED_POOLS = `
   SELECT pool FROM absence_proofs
   WHERE queue_seen_at IS NULL AND begun_at > now() - ${MARKER_LIVES_MS} * interval '1 millisecond'`;
@@ -138,7 +139,7 @@ export async function readStats(dataSource: DataSource, askQueues: AskQueues, un
   };
 }
 
-/** The manager's own markers are nothing that waits for a worker. */
+/** The manager's own markers do not wait for a worker. */
 function withoutMarkers(depths: QueueDepth[], marked: { pool: string }[]): QueueDepth[] {
   const queues = new Set(marked.map(({ pool }) => workQueueName(pool)));
   return depths.map((depth) => (queues.has(depth.queue) ? { ...depth, ready: Math.max(0, depth.ready - 1) } : depth));

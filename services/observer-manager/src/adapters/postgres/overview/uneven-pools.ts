@@ -6,12 +6,15 @@ import { readStandings } from "../balance/pool-standings.ts";
 
 type Known = Pick<ServiceView, "pool" | "types">;
 
-/** What runs where is a look at each observer of the pool, while the figures are asked for each few seconds. */
+/**
+ * Moves are remembered for so long: finding them is a look at each observer of the pool, while the figures are asked for
+ * each few seconds.
+ */
 const REMEMBERED_MS = 15_000;
 
 /**
- * Of pools that are uneven by their counts those in which a rebalance would move something. Where all services of a pool have the same types that
- * is each; else it goes by what runs where, which is read of these pools alone, and remembered for 15 s.
+ * Picks those pools, uneven by their counts, in which a rebalance would move something. A pool whose services all have the same types is
+ * one; for the others it depends on what runs where, which is read for these pools alone, and remembered for 15 s.
  */
 export class UnevenPools {
   readonly #dataSource: DataSource;

@@ -24,7 +24,10 @@ const OBSERVERS = `
     AND NOT EXISTS (SELECT FROM services s WHERE s.pool = o.pool AND ${TAKES_WORK} AND ${HAS("o.type")})
   ORDER BY o.count DESC, o.pool, o.type LIMIT $1`;
 
-/** Index: tasks_ready_of_type, alone: a probe for each type that waits, and some entries of those that nobody has. What is paused waits for that. */
+/**
+ * Index: tasks_ready_of_type; the table is not read. It takes a probe for each type that waits, and some entries of those that nobody has.
+ * What is paused waits for that.
+ */
 const TASKS = `
   WITH RECURSIVE kinds AS (
     (SELECT pool, type FROM tasks WHERE status = 'Ready' ORDER BY pool, type LIMIT 1)
@@ -42,7 +45,7 @@ const TASKS = `
   WHERE NOT coalesce(l.outside OR l.paused, false) AND NOT ${mayBeServed("k.pool", "k.type")}
   ORDER BY w.count DESC, k.pool, k.type LIMIT $1`;
 
-/** Those for which most waits. */
+/** So many types are named at most: those for which most waits. */
 const MOST_NAMED = 10;
 const MOST_COUNTED = 1_000;
 

@@ -19,9 +19,10 @@ const POOLS = `
   GROUP BY pool ORDER BY pool`;
 
 /**
- * Of those that are over the last message ended in no run that we know of; those that leave wait for the end of theirs, which nobody there will tell. Who has run,
- * and of whom no run is kept any more, ended longer ago than the retention, unless his message is said to have stayed: he would stand for a message of somebody whom
- * restored books do not know. Index: runs_of_observer; the observers are scanned, up to the limit.
+ * Counts observers whose message may still be there: those that are over, and whose last message ended in no run that we know of, and those
+ * that leave and wait for an end that nobody there will tell. One that has run, and of which no run is kept any more, ended longer ago than
+ * the retention. It does not count unless its message is said to have stayed: it would stand for a message of one that restored books do
+ * not know. Index: runs_of_observer; the observers are scanned, up to the limit.
  */
 const LEFT_BEHIND = `
   SELECT count(*)::int AS count FROM (

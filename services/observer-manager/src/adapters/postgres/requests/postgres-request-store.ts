@@ -18,7 +18,7 @@ import { cancelTimers } from "../timers/timer-cancel.ts";
 import { putTimers } from "../timers/timer-put.ts";
 import { shortTimersOf } from "../timers/timer-view.ts";
 
-/** In the order in which they are asked for, without the answers behind so many bytes. Index: task_requests_pkey. */
+/** Finds them in the order in which they are asked for; answers beyond MAX_ANSWERS_LENGTH are left out. Index: task_requests_pkey. */
 const FIND = `
   SELECT name, "messageId", digest, CASE WHEN bytes_before < ${MAX_ANSWERS_LENGTH} THEN answer END AS json FROM (
     SELECT requester AS name, message_id AS "messageId", digest, answer,
@@ -26,7 +26,7 @@ const FIND = `
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (requester, message_id, place)
     JOIN task_requests USING (requester, message_id)) found`;
 
-/** Those of another manager that has not committed yet are waited for. */
+/** Waits for rows of another manager that has not committed yet. */
 const KEEP = `
   WITH kept AS (
     INSERT INTO task_requests (requester, message_id, digest, answer)

@@ -33,8 +33,8 @@ const OCCURRENCES = new GivenRows<Written>({
 });
 
 /**
- * occurrences_pkey decides: a time that has its row gets no other, and no task. But what is queued may start, and what was skipped or
- * missed by a backfill.
+ * occurrences_pkey decides: a time that has its row gets no other, and no task. But what is queued may start, and a backfill may
+ * start what was skipped or missed.
  */
 const WRITE = `
   WITH written AS (
@@ -63,7 +63,7 @@ const MENDED = new GivenRows<Mended & { id: string; atMs: number }>({
   task_id: ["uuid", ({ taskId }) => taskId],
   open: ["boolean", ({ isOpen }) => isOpen],
 });
-/** Of tasks that were not created: what was there in their place, or why not. */
+/** Corrects occurrences whose task was not created: says what was there in its place, or why not. */
 const MEND = `
   UPDATE occurrences o SET ${MENDED.assigned("u", ["schedule_id", "at"])} FROM ${MENDED.from()}
   WHERE o.schedule_id = u.schedule_id AND o.at = u.at`;
@@ -86,7 +86,7 @@ const PLAN = `
   WHERE s.id = u.id
   RETURNING s.id, s.occurrences > (s.definition->>'keep')::int * 6 / 5 + 10 AS trim`;
 
-/** Index: occurrences_pkey. What is queued, or not over, stays; and so long what somebody may ask for again. */
+/** Index: occurrences_pkey. What is queued, or not over, stays; what somebody may ask for again stays for a day. */
 const TRIM = `
   DELETE FROM occurrences o USING (
     SELECT s.id, (SELECT at FROM occurrences k WHERE k.schedule_id = s.id
@@ -97,7 +97,7 @@ const TRIM = `
 const COUNT = `
   UPDATE schedules s SET occurrences = (SELECT count(*) FROM occurrences o WHERE o.schedule_id = s.id) WHERE s.id = ANY($1)`;
 
-/** All of it in this transaction, whose schedules are locked: rows, tasks, cancellations, and what is due next. */
+/** Writes all in this transaction, which has locked the schedules: rows, tasks, cancellations, and what is due next. */
 export async function writeDecisions(tx: EntityManager, decisions: readonly ScheduleDecision[]): Promise<Decided> {
   const none: Decided = { occurrences: [], created: 0, cancelled: 0, over: [], refuse: [] };
   if (decisions.length === 0) return none;

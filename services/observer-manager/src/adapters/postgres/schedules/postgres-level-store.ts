@@ -25,7 +25,7 @@ const WANTS = "UPDATE schedules SET wanted = $2, change_at = $3 WHERE id = $1";
 const BROUGHT = `
   INSERT INTO schedule_observers (schedule_id, observer_id, change_at) SELECT $1, id, $3 FROM unnest($2::uuid[]) AS u (id)
   ON CONFLICT (schedule_id, observer_id) DO UPDATE SET change_at = excluded.change_at`;
-/** Of observers that the books have forgotten; once a change. Indexes: schedule_observers_pkey, observers_pkey. */
+/** Deletes observers that the books have forgotten, once for each change. Indexes: schedule_observers_pkey, observers_pkey. */
 const FORGET = `
   DELETE FROM schedule_observers b WHERE schedule_id = $1 AND NOT EXISTS (SELECT FROM observers o WHERE o.id = b.observer_id)`;
 /** Index: occurrences_pkey. */
@@ -87,7 +87,7 @@ const levelTransaction = (tx: EntityManager, unawaited: Unawaited, id: string): 
   },
 });
 
-/** What is deleted, or about to be, is nobody's any more. */
+/** An observer that is deleted, or about to be, belongs to no schedule any more. */
 function conditionsOfObservers({ ids, names, filter }: ScheduledObservers): SqlConditions {
   const conditions = filter === undefined ? new SqlConditions() : conditionsOf(filter);
   if (ids !== undefined) conditions.and("o.id = ANY(?)", ids);

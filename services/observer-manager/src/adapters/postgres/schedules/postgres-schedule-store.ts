@@ -27,12 +27,12 @@ const CREATE = `
     ON CONFLICT (id) DO UPDATE SET id = schedules.id WHERE false RETURNING id)
   SELECT id FROM fresh`;
 const IS_SAME = "SELECT definition = $2::jsonb AS same FROM schedules WHERE id = $1";
-/** What it wanted of observers was that of another version. */
+/** `wanted` is reset: it was what another version wanted of observers. */
 const REPLACE = `
   UPDATE schedules SET kind = $2, type = $3, definition = $4, next_at = CASE WHEN paused_at IS NULL THEN $5::timestamptz END,
     due_at = CASE WHEN paused_at IS NULL THEN $6::timestamptz END, version = version + 1, wanted = NULL, change_at = NULL, problem = NULL, updated_at = unacked_now() WHERE id = $1`;
 const LEAVE_OBSERVERS = "DELETE FROM schedule_observers WHERE schedule_id = $1";
-/** Index: occurrences_queued. Of a schedule that has no task any more. */
+/** Drops what is queued of a schedule that has no task any more. Index: occurrences_queued. */
 const DROP_QUEUED =
   "UPDATE occurrences SET status = 'skipped', reason = 'changed' WHERE schedule_id = $1 AND status = 'queued'";
 const REMOVE = "DELETE FROM schedules WHERE id = $1";
@@ -43,7 +43,7 @@ const RESUME = `
   WHERE id = $1`;
 /** Index: occurrences_pkey. */
 const EXISTING = "SELECT at, status FROM occurrences WHERE schedule_id = $1 AND at >= $2 AND at < $3";
-/** Index: occurrences_asked. The schedule is locked: no other one is making it just now. */
+/** Index: occurrences_asked. The schedule is locked: nobody else is making it just now. */
 const REQUESTED = "SELECT at, request_overlap AS overlap FROM occurrences WHERE schedule_id = $1 AND request_id = $2";
 const READ = `
   SELECT definition, version, floor(extract(epoch FROM next_at) * 1000)::float8 AS "nextMs",

@@ -18,7 +18,7 @@ import { LANE, STATE_COLUMNS, type StateRow, toState, underWayOf } from "./sched
 
 const BYTES = `${bytesOfAll(["definition"])} AS bytes`;
 
-/** Those beyond are locked until this set is done, and left to the next. */
+/** Rows beyond MAX_CLAIM_BYTES are locked until this set is done, and left to the next. */
 const withinBytes = (found: string): string => `
   SELECT ${STATE_COLUMNS} FROM (${withBytesBefore(found, "due_at, id")}) s WHERE bytes_before < ${MAX_CLAIM_BYTES} ORDER BY due_at, id`;
 
@@ -27,7 +27,7 @@ const DUE = withinBytes(
   `SELECT *, ${BYTES} FROM schedules WHERE kind = 'task' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED`,
 );
 
-/** Index: schedules_pkey. One of them, if it is due still. */
+/** One schedule, if it is still due. Index: schedules_pkey. */
 const DUE_ONE = `
   SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 AND s.kind = 'task' AND s.due_at <= unacked_now() FOR UPDATE SKIP LOCKED`;
 
@@ -38,7 +38,7 @@ const AHEAD = `
          EXISTS (SELECT FROM occurrences WHERE status = 'queued') AS "isAnyQueued"`;
 
 /**
- * Each lane in which something is queued, from one to the next: DISTINCT would read all that is queued, a thousand of each.
+ * Goes from each lane in which something is queued to the next: DISTINCT would read all that is queued, a thousand in each.
  * Index: occurrences_queued.
  */
 const LANES_QUEUED = `
@@ -51,8 +51,8 @@ const LANES_QUEUED = `
   SELECT * FROM q`;
 
 /**
- * Those of which something may start: no task of its lane, and none with its key, is there. A look for each: joined, each lane may be held against all schedules.
- * Indexes: schedules_pkey, occurrences_open; tasks_pkey, tasks_key.
+ * Schedules of which something may start: no task of its lane, and none with its key, is there. Each is looked up by itself: in a join,
+ * each lane may be compared with all schedules. Indexes: schedules_pkey, occurrences_open; tasks_pkey, tasks_key.
  */
 const WITH_QUEUED = withinBytes(`
   SELECT s.*, ${BYTES} FROM schedules s
@@ -78,20 +78,20 @@ interface QueuedRow {
   by: string | null;
 }
 
-/** In the order in which they start where one alone may. */
+/** The order in which they start if only one may. */
 const LANES = ["regular", "backfill"] as const satisfies LaneName[];
 
 type Decide = Parameters<ScheduleFiringStore["fire"]>[1];
 type TaskOf = Parameters<ScheduleFiringStore["startQueued"]>[1];
 
-/** So long those of a set are written one by one. */
+/** Schedules of a failed set are written one by one for so long. */
 const ONE_BY_ONE_MS = 10_000;
 /** What is queued of a schedule and cannot be started is tried again after so long. */
 const QUEUED_AGAIN_MS = 60_000;
 
 export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   readonly #dataSource: DataSource;
-  /** Of schedules whose queued ones could not be started, in ms of `performance.now()`. */
+  /** When schedules are tried again whose queued ones could not be started, in ms of `performance.now()`. */
   readonly #queuedFromMs = new Map<string, number>();
 
   constructor(dataSource: DataSource) {
@@ -109,7 +109,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
     );
   }
 
-  /** @param locked filled with those that are found */
+  /** @param locked is filled with the ids of those that are found */
   #fireFound(due: string, which: number | string, decide: Decide, locked: string[]): Promise<Fired> {
     return this.#write(async (tx) => {
       const rows = await tx.query<StateRow[]>(due, [which]);
@@ -143,7 +143,7 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       const byId = new Map(states.map((state) => [state.id, state]));
       const idle = states.flatMap(({ id, underWay, definition }) => {
         const lanes = LANES.filter((lane) => underWay[lane].running.length === 0 && underWay[lane].queued > 0);
-        // One of them has the key then.
+        // With a key only one lane may start: its task then has the key.
         return lanes.slice(0, definition.task.key === undefined ? lanes.length : 1).map((lane) => ({ id, lane }));
       });
       const first = await tx.query<QueuedRow[]>(FIRST_QUEUED, [idle.map(({ id }) => id), idle.map(({ lane }) => lane)]);
@@ -174,8 +174,8 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   }
 
   /**
-   * One of them cannot be written, and nobody knows which: each by itself, and that one is put off. For a while, or until the database is away;
-   * what is left is due still.
+   * One of them cannot be written, and nobody knows which: each is written by itself, and that one is put off. This ends after a while, or
+   * when the database is away; what is left is still due.
    */
   async #oneByOne(
     failed: unknown,
@@ -220,13 +220,13 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
   }
 }
 
-/** Of one that had none before: what stands each minute is told once. */
+/** Problems of schedules that had none before: one that comes up each minute is reported once. */
 function newProblems(states: readonly TaskScheduleState[], decisions: readonly ScheduleDecision[]): Fired["problems"] {
   const well = new Set(states.flatMap(({ id, problem }) => (problem === null ? [id] : [])));
   return decisions.flatMap(({ id, problem }) => (problem !== null && well.has(id) ? [{ id, problem }] : []));
 }
 
-/** No answer of PostgreSQL's: what is wrong is not one of the schedules. */
+/** PostgreSQL has not answered: none of the schedules is at fault. */
 const isAway = (error: unknown): boolean => describeDatabaseError(error).unavailable && sqlStateOf(error) === undefined;
 
 function addTo(all: Fired, one: Fired): void {
@@ -238,7 +238,7 @@ function addTo(all: Fired, one: Fired): void {
   all.cancelled += one.cancelled;
 }
 
-/** With what is under way, as it is now that they are locked. */
+/** Task schedules with what is under way, read now that they are locked. */
 async function tasksOf(tx: EntityManager, rows: StateRow[]): Promise<TaskScheduleState[]> {
   const underWay = await underWayOf(
     tx,

@@ -3,7 +3,7 @@ import type { EntityManager } from "typeorm";
 import type { Definition } from "../../../domain/schedules/definition.ts";
 import type { LaneName, ScheduleState, UnderWay } from "../../../operations/schedules/schedule-store.ts";
 
-/** As read of `schedules s`. */
+/** A row of STATE_COLUMNS. */
 export interface StateRow {
   id: string;
   definition: Definition;
@@ -23,10 +23,10 @@ export const STATE_COLUMNS = `s.id, s.definition, s.version, s.paused_at IS NOT 
 /** Index: schedules_pkey. */
 export const LOCK_ONE = `SELECT ${STATE_COLUMNS} FROM schedules s WHERE s.id = $1 FOR UPDATE`;
 
-/** Of an occurrence. */
+/** The lane of an occurrence, as SQL. */
 export const LANE = "CASE cause WHEN 'backfill' THEN 'backfill' ELSE 'regular' END";
 
-/** Index: occurrences_open; tasks_pkey, one look each: a task that is over is not in `tasks`. */
+/** Closes occurrences whose task is over, and so not in `tasks`. Index: occurrences_open; tasks_pkey, one look each. */
 const CLOSE = `
   UPDATE occurrences o SET open = false WHERE schedule_id = ANY($1) AND open
     AND (SELECT true FROM tasks t WHERE t.id = o.task_id) IS NULL`;

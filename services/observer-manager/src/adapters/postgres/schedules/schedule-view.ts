@@ -48,7 +48,7 @@ interface ScheduleRow {
   last: (Omit<OccurrenceRow, "at" | "decided_at"> & { at: string; decided_at: string }) | null;
 }
 
-/** Of `schedules s`. Paused and Over are not due. */
+/** The status of `schedules s`, as SQL. Paused and Over are not due. */
 const STATUS = "CASE WHEN s.paused_at IS NOT NULL THEN 'Paused' WHEN s.due_at IS NULL THEN 'Over' ELSE 'Active' END";
 
 /** Indexes: tasks_pkey, ended_tasks_by_id. */
@@ -57,7 +57,7 @@ const OCCURRENCE_COLUMNS = `o.at, o.status, o.cause, o.reason, o.task_id, o.want
     (SELECT t.status FROM ended_tasks t WHERE t.id = o.task_id LIMIT 1)) END AS task_status`;
 
 /**
- * `open` is taken away when the next time is decided: a task that is over since is not in `tasks` any more.
+ * `open` is only reset when the next time is decided, so `tasks` is asked, too: a task that is over is not there any more.
  * Indexes: occurrences_open, tasks_pkey, occurrences_queued, occurrences_pkey, ended_tasks_by_id.
  */
 const COLUMNS = `s.*,
@@ -78,7 +78,7 @@ export async function scheduleOf(db: Db, id: string): Promise<ScheduleView | und
   return row && toScheduleView(row);
 }
 
-/** By id. */
+/** They are ordered by id. */
 export async function listSchedules(db: Db, query: ScheduleQuery) {
   const [rows, total] = await Promise.all([page(db, query), count(db, query)]);
   const shown = rows.slice(0, query.limit);
@@ -177,7 +177,7 @@ function toScheduleView(row: ScheduleRow): ScheduleView {
   };
 }
 
-/** What it is, in the words of the request. */
+/** The definition in the words of the request. */
 function partsOf(definition: Definition) {
   if (definition.kind === "observers") {
     const { hours, except, timeZone } = definition.hours;

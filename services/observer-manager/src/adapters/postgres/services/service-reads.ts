@@ -5,9 +5,9 @@ import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { LIVING_STATES } from "./service-states.ts";
 
 /**
- * Everything a ServiceView shows, of `services s`. `running` is what the books place there, not what the service last said: it
- * is right at once, and agrees with the list of observers. Tasks are looked for where one drains alone: what they are told of comes by
- * another way than the drain, so it counts only once that way has told of it, too. Indexes: observers_on_service, task_services_pkey,
+ * Everything a ServiceView shows, of `services s`. `running` is what the books place there, not what the service last said: it is
+ * right at once, and agrees with the list of observers. Its tasks are counted only while it drains. News of tasks comes by another way
+ * than the drain, which counts only once that way has told of it, too. Indexes: observers_on_service, task_services_pkey,
  * tasks_in_flight.
  */
 export const SERVICE_COLUMNS = `
@@ -36,7 +36,7 @@ export interface ServiceRow {
   types: string[];
   tasks: ServiceView["tasks"];
   tasks_left: number;
-  /** Whether it has told that it takes no more of them; null: it takes none. */
+  /** Whether it has told that it takes no more tasks; null: it never takes any. */
   tasks_draining: boolean | null;
   features: string[];
   broken_files: ServiceView["brokenFiles"];
@@ -103,7 +103,7 @@ export function toServiceView(row: ServiceRow): ServiceView {
   };
 }
 
-/** By the books, and by what it says itself. */
+/** Whether it is empty, both by the books and by what it says itself. */
 const isEmpty = ({ running, reported_running, tasks_left, tasks_draining }: ServiceRow): boolean =>
   running === 0 && reported_running === 0 && tasks_left === 0 && tasks_draining !== false;
 

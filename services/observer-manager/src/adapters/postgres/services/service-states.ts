@@ -1,12 +1,12 @@
 import { LIVING_SERVICE_STATES } from "@unacked/contracts";
 import { literals } from "../statements/sql-conditions.ts";
 
-/** Of services that are not known to be gone: the predicate of the index services_living, word for word. */
+/** States of services that are not known to be gone: the predicate of the index services_living, word for word. */
 export const LIVING_STATES = literals(LIVING_SERVICE_STATES);
 
 const IS_DRAINING = "drain IN ('begun', 'cordoned')";
 
-/** What an absence is judged by, of each living service. */
+/** Columns of each living service by which an absence is judged. */
 export const STANDING = `id, generation, state = 'Suspect' AS "isSuspect", ${IS_DRAINING} AS "isDraining"`;
 
 /** Whether it has a consumer, by its own last word. */

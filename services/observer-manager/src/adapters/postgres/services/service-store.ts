@@ -14,20 +14,20 @@ const FIND = (column: "id" | "name") => `
   SELECT id, features, drain, state IN (${LIVING_STATES}) AS "isLiving" FROM services
   WHERE ${column} = $1 ORDER BY state IN (${LIVING_STATES}) DESC, started_at DESC, id LIMIT 2 FOR UPDATE`;
 
-/** What each order makes of how a service stands, and where it changes nothing. */
+/** The state to which each order sets `drain`, and the states in which it changes nothing. */
 const ORDERS = {
   drain: { to: "asked", unless: ["begun"] },
   cordon: { to: "cordon-asked", unless: ["asked", "begun", "cordoned"] },
   uncordon: { to: "lift-asked", unless: ["none"] },
 } as const satisfies Record<Exclude<ServiceOrder, "reload">, { to: DrainState; unless: DrainState[] }>;
 
-/** Whoever asks that changes nothing: at most the service is told once more. */
+/** Whether the order changes nothing: then the service is told once more at most. */
 function isSo(order: keyof typeof ORDERS, drain: DrainState): boolean {
   const { to, unless } = ORDERS[order];
   return [to, ...unless].includes(drain);
 }
 
-/** One that has answered is left alone. What was asked before it and has not been answered is not asked any more. */
+/** A service that has answered is left alone. An earlier order that was not answered is withdrawn. */
 const ASK = `
   WITH asked AS (
     UPDATE services SET drain = $4, changed_xid = pg_current_xact_id() WHERE id = $1 AND drain <> ALL($5)
@@ -40,8 +40,8 @@ const ASK = `
   ${OR_SEND_AGAIN}`;
 
 /**
- * Asked again it is another load, which begins after the one that may be under way. Whoever asked
- * before tells the later one by its time: so that is read from the clock under the row's lock, and never goes back.
+ * If it is asked for again, that is another load, which begins after the one that may be under way. Whoever asked before
+ * recognizes the later one by its time: so that is read from the clock under the row's lock, and never goes back.
  */
 const ASK_RELOAD = `
   WITH asked AS (

@@ -9,14 +9,14 @@ interface PutOff {
   table: string;
   /** Which of its rows may have been put off, as SQL. */
   which: string;
-  /** When they were wanted first, and when they are tried again, or looked for. */
+  /** The columns that say when they were wanted first, and when they are tried again, or looked for. */
   dueAt: string;
   nextAt: string;
 }
 
 /**
- * Draws back what PostgreSQL's clock had put off before it was set back: for so long it would not be tried again. That lies among what is to come at
- * such a time, so that it is looked for once a minute.
+ * Draws back what was put off before PostgreSQL's clock was set back: it would not be tried again until the clock is there. Such rows lie
+ * among those that are still to come, so that they are looked for once a minute.
  */
 export class ByTheNewClock {
   readonly #dataSource: DataSource;

@@ -1,10 +1,10 @@
 /**
- * So much of what may be long one claim reads, in bytes, and one row at least, however many it has claimed: two thousand starts, or five hundred
- * schedules, of 256 KiB each are more than a manager has memory for, and the next one would claim the same. Each byte is there several times, as text
- * and as objects.
+ * One claim reads at most so many bytes of what may be long, but at least one row, however many it has claimed: two thousand starts, or
+ * five hundred schedules, of 256 KiB each are more than a manager has memory for, and the next one would claim the same. Each byte is in
+ * memory several times, as text and as objects.
  */
 export const MAX_CLAIM_BYTES = 16_777_216;
 
-/** Each row of `found` with how many `bytes_before` it has in this order. @param found SQL of rows that have `bytes` (page-bytes.ts) */
+/** Adds to each row of `found` how many bytes come before it in this order. @param found SQL of rows that have `bytes` (page-bytes.ts) */
 export const withBytesBefore = (found: string, order: string): string =>
   `SELECT *, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before FROM (${found}) found`;

@@ -5,8 +5,8 @@ const MOST_TIMES = 4;
 const MOST_PAUSE_MS = 50;
 
 /**
- * Of two transactions that wait for each other's locks PostgreSQL ends one (13.3.4 of its manual), and nothing of it stands: that one is done
- * again, from its beginning, when the other has gone on. A pause by chance keeps two of them from meeting each time.
+ * If two transactions wait for each other's locks, PostgreSQL ends one (13.3.4 of its manual), and nothing of it stands: that one is done
+ * again from its beginning. A random pause keeps two of them from meeting each time.
  */
 export async function againAfterDeadlock<Result>(write: () => Promise<Result>): Promise<Result> {
   for (let time = 1; ; time += 1) {

@@ -2,23 +2,26 @@ import type { DataSource } from "typeorm";
 import { type CutRow, cutToBytes } from "./page-bytes.ts";
 import { literals, type SqlConditions, TIME_OF_MICROS } from "./sql-conditions.ts";
 
-/** Things that are kept in one table until they are over, and in another one after that; `columns` come to the same row of both. */
+/** Things that are kept in one table until they are over, and in another one after that; `columns` make the same row of both. */
 export interface LiveAndEnded {
   live: Table;
-  /** Undefined: all is in one. */
+  /** Undefined: one table has all. */
   ended: Table | undefined;
   /** The statuses of the second table. */
   overStatuses: readonly string[];
-  /** So far they are counted. */
+  /** They are counted up to this number. */
   maxCount: number;
-  /** Columns that may be long: a page has so many rows at most as fit into its bytes. */
+  /** Columns that may be long: a page has only as many rows as fit into MAX_PAGE_BYTES. */
   large?: readonly string[];
 }
 
 interface Table {
   table: string;
   columns: string;
-  /** Statuses that have indexes of their own, and so are read apart; together all that the table has. Undefined: it is read as one. */
+  /**
+   * Groups of statuses that have indexes of their own, and are read apart; together all that the table has. Undefined: it is read as
+   * one.
+   */
   parts?: readonly (readonly string[])[];
 }
 
@@ -46,9 +49,9 @@ const NEWEST = "created_at DESC, id DESC";
 const MICROS = "(extract(epoch FROM created_at) * 1000000)::bigint::text AS created_at_micros";
 
 /**
- * One page of both, the newest first, and how many match. It has fewer rows than asked for where they are long, and goes on all the same. Indexes: (created_at DESC) of both tables, and those that begin with what
- * is asked for.
- * @param conditionsOf those of the query, made anew for each statement
+ * One page of both tables, the newest first, and how many match. It has fewer rows than asked for if they are long, and the next page goes
+ * on all the same. Indexes: (created_at DESC) of both tables, and those that begin with what is asked for.
+ * @param conditionsOf the conditions of the query, made anew for each statement
  */
 export async function listNewest<Row extends { id: string }>(
   dataSource: DataSource,
@@ -103,7 +106,7 @@ async function count(dataSource: DataSource, both: LiveAndEnded, { statuses }: L
   return row?.total ?? 0;
 }
 
-/** Only those that can have some. */
+/** Only the parts that can have one of these statuses. */
 function partsOf(both: LiveAndEnded, statuses: readonly string[] | undefined): Part[] {
   const isAsked = (status: string) => statuses === undefined || statuses.includes(status);
   return tablesOf(both, statuses).flatMap(({ table, columns, parts }): Part[] =>

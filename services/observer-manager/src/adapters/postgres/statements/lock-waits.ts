@@ -5,12 +5,12 @@ import type { Unawaited } from "../connection/transaction.ts";
 
 /** Longer than a transaction of ours takes; and than PostgreSQL needs to see that two wait for each other (`deadlock_timeout`, 1 s). */
 export const WAIT_MS = 2_000;
-/** For whom all others wait, as the ledger of tasks: the ends of all pools are told in one queue. */
+/** The wait of callers for whom all others wait, such as the ledger of tasks: one queue tells the ends of all pools. */
 export const SHORT_WAIT_MS = 200;
-/** Once it is known that somebody holds one of what is needed. */
+/** The wait once it is known that somebody holds one of the things needed. */
 export const LOOK_MS = 100;
 const SHORT_LOOK_MS = 1;
-/** Looked at together: one after the other, ten thousand would take a minute. */
+/** So many are looked at together: one after the other, ten thousand would take a minute. */
 const PORTION = 100;
 
 /** @param unawaited takes what need only be done at the commit. @returns undefined: somebody holds what it needs, and nothing of it is done */
@@ -35,8 +35,8 @@ export async function within<T>(
 }
 
 /**
- * How long each of many is waited for, one after the other, when somebody is known to hold some of them: a moment, and next to nothing once all of that
- * has taken as long as the first wait did. A thousand that are held would keep a connection, and whoever waits behind, for minutes.
+ * How long to wait for each of many, one after the other, when somebody is known to hold some: a moment, and next to nothing once all that
+ * has taken as long as the first wait. A thousand that are held would occupy a connection, and whoever waits behind, for minutes.
  */
 function looksInTurn(waitMs: number): () => number {
   const untilMs = performance.now() + waitMs;
@@ -44,8 +44,9 @@ function looksInTurn(waitMs: number): () => number {
 }
 
 /**
- * What is done of each, where somebody is known to hold some of them: in portions, and by themselves in one of which one is held.
- * @param waitMs the first wait took. @param held what is said of one that is. @returns in that order, if `work` does
+ * Does the work for each when somebody is known to hold some of them: in portions, and one by one in a portion of which one is
+ * held.
+ * @param waitMs the first wait took. @param held the outcome of one that is held. @returns in that order, if `work` does
  */
 export async function besideHeld<Item, Outcome>(
   tx: EntityManager,

@@ -1,8 +1,8 @@
 import type { DataSource } from "typeorm";
 
-/** So long a look waits for others. Loops that look each second do so in the same moment (operations/loop.ts, untilNext). */
+/** A look waits so long for others to join it. Loops that look each second do so in the same moment (operations/loop.ts, untilNext). */
 const GATHER_MS = 5;
-/** One that takes longer waits for a lock on some table, perhaps: whoever looks at others need not wait with it. */
+/** A look that takes longer may wait for a lock on some table: looks at other tables need not wait with it. */
 const SLOW_MS = 500;
 const APART_FOR_MS = 10_000;
 
@@ -16,8 +16,9 @@ interface Look {
 const ofDataSources = new WeakMap<DataSource, Looks>();
 
 /**
- * What is asked again and again, mostly to find nothing, by many: whether something is due. What is asked within some milliseconds is one statement, as it costs a
- * manager and PostgreSQL more to wake than to look (docs/performance-budget.md). Where that is slow, or fails, each is asked by itself for a while.
+ * Joins what many ask again and again, mostly to find nothing: whether something is due. What is asked within some milliseconds becomes one
+ * statement, as waking costs a manager and PostgreSQL more than looking (docs/performance-budget.md). If that is slow, or fails, each is
+ * asked by itself for a while.
  */
 export class Looks {
   readonly #dataSource: DataSource;
@@ -28,7 +29,7 @@ export class Looks {
     this.#dataSource = dataSource;
   }
 
-  /** All who look by the same connections share one. */
+  /** All who look by the same DataSource share one. */
   static of(dataSource: DataSource): Looks {
     const known = ofDataSources.get(dataSource) ?? new Looks(dataSource);
     ofDataSources.set(dataSource, known);
@@ -44,7 +45,7 @@ export class Looks {
     });
   }
 
-  /** @param sql a SELECT of any rows, none of whose values is more than JSON can say */
+  /** @param sql a SELECT of any rows, whose values JSON can all express */
   askRows<Row>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
     return this.ask(`SELECT coalesce(jsonb_agg(r), '[]') FROM (${sql}) r`, parameters);
   }

@@ -1,18 +1,18 @@
 /**
- * So much of what may be long a page has, in bytes, and at least one row: a thousand rows of 256 KiB are more than a manager has memory for, and
- * who reads them would end the calls of all others with it.
+ * A page has at most so many bytes of what may be long, but at least one row: a thousand rows of 256 KiB are more than a manager has memory
+ * for, and who reads them would end the calls of all others with it.
  */
 export const MAX_PAGE_BYTES = 8_388_608;
 
-/** What is not compressed is as long as it is stored, and need not be looked into. */
+/** An uncompressed value is as long as it is stored, and need not be looked into. */
 const bytesOf = (column: string): string =>
   `CASE WHEN pg_column_compression(${column}) IS NULL THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END`;
 
-/** Of all of these of a row. */
+/** The bytes of all these columns of a row. */
 export const bytesOfAll = (columns: readonly string[]): string =>
   columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ");
 
-/** Each row of a page that is cut: `found` are its rows with those that were left off. */
+/** A row of a page that is cut: `found` is the number of rows before the cut. */
 export interface CutRow {
   found: number;
 }
@@ -29,7 +29,7 @@ export function cutToBytes(rows: string, large: readonly string[], order: string
     WHERE bytes_before < ${MAX_PAGE_BYTES} ORDER BY ${order}`;
 }
 
-/** Of those that are asked for by their ids, in that order: the ones behind so many bytes. */
+/** Those of these ids, in their order, that lie beyond MAX_PAGE_BYTES. */
 export function thoseBeyond(ids: readonly string[], sizes: readonly { id: string; bytes: number }[]): ReadonlySet<string> {
   const bytesOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
   let sum = 0;

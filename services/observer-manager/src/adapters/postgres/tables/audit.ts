@@ -16,7 +16,7 @@ export interface AuditRow {
   details: AuditEntry["details"];
 }
 
-/** Who did what, kept for RETENTION_DAYS. What takes several transactions is one row, which each adds to. */
+/** Who did what, kept for RETENTION_DAYS. An action of several transactions is one row, which each adds to. */
 export const AuditTable = new EntitySchema<AuditRow>({
   name: "Audit",
   tableName: "audit",
@@ -32,7 +32,7 @@ export const AuditTable = new EntitySchema<AuditRow>({
     requestId: column("text", "request_id"),
     /** Until 0.2.0 it was called a deed. */
     action: column("text", "deed"),
-    /** Of what it was done to, also beyond the targets that are named. */
+    /** How many things it was done to, also beyond the targets that are named. */
     count: column("integer"),
     targets: column("jsonb"),
     details: column("jsonb"),

@@ -25,7 +25,7 @@ export const RebalancesTable = new EntitySchema({
   indices: [{ name: "rebalances_one_under_way", unique: true }, { name: "rebalances_of_pool" }],
 });
 
-/** One row a run that was told to move, by whom and why; of a month. */
+/** One row for each run that was told to move: by whom and why; kept for a month. */
 export const MovesTable = new EntitySchema({
   name: "Move",
   tableName: "moves",

@@ -2,17 +2,17 @@ import { EntitySchema } from "typeorm";
 import { column, nullable, primary } from "./column.ts";
 
 /**
- * Where runs have got to: of each observer that saves the last two of its newest run, in one row, and beside it those of runs that ask
- * or have yet to end. A row goes when a later run has started, or with its observer.
+ * Where runs have got to. Each observer that saves has one row with the last two checkpoints of its newest run, and beside it rows for
+ * runs that ask or have yet to end. A row goes when a later run has started, or with its observer.
  */
 export const CheckpointsTable = new EntitySchema({
   name: "Checkpoint",
   tableName: "checkpoints",
   columns: {
-    /** No run's, where somebody has set or reset it. */
+    /** An id that no run has, if somebody has set or reset it. */
     runId: primary("uuid", "run_id"),
     observerId: column("uuid", "observer_id"),
-    /** Of that run: the highest of those that have started counts. */
+    /** The token of that run: the highest of those that have started counts. */
     fencingToken: column("bigint", "fencing_token"),
     isStarted: column("boolean", "is_started"),
     number: column("bigint"),

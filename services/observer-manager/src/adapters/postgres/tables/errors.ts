@@ -23,19 +23,19 @@ export const ErrorsTable = new EntitySchema<ErrorRow>({
   tableName: "errors",
   columns: {
     id: identity(),
-    /** Of the report, so that one that comes twice is one row. */
+    /** The id of the report, so that one that comes twice is one row. */
     messageId: { ...nullable("uuid", "message_id"), unique: true },
     reason: column("text"),
     detail: column("text"),
-    /** What details that say the same have in common. */
+    /** The same for all details that say the same (domain/errors/error-group.ts). */
     group: column("text", "error_group"),
     queue: column("text"),
     observerId: nullable("uuid", "observer_id"),
     runId: nullable("uuid", "run_id"),
     reporter: column("text"),
-    /** Cut. */
+    /** The body may be cut. */
     body: column("text"),
-    /** Before it was cut. */
+    /** The length of the body before it was cut. */
     bodyBytes: column("integer", "body_bytes"),
     at: column("timestamptz"),
   },
@@ -50,7 +50,7 @@ export const UnappliedEventsTable = new EntitySchema({
     position: identity(),
     errorMessageId: column("uuid", "error_message_id"),
     observerIds: uuids("observer_ids"),
-    /** A batch with this event alone, as it came. */
+    /** A batch with only this event, as it came. */
     batch: column("text"),
   },
   indices: [{ name: "unapplied_events_of_message", unique: true }, { name: "unapplied_events_of_observers" }],

@@ -1,7 +1,7 @@
 import { EntitySchema } from "typeorm";
 import { column, identity, nullable, primary } from "./column.ts";
 
-/** Tasks that wait for each other (docs/decisions/0017-flows.md). Kept for TASK_RETENTION_DAYS after its end. */
+/** Tasks that wait for each other (docs/decisions/0017-flows.md). A flow is kept for TASK_RETENTION_DAYS after its end. */
 export const FlowsTable = new EntitySchema({
   name: "Flow",
   tableName: "flows",
@@ -9,19 +9,19 @@ export const FlowsTable = new EntitySchema({
     id: primary("uuid"),
     name: nullable("text"),
     status: column("text"),
-    /** One more each time it is run again. */
+    /** Counted up each time it is run again. */
     run: column("integer"),
-    /** SHA-256 of what was asked, in hex: the same once more is answered with the flow. */
+    /** SHA-256 of what was asked, in hex: if the same is asked again, the answer is this flow. */
     digest: column("text"),
     total: column("integer"),
-    /** Of these the end was followed up. */
+    /** These count only ends that were followed up. */
     completed: column("integer"),
     failed: column("integer"),
     cancelled: column("integer"),
     /** Why it is Failed, or is going to be. */
     reason: nullable("text"),
     cancelRequestedAt: nullable("timestamptz", "cancel_requested_at"),
-    /** All its tasks have been told. */
+    /** All its tasks have been told of the cancel. */
     cancelOrdered: column("boolean", "cancel_ordered"),
     createdAt: column("timestamptz", "created_at"),
     endedAt: nullable("timestamptz", "ended_at"),
@@ -36,7 +36,7 @@ export const FlowsTable = new EntitySchema({
   ],
 });
 
-/** One row a task of a flow, for as long as the flow: what its runs are made of, and what the last one has come to. */
+/** One row for each task of a flow, for as long as the flow: what its runs are made of, and what the last one has come to. */
 export const FlowTasksTable = new EntitySchema({
   name: "FlowTask",
   tableName: "flow_tasks",
@@ -44,7 +44,7 @@ export const FlowTasksTable = new EntitySchema({
     flowId: primary("uuid", "flow_id"),
     ref: primary("text"),
     place: column("integer"),
-    /** Of the run that it was, or is, part of last. */
+    /** The task of its last run. */
     taskId: column("uuid", "task_id"),
     type: column("text"),
     params: column("jsonb"),
@@ -92,7 +92,7 @@ export const FlowEndsTable = new EntitySchema({
     output: nullable("text"),
     error: nullable("jsonb"),
     reason: nullable("text"),
-    /** Of those that come directly after it so many were looked at. */
+    /** How many of those that come directly after it were looked at. */
     passed: column("integer"),
     endedAt: column("timestamptz", "ended_at"),
   },

@@ -16,7 +16,7 @@ export const ObserversTable = new EntitySchema({
     retry: column("jsonb"),
     /** How long it may go without a beat; null: as its type says. */
     silence: nullable("jsonb"),
-    /** Its run has had no beat since, and longer than it may; counts while it is Processing. */
+    /** Since when its run has had no beat, if that is longer than it may; counts while it is Processing. */
     silentSince: nullable("timestamptz", "silent_since"),
     /** libs/contracts, observer-status.ts */
     status: column("text"),
@@ -24,40 +24,40 @@ export const ObserversTable = new EntitySchema({
     pending: nullable("text"),
     /** Counted up with each new message: a run of an older one is obsolete. */
     revision: column("integer"),
-    /** Counts what was wanted of it (libs/contracts, observer-spec.ts). */
+    /** Counted up with each change of what is wanted of it (libs/contracts, observer-spec.ts). */
     specVersion: column("integer", "spec_version"),
-    /** What a run must have of that at least to be as is wanted. */
+    /** The least spec version with which a run is as is wanted. */
     neededSpecVersion: column("integer", "needed_spec_version"),
-    /** What the message of the present revision has at least. */
+    /** The least spec version that the message of the present revision has. */
     sentSpecVersion: column("integer", "sent_spec_version"),
-    /** Of the current run. */
+    /** The spec version of the current run. */
     observedSpecVersion: nullable("integer", "observed_spec_version"),
-    /** What its run does not take as it runs, why, and the params that it keeps. */
+    /** The update that its run does not take as it runs, why, and the params that it keeps. */
     rejectedUpdate: nullable("jsonb", "rejected_update"),
-    /** Where its message is, while it is wanted in another pool, or was left as it was deleted by force; null of one that was not. */
+    /** Where its message is, if it is wanted in another pool, or where it was left by a deletion by force; else null. */
     messagePool: nullable("text", "message_pool"),
-    /** Runs so far. */
+    /** How many runs it has had. */
     epoch: column("integer"),
-    /** The highest that a run of it was given; null: none was. */
+    /** The highest token that a run of it was given; null: none was. */
     fencingToken: nullable("bigint", "fencing_token"),
     currentRunId: nullable("uuid", "current_run_id"),
     /** The run that waits for its admission. */
     requestedRunId: nullable("uuid", "requested_run_id"),
     currentServiceId: nullable("uuid", "current_service_id"),
-    /** Of the present series of failures. */
+    /** Attempts in the present series of failures. */
     attempts: column("integer"),
     lastError: nullable("jsonb", "last_error"),
-    /** What errors that say the same have in common; there if and only if there is an error. */
+    /** The same for all errors that say the same; set if and only if there is an error. */
     errorGroup: nullable("text", "error_group"),
     lastErrorAt: nullable("timestamptz", "last_error_at"),
     nextAttemptAt: nullable("timestamptz", "next_attempt_at"),
     /** When it was to start first; null: at once. */
     startAt: nullable("timestamptz", "start_at"),
-    /** When that is tried next, while it is Scheduled. */
+    /** When its start is tried next, while it is Scheduled. */
     startNextAt: nullable("timestamptz", "start_next_at"),
-    /** Why it has not, although its time has come. */
+    /** Why it has not started, although its time has come. */
     startProblem: nullable("text", "start_problem"),
-    /** What is to become of it then, if there is no worker: `reject` or `queue`. */
+    /** What becomes of it at that time, if there is no worker: `reject` or `queue`. */
     whenFull: nullable("text", "when_full"),
     /** When its handler began again, in the last 10 minutes before the row was written. */
     restartedAt: times("restarted_at"),
@@ -88,7 +88,7 @@ export const ObserverCountsTable = new EntitySchema({
   name: "ObserverCount",
   tableName: "observer_counts",
   columns: {
-    // There is none; TypeORM wants one, and nothing is read or written by it.
+    // The table has no primary key. TypeORM wants one, but reads and writes nothing by it.
     pool: primary("text"),
     type: primary("text"),
     status: primary("text"),

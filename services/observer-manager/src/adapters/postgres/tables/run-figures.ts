@@ -1,7 +1,7 @@
 import { EntitySchema } from "typeorm";
 import { column, primary } from "./column.ts";
 
-/** One row a minute, type and boot of a service in which something was; of a day. */
+/** One row for each minute, type and boot of a service in which something happened; kept for a day. */
 export const RunFiguresTable = new EntitySchema({
   name: "RunFigure",
   tableName: "run_figures",

@@ -10,12 +10,12 @@ export const RunsTable = new EntitySchema({
     /** No foreign key: the writer of a run has locked its observer. */
     observerId: column("uuid", "observer_id"),
     serviceId: column("uuid", "service_id"),
-    /** Of the service's connection that it belonged to. */
+    /** The generation of the service's connection that it belonged to. */
     generation: column("integer"),
     messageId: column("uuid", "message_id"),
     revision: column("integer"),
     epoch: column("integer"),
-    /** Of a type that asks before it starts: what its handler was given, or is to be (docs/decisions/0020-admission.md). */
+    /** The token of a type that asks before it starts: its handler was given it, or is to be (docs/decisions/0020-admission.md). */
     fencingToken: nullable("bigint", "fencing_token"),
     /** Requested (it waits for its admission), Current, Superseded (told to stop), Ended. */
     state: column("text"),
@@ -25,7 +25,7 @@ export const RunsTable = new EntitySchema({
     error: nullable("jsonb"),
     /** How often the broker had given its message out. */
     deliveryCount: nullable("integer", "delivery_count"),
-    /** Of the observer's spec, as its message had it; null where its service did not say. */
+    /** The version of the observer's spec that its message had; null: its service did not say. */
     specVersion: nullable("integer", "spec_version"),
     /** What ended it through no fault of its own. */
     interruption: nullable("text"),

@@ -10,25 +10,25 @@ export const SchedulesTable = new EntitySchema({
     id: primary("text"),
     /** `task`: it makes tasks · `observers`: it wants them running, or paused. */
     kind: column("text"),
-    /** Of its task; null: it has none. */
+    /** The type of its task; null: it has none. */
     type: nullable("text"),
     /** All that somebody wants of it (domain/schedules/definition.ts). */
     definition: column("jsonb"),
     version: column("integer"),
-    /** Its first time that nothing was decided about; null: paused, or over. */
+    /** The first time that nothing was decided about; null: paused, or over. */
     nextAt: nullable("timestamptz", "next_at"),
     /** When somebody has to look; null: paused, or over. */
     dueAt: nullable("timestamptz", "due_at"),
-    /** The last that something was decided about: it never goes back behind that, whatever the clock does. */
+    /** The last time that something was decided about: it never goes back behind that, whatever the clock does. */
     lastAt: nullable("timestamptz", "last_at"),
     /** What it wants of observers: `running`, `paused`; and since when. */
     wanted: nullable("text"),
     changeAt: nullable("timestamptz", "change_at"),
     pausedAt: nullable("timestamptz", "paused_at"),
     pausedBy: nullable("text", "paused_by"),
-    /** Rows of it in `occurrences`: by which they are trimmed now and then. */
+    /** How many rows it has in `occurrences`: by this number they are trimmed now and then. */
     occurrences: column("integer"),
-    /** In all. */
+    /** How many times it missed in all. */
     missed: column("bigint"),
     /** Why it cannot go on. */
     problem: nullable("text"),
@@ -53,14 +53,14 @@ export const OccurrencesTable = new EntitySchema({
     taskId: nullable("uuid", "task_id"),
     /** Its task was not over when that was last looked at. */
     open: column("boolean"),
-    /** Of observers: what, and how many were changed. */
+    /** For observers: what was wanted, and how many were changed. */
     wanted: nullable("text"),
     changed: column("integer"),
     lateMs: column("bigint", "late_ms"),
-    /** So many before it have no row. */
+    /** How many times before it were missed and have no row. */
     earlierMissed: column("integer", "earlier_missed"),
     askedBy: nullable("text", "asked_by"),
-    /** By which id, and with which policy, where whoever asked has said that: asked again it is not made twice. */
+    /** The id and the policy of the request, if it had them: asked again it is not made twice. */
     requestId: nullable("uuid", "request_id"),
     requestOverlap: nullable("text", "request_overlap"),
     version: column("integer"),

@@ -13,15 +13,15 @@ export const ServicesTable = new EntitySchema({
     state: column("text"),
     /** none, asked, begun, cordon-asked, cordoned, lift-asked */
     drain: column("text"),
-    /** Of its connection to the broker; a new one counts it up. */
+    /** Number of its connection to the broker; a new one counts it up. */
     generation: column("integer"),
     /** The last batch of events that was applied. */
     lastSeq: column("bigint", "last_seq"),
     workerCount: column("integer", "worker_count"),
-    /** As it said itself. */
+    /** How many observers run there, as it said itself. */
     running: column("integer"),
     types: column("jsonb"),
-    /** Made of them by PostgreSQL: the same without what is long, and a number that is the same where they are. */
+    /** Made of `types` by PostgreSQL: the same without what is long, and a number that is equal for equal types. */
     typeFacts: column("jsonb", "type_facts"),
     typesHash: column("bigint", "types_hash"),
     features: column("jsonb"),
@@ -51,7 +51,7 @@ export const ServicesTable = new EntitySchema({
     /** The load of its folder that was asked for last. */
     reloadId: nullable("uuid", "reload_id"),
     reloadAskedAt: nullable("timestamptz", "reload_asked_at"),
-    /** What became of that one; null: it has not told. */
+    /** What became of that load; null: it has not told. */
     reloadAnswer: nullable("jsonb", "reload_answer"),
     endedAt: nullable("timestamptz", "ended_at"),
     endReason: nullable("text", "end_reason"),

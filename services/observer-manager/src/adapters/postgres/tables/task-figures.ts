@@ -4,12 +4,12 @@ import { column, identity, primary } from "./column.ts";
 const counts = (type: "integer" | "bigint"): Record<string, EntitySchemaColumnOptions> => ({
   created: column(type),
   completed: column(type),
-  /** Given up. */
+  /** Tasks that were given up. */
   failed: column(type),
   cancelled: column(type),
   /** Attempts that failed and are made again; tasks that were over and run again. */
   retried: column(type),
-  /** Of the attempts that completed or failed, together. */
+  /** The running times of the attempts that completed or failed, together. */
   ranMs: column("double precision", "ran_ms"),
 });
 
@@ -23,12 +23,12 @@ export const TaskFigureDeltasTable = new EntitySchema({
     type: column("text"),
     pool: column("text"),
     ...counts("integer"),
-    /** Of each of these attempts that of its running time. */
+    /** The bucket of its running time for each of these attempts. */
     buckets: { type: "smallint", array: true },
   },
 });
 
-/** One row a type, pool and minute or hour in which something was. */
+/** One row for each type, pool and minute or hour in which something happened. */
 export const TaskFiguresTable = new EntitySchema({
   name: "TaskFigure",
   tableName: "task_figures",

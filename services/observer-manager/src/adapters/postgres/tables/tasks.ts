@@ -8,13 +8,13 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   pool: column("text"),
   priority: column("integer"),
   status: column("text"),
-  /** Not before; after a failure: when it is tried again. */
+  /** It does not start before; after a failure it is tried again then. */
   dueAt: column("timestamptz", "due_at"),
-  /** Null: that of its type. */
+  /** Null: the number of its type. */
   maxAttempts: nullable("integer", "max_attempts"),
   failures: column("integer"),
   interruptions: column("integer"),
-  /** Interruptions with which its service went, or its slot in which it was alone: the third is its end. */
+  /** Interruptions with which its service went, or a slot in which it was alone: the third one ends it. */
   crashes: column("integer"),
   sends: column("integer"),
   runId: nullable("uuid", "run_id"),
@@ -29,7 +29,10 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   flowRef: nullable("text", "flow_ref"),
   /** The task whose handler created it. */
   parentId: nullable("uuid", "parent_id"),
-  /** What few have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `cancelled`, `flowReason`, `handedOn`. */
+  /**
+   * An object of what few tasks have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `cancelled`,
+   * `flowReason`, `handedOn`.
+   */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */
   takenBy: nullable("text", "taken_by"),
@@ -37,23 +40,23 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   toldSend: nullable("uuid", "told_send"),
 };
 
-/** What is not over (docs/decisions/0011-tasks.md). */
+/** Tasks that are not over (docs/decisions/0011-tasks.md). */
 export const TasksTable = new EntitySchema({
   name: "Task",
   tableName: "tasks",
   columns: {
     ...COMMON,
-    /** Of the message that is in the queue, or runs: what is told of another changes nothing. */
+    /** The id of the message that is in the queue, or runs: what is told of another one changes nothing. */
     sendId: nullable("uuid", "send_id"),
     sentAt: nullable("timestamptz", "sent_at"),
     serviceGeneration: nullable("integer", "service_generation"),
     cancelRequestedAt: nullable("timestamptz", "cancel_requested_at"),
-    /** Of a newer request with its key. */
+    /** The params of a newer request with its key. */
     nextParams: nullable("jsonb", "next_params"),
     cancelOrderedAt: nullable("timestamptz", "cancel_ordered_at"),
-    /** Until then it is its taker's; null: nobody outside has it. */
+    /** Until then it belongs to its taker; null: nobody outside has it. */
     leaseUntil: nullable("timestamptz", "lease_until"),
-    /** Of a type of which only so many may run: the first of those that run one after the other, and count as one. */
+    /** For a type with `max_running`: the first of the tasks that run one after the other, and count as one. */
     lane: nullable("uuid"),
   },
   indices: [
@@ -70,7 +73,7 @@ export const TasksTable = new EntitySchema({
   ],
 });
 
-/** What is over, a partition a day. Kept for TASK_RETENTION_DAYS. */
+/** Tasks that are over, one partition a day. Kept for TASK_RETENTION_DAYS. */
 export const EndedTasksTable = new EntitySchema({
   name: "EndedTask",
   tableName: "ended_tasks",
@@ -101,7 +104,7 @@ export const TaskServicesTable = new EntitySchema({
     workers: column("integer"),
     draining: column("boolean"),
     types: column("jsonb"),
-    /** Made of them by PostgreSQL: the same without what is long, and a number that is the same where they are. */
+    /** Made of `types` by PostgreSQL: the same without what is long, and a number that is equal for equal types. */
     typeFacts: column("jsonb", "type_facts"),
     typesHash: column("bigint", "types_hash"),
     /** By type, how long its tasks take there, in ms. */
@@ -120,7 +123,7 @@ export const TaskProofsTable = new EntitySchema({
     pool: primary("text"),
     markerId: column("uuid", "marker_id"),
     begunAt: column("timestamptz", "begun_at"),
-    /** `<id>.<generation>`, as are those that have answered. */
+    /** Each is `<id>.<generation>`, as in `answered`. */
     services: { type: "text", array: true },
     seenAt: nullable("timestamptz", "seen_at"),
     askedAt: nullable("timestamptz", "asked_at"),
@@ -138,7 +141,7 @@ export const TaskWishesTable = new EntitySchema({
     type: column("text"),
     key: column("text"),
     onConflict: column("text", "on_conflict"),
-    /** Of the task, where the one that has the key is over by then; null: any. */
+    /** The id of the new task, if the one that has the key is over by then; null: any. */
     id: nullable("uuid"),
     params: column("jsonb"),
     pool: column("text"),
@@ -155,7 +158,7 @@ export const TaskTypesTable = new EntitySchema({
   columns: {
     type: primary("text"),
     paused: column("boolean"),
-    /** So many are Sent or Running at most, in all pools together. */
+    /** At most so many are Sent or Running, in all pools together. */
     maxRunning: nullable("integer", "max_running"),
     /** So many workers are kept for it, in each pool that has it. */
     minRunning: column("integer", "min_running"),
@@ -179,7 +182,7 @@ export const TaskRequestsTable = new EntitySchema({
     messageId: primary("text", "message_id"),
     /** SHA-256 of its body, in hex. */
     digest: column("text"),
-    /** What was said, and is said again: JSON. */
+    /** The answer as JSON: it is given again if the request comes again. */
     answer: column("text"),
     decidedAt: column("timestamptz", "decided_at"),
   },

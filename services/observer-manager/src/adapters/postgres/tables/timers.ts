@@ -11,18 +11,18 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   status: column("text"),
   /** How often no queue took it, or one refused it. */
   returns: column("integer"),
-  /** Of the last try: `returned`, `refused`, `unknown`. */
+  /** The problem of the last try: `returned`, `refused`, `unknown`. */
   lastProblem: nullable("text", "last_problem"),
   createdAt: column("timestamptz", "created_at"),
 };
 
-/** What is not over (docs/decisions/0014-timers.md). */
+/** Timers that are not over (docs/decisions/0014-timers.md). */
 export const TimersTable = new EntitySchema({
   name: "Timer",
   tableName: "timers",
   columns: {
     ...COMMON,
-    /** Not tried before: `due_at`, or after a failure when it is tried again. */
+    /** It is not tried before: `due_at`, or after a failure when it is tried again. */
     nextAt: column("timestamptz", "next_at"),
     /** Nobody said when it expires. */
     defaultExpiry: column("boolean", "default_expiry"),
@@ -32,7 +32,7 @@ export const TimersTable = new EntitySchema({
   indices: [{ name: "timers_due" }, { name: "timers_again" }, { name: "timers_newest" }, { name: "timers_of_name" }],
 });
 
-/** What is over, kept for TIMER_RETENTION_DAYS; and what is being fired: its claim stands. */
+/** Timers that are over, kept for TIMER_RETENTION_DAYS; and those that are being fired: their claim is there. */
 export const EndedTimersTable = new EntitySchema({
   name: "EndedTimer",
   tableName: "ended_timers",
@@ -40,7 +40,7 @@ export const EndedTimersTable = new EntitySchema({
     ...COMMON,
     /** While it is being fired: when it was claimed. */
     endedAt: column("timestamptz", "ended_at"),
-    /** By which it was fired; null: by none. */
+    /** The claim by which it was fired; null: by none. */
     claimId: nullable("uuid", "claim_id"),
     /** As in `timers`, for what has to go back there. */
     defaultExpiry: nullable("boolean", "default_expiry"),
@@ -62,12 +62,12 @@ export const TimerClaimsTable = new EntitySchema({
     id: primary("uuid"),
     /** The manager. */
     owner: column("uuid"),
-    /** Of timers; some may have been given back since. */
+    /** The ids of timers; some may have been given back since. */
     ids: uuids("ids"),
   },
 });
 
-/** One row a manager that fires. Past its lease, what it was firing is another's. */
+/** One row for each manager that fires. Past its lease, another takes over what it was firing. */
 export const TimerOwnersTable = new EntitySchema({
   name: "TimerOwner",
   tableName: "timer_owners",

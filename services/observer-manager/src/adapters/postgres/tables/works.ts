@@ -1,7 +1,7 @@
 import { EntitySchema } from "typeorm";
 import { column, nullable, primary } from "./column.ts";
 
-/** What is asked of very many, step by step; kept for RETENTION_DAYS (docs/decisions/0024-bulk-work.md). */
+/** What is asked of very many observers, step by step; kept for RETENTION_DAYS (docs/decisions/0024-bulk-work.md). */
 export const WorksTable = new EntitySchema({
   name: "Work",
   tableName: "works",

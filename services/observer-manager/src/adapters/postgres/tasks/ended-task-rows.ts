@@ -4,11 +4,14 @@ import type { EntityManager } from "typeorm";
 export const ENDED = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, crashes, sends, run_id,
   service_id, service_name, started_at, output, last_error, created_at, ended_at, key, story, taken_by, told_send, parent_id, flow_id, flow_ref`;
 
-/** What a statement adds to the figures of its types. @param what a column, of the rows of `from` */
+/** What a statement adds to the figures of its types. @param what the column that counts the rows of `from` */
 export const counted = (what: "failed" | "cancelled" | "retried", from: string): string =>
   `counted AS (INSERT INTO task_figure_deltas (type, pool, ${what}) SELECT type, pool, count(*) FROM ${from} GROUP BY 1, 2)`;
 
-/** What is over of a flow is followed up by somebody else (flow-follow-store.ts). @param from rows of it, with these in SQL */
+/**
+ * Notes ends of tasks of flows, which somebody else follows up (flow-follow-store.ts). @param of `from` names the rows; the
+ * others are SQL on them
+ */
 export const noted = (of: {
   from: string;
   status: string;
@@ -21,7 +24,7 @@ export const noted = (of: {
     SELECT flow_id, flow_ref, id, ${of.status}, ${of.output}, (${of.error}) - 'stack', ${of.reason ?? "NULL"}, unacked_now()
     FROM ${of.from} WHERE flow_id IS NOT NULL${of.where === undefined ? "" : ` AND ${of.where}`})`;
 
-/** Ended by the books, without an end that is told. @param error in SQL, of a row of tasks */
+/** Ends tasks in the books, without an end that is told. @param of `error` is SQL on a row of tasks */
 const endedByBooks = (of: {
   status: "Failed" | "Cancelled";
   figure: "failed" | "cancelled";
@@ -36,10 +39,10 @@ const endedByBooks = (of: {
 
 const IS_CANCELLED = { status: "Cancelled", figure: "cancelled", error: "last_error" } as const;
 
-/** What was to be cancelled, and nobody runs any more. */
+/** Ends what was to be cancelled, and nobody runs any more. */
 export const CANCELLED = endedByBooks(IS_CANCELLED);
 
-/** What is taken away by hand: of what waits, or was sent. $2: what its story is to say of that. */
+/** Cancels by hand what waits, or was sent. $2: what its story says of that. */
 export const CANCELLED_BY = endedByBooks({ ...IS_CANCELLED, story: "coalesce(story, '{}') || $2::jsonb" });
 
 /** $2: the error. */
@@ -56,7 +59,10 @@ const TOO_MANY_CRASHES = {
 export const failByCrashes = (tx: EntityManager, tasks: TaskId[]): Promise<unknown> =>
   tx.query(FAILED_BY_CRASHES, [tasks, JSON.stringify(TOO_MANY_CRASHES)]);
 
-/** Nobody runs it. What waits came after the cancel, which dropped what had waited before: it is what the task is now, and has not failed yet. */
+/**
+ * For a task that nobody runs. If it was cancelled, the params that wait came after the cancel, which dropped those before: the task goes
+ * on with these, and has not failed yet.
+ */
 export const NEXT_IF_CANCELLED = `
   params = CASE WHEN t.cancel_requested_at IS NULL THEN t.params ELSE coalesce(t.next_params, t.params) END,
   next_params = CASE WHEN t.cancel_requested_at IS NULL THEN t.next_params END,

@@ -3,11 +3,11 @@ import type { EntityManager } from "typeorm";
 import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
 import { TASK_SERVICE_LIVES } from "./task-services.ts";
 
-/** A handful of rows: those that a message of the pool may come to. */
+/** Services that a message of the pool may come to: a handful of rows. */
 const TAKERS = `
   SELECT id AS "serviceId", generation FROM task_services WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES}`;
 
-/** What nobody has begun, as far as was told, and nobody wants: whoever may yet be given its message is to refuse it. */
+/** Sends that nobody has begun, as far as was told, and nobody wants: each service that may yet be given the message is to refuse it. */
 export async function refusalsOf(
   tx: EntityManager,
   sent: readonly { id: TaskId; pool: string; sendId: SendId }[],

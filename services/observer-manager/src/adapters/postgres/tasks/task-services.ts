@@ -1,25 +1,30 @@
 import { intSum } from "../statements/int-sum.ts";
 
-/** Heard of within so long, and by the clock as it is now: else one that died before the clock was set back would live until it is there again. */
+/**
+ * Whether it was heard of within so long, and no more than a minute after now: else one that died before the clock was set back
+ * would live until it is there again.
+ */
 const heardWithin = (ago: string): string => `seen_at BETWEEN now() - interval '${ago}' AND now() + interval '1 minute'`;
 
-/** One that was heard of before that is taken for dead, or frozen: nothing is sent for it. */
+/** A service that was heard of before that is taken for dead, or frozen: nothing is sent for it. */
 export const TASK_SERVICE_LIVES = heardWithin("20 seconds");
 /** A broker may keep what it held for a minute. */
 export const MAY_HOLD = heardWithin("90 seconds");
 
-/** A service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
+/** Whether a service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
 export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (
   SELECT FROM task_services s
   WHERE s.pool = ${pool} AND s.workers > 0 AND NOT s.draining AND ${lives}
     AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type})))`;
 
-/** Services that take tasks, those of a pool that have the same types as one row `k`, of which `s` is one: what it has is looked at once. */
+/**
+ * Services that take tasks. Those of a pool that have the same types are one row `k`, and `s` is one of them: its types are looked at once.
+ */
 export const TAKING = `(
   SELECT pool, types_hash, ${intSum("workers")} AS workers, (array_agg(id))[1] AS id FROM task_services
   WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool, types_hash) k JOIN task_services s USING (id)`;
 
-/** What services announce of the types of a pool; with batches where all that have the type do. A handful of rows. */
+/** What services announce of the types of a pool; with batches if all that have the type do. A handful of rows. */
 export const ANNOUNCED = `
   SELECT s.pool, t->>'type' AS type, max((s.means ->> (t->>'type'))::float8) AS "meanMs",
     CASE WHEN bool_and(t ? 'batch') THEN min((t->>'batch')::int) END AS "batchSize"

@@ -32,7 +32,7 @@ const TIMERS: LiveAndEnded = {
   maxCount: MAX_TIMER_COUNT,
   large: ["payload"],
 };
-/** Each status of the ended apart, the newest of it first. Index: ended_timers_unfired. */
+/** Each status of the ended is read apart, the newest first. Index: ended_timers_unfired. */
 const OF_STATUSES: LiveAndEnded = {
   ...TIMERS,
   ended: { table: OVER_TIMERS, columns: ENDED_COLUMNS, parts: TIMER_OVER_STATUSES.map((status) => [status]) },
@@ -63,7 +63,7 @@ export class PostgresTimerStore implements TimerStore {
     return { ...page, items: rows.map(toTimerView) };
   }
 
-  /** A manager that takes over what another had claimed may lock two of them the other way round. */
+  /** A manager that takes over what another had claimed may lock two of them in the other order. */
   #write<Result>(work: (tx: EntityManager) => Promise<Result>): Promise<Result> {
     return againAfterDeadlock(() => this.#dataSource.transaction(work));
   }

@@ -4,7 +4,10 @@ import type { CancelOutcome, TimerCancel } from "../../../operations/timers/time
 import { recordActions } from "../access/audit-rows.ts";
 import { isWithin, keepEnded, timersOf, withinOf } from "./timer-view.ts";
 
-/** Index: timers_pkey. A claim that comes first is waited for, and then it is Firing. In one order, so that no two wait for each other. */
+/**
+ * Index: timers_pkey. If a claim comes first, it is waited for, and the timer is Firing. Rows are locked in one order, so that no two wait
+ * for each other.
+ */
 const CANCEL = `
   WITH waiting AS MATERIALIZED (
     SELECT t.id FROM timers t JOIN unnest($1::uuid[], $2::text[]) AS u (id, within) USING (id)
@@ -14,7 +17,10 @@ const CANCEL = `
   kept AS (${keepEnded("gone", "Cancelled")} RETURNING id)
   SELECT id FROM kept`;
 
-/** Each for itself, each id once, in the order given; with their entries of the audit trail. @param shown how they are read to be shown */
+/**
+ * Cancels each by itself, with entries in the audit trail. No id comes twice; outcomes are in the order given. @param shown how they are
+ * read to be shown
+ */
 export async function cancelTimers(
   tx: EntityManager,
   cancels: readonly TimerCancel[],

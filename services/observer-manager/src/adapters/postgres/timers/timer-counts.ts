@@ -9,12 +9,12 @@ const BY_STATUS = `
          coalesce(extract(epoch FROM unacked_now() - min(due_at) FILTER (WHERE returns = 0)), 0)::float8 AS "oldestDueS"
   FROM ${LIVE_TIMERS} GROUP BY status`;
 
-/** Index: timers_again. So many are looked at, and so many names are told. */
+/** Index: timers_again. It looks at 10,000 timers at most, and tells ten names. */
 const UNHEARD = `
   SELECT name, count(*)::int AS count, bool_or(last_problem <> 'returned') AS "isRefused", min(due_at) AS since
   FROM (SELECT name, last_problem, due_at FROM timers WHERE returns > 0 LIMIT 10000) t GROUP BY name ORDER BY 2 DESC, 1 LIMIT 10`;
 
-/** Read at a scrape. */
+/** It is read at each scrape of the metrics. */
 export async function countTimers(dataSource: DataSource): Promise<TimerCounts> {
   const byStatus = await dataSource.query<{ status: string; count: number; oldestDueS: number }[]>(BY_STATUS);
   return { byStatus, oldestDueS: Math.max(0, ...byStatus.map(({ oldestDueS }) => oldestDueS)) };

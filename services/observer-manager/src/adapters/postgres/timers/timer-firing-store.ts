@@ -19,15 +19,15 @@ import { FIRING, isOver, keepEnded } from "./timer-view.ts";
 
 const msOf = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
 
-/** By PostgreSQL's own clock, which no test shifts. */
+/** Leases go by PostgreSQL's own clock, which no test shifts. */
 const LEASE = "now() + interval '6 seconds'";
 const RENEW = `
   INSERT INTO timer_owners (id, lease_until) VALUES ($1, ${LEASE})
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`;
 
 /**
- * Index: timers_due, or timers_again where $5, from $4 on (due-floor.ts). There is always a row: without a timer where none was claimed. What was changed since the statement began lies where its snapshot does
- * not look, and is left for the next; so is what is beyond MAX_CLAIM_BYTES.
+ * Index: timers_due, or timers_again if $5, from $4 on (due-floor.ts). There is always a row: without a timer if none was claimed. What was
+ * changed since the statement began lies where its snapshot does not look, and is left for the next; so is what is beyond MAX_CLAIM_BYTES.
  */
 const CLAIM = `
   WITH clock AS MATERIALIZED (SELECT unacked_now() AS now),
@@ -52,10 +52,13 @@ const CLAIM = `
 
 const AS_BEFORE = "CASE WHEN unsure THEN 'Firing' ELSE 'Waiting' END, unsure";
 const MAYBE_HEARD = "'Firing', true";
-/** 1 s, 2 s, 4 s … 30 s, and not past its end, at which it is to be seen to expire. */
+/** Tries again after 1 s, 2 s, 4 s … 30 s, but not past its end, at which it is to be seen to expire. */
 const LATER = "least(expires_at, unacked_now() + least(30, power(2, least(returns, 5))) * interval '1 second'), returns + 1";
 
-/** How one is that could not be fired: status, unsure; last_problem; next_at, returns. At once is `due_at`: now would be hours away once the clock is set back. */
+/**
+ * What becomes of one that could not be fired: status, unsure; last_problem; next_at, returns. `due_at` means at once: now would be hours
+ * away once the clock is set back.
+ */
 const UNFIRED: Record<Unfired, string> = {
   returned: `${AS_BEFORE}, 'returned', ${LATER}`,
   refused: `${MAYBE_HEARD}, 'refused', ${LATER}`,
@@ -65,7 +68,10 @@ const UNFIRED: Record<Unfired, string> = {
   "not-tried": `${AS_BEFORE}, 'refused', ${LATER}`,
 };
 
-/** `back`: rows that were taken out of `ended_timers`. In one order, so that it and who sets timers do not wait for each other. */
+/**
+ * `back`: rows that were taken out of `ended_timers`. They go in one order, so that this and who sets timers do not wait for each
+ * other.
+ */
 const intoTimers = (back: string, how: Unfired): string => `
   INSERT INTO timers (id, name, payload, due_at, expires_at, default_expiry, created_at, status, unsure, last_problem, next_at, returns)
   SELECT id, name, payload, due_at, expires_at, default_expiry, created_at, ${UNFIRED[how]} FROM ${back} ORDER BY id
@@ -95,7 +101,7 @@ const DISOWN = `
 
 const FIRED_THERE = `
   UPDATE ended_timers SET claim_id = NULL, ended_at = unacked_now() WHERE id = ${inOrder("e.id = ANY($1) AND e.claim_id IS NOT NULL")}`;
-/** Somebody took their claim over. */
+/** For timers whose claim somebody took over. */
 const FIRED_BACK = `
   WITH gone AS (DELETE FROM timers WHERE id = ANY($1) AND status = 'Firing' RETURNING *) ${keepEnded("gone", "Fired")}`;
 
@@ -113,13 +119,16 @@ const NEXT_DUE: Record<Tries, string> = { first: nextDue("returns = 0"), again: 
 /** Index: timers_again. */
 const TRIED_AGAIN = { table: "timers", which: "returns > 0", dueAt: "due_at", nextAt: "next_at" };
 
-/** Run out, or given by a clock that has been set back since: it would hold until that clock is there again. */
+/** A lease has run out, or was given by a clock that has been set back since: it would hold until that clock is there again. */
 const IS_LAPSED = "(lease_until < now() OR lease_until > now() + interval '1 minute')";
 
 /** Each claim renews its owner's lease in the same statement: whoever has timers in flight has one. */
 const LAPSED = `SELECT id AS owner, lease_until::text AS "leaseUntil" FROM timer_owners WHERE ${IS_LAPSED}`;
 
-/** Who has renewed it meanwhile keeps them. A trigger of timer_owners gives back what its claims name; counted is what they named before. */
+/**
+ * An owner that has renewed its lease meanwhile keeps them. A trigger of timer_owners gives back what its claims name; the count is of what
+ * they named before.
+ */
 const TAKE_OVER = `
   WITH dead AS (DELETE FROM timer_owners WHERE id = $1 AND ${IS_LAPSED} RETURNING id)
   SELECT count(*)::int AS count FROM (${FIRING}) f WHERE f.owner = ANY(ARRAY(SELECT id FROM dead))`;
@@ -127,7 +136,10 @@ const TAKE_OVER = `
 /** Others look for what it has left behind. */
 const LEAVE = "UPDATE timer_owners SET lease_until = now() - interval '1 second' WHERE id = $1";
 
-/** Index: ended_timers_by_end, in its order: what is older than the oldest is not looked for in the table. SKIP LOCKED: two managers sweep side by side. */
+/**
+ * Index: ended_timers_by_end, in its order: the table is not searched if nothing is old enough. SKIP LOCKED: two managers sweep side by
+ * side.
+ */
 const FORGET = `
   WITH gone AS (
     DELETE FROM ended_timers WHERE id = ANY(ARRAY(
@@ -139,7 +151,7 @@ interface ClaimFacts {
   expired: number;
   isCut: boolean;
   nowMs: number;
-  /** When the last was due of what was claimed; null: nothing was. */
+  /** When the last one that was claimed was due; null: nothing was claimed. */
   lastMs: number | null;
   tookMs: number;
 }
@@ -222,7 +234,7 @@ export class PostgresTimerFiringStore implements TimerFiringStore {
     return Looks.of(this.#dataSource).askRows(LAPSED);
   }
 
-  /** One after the other: what the claims of one name is locked in one order. */
+  /** Owners are taken one after the other: the timers that one's claims name are locked in one order. */
   async takeOver(owners: readonly string[]): Promise<number> {
     let taken = 0;
     for (const owner of owners) {

@@ -17,7 +17,7 @@ const GIVEN = new GivenRows<TimerPut>({
   within: ["jsonb", withinOf],
 });
 
-/** By the clock that fires it; as it is shown, so that what is read and put back is the same. */
+/** By the clock that fires it, and in the milliseconds that are shown: what is read and put back is the same. */
 const dueOf = (at: string, inMs: string): string =>
   `coalesce(${at}, date_trunc('milliseconds', unacked_now()) + ${inMs} * interval '1 millisecond')`;
 
@@ -26,10 +26,10 @@ const ASKED = `
          coalesce(expires_at, greatest(due_at, unacked_now()) + interval '1 day') AS until
   FROM ${GIVEN.from()} CROSS JOIN LATERAL (SELECT ${dueOf("u.at", "u.in_ms")} AS due_at) d`;
 
-/** Those that would expire before they are due; of those with an `at` none would, by the contract. */
+/** Timers that would expire before they are due; by the contract none with an `at` would. */
 const IN_VAIN = `SELECT id FROM (${ASKED}) asked WHERE until <= due_at`;
 
-/** In one order, so that no two batches wait for each other. */
+/** Inserts in one order, so that no two batches wait for each other. */
 const INSERT = `
   WITH asked AS (${ASKED}), fresh AS (
     INSERT INTO timers (id, name, payload, due_at, next_at, expires_at, default_expiry)
@@ -41,7 +41,10 @@ const INSERT = `
 const ENDED_AMONG = "SELECT id FROM ended_timers WHERE id = ANY($1)";
 const TAKE_BACK = "DELETE FROM timers WHERE id = ANY($1)";
 
-/** What is met: `within`, whether it is the same, and whether it is but for the time from which `inMs` counts. */
+/**
+ * How a timer that is there compares: `within`, whether it is the `same`, and whether it may be but for the time from which
+ * `inMs` counts.
+ */
 const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.payload = a.payload AND a.in_ms IS NOT NULL AS repeated,
       t.name = a.name AND t.payload = a.payload AND t.due_at = a.due_at
       AND t.default_expiry = a.default_expiry AND (a.default_expiry OR t.expires_at = a.expires_at) AS same`;
@@ -49,20 +52,20 @@ const MET = `${isWithin("t.name", "a.within")} AS within, t.name = a.name AND t.
 const MET_FIRED =
   "SELECT id, CASE WHEN NOT within THEN 'taken' WHEN NOT is_over AND (same OR repeated) THEN 'exists' ELSE 'over' END AS kind FROM there";
 
-/** Those that are among the ended: over, or being fired. Whom no answer has reached may ask once more while `inMs` is over. */
+/** Meets timers among the ended: over, or being fired. A caller that no answer has reached may ask once more when `inMs` is over. */
 const MEET_ENDED = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, ${isOver("t")} AS is_over, ${MET} FROM ended_timers t JOIN asked a USING (id))
   ${MET_FIRED}`;
 
-/** Likewise, and those that are being fired without a claim: of what is set in vain, that which was set before. */
+/** Likewise, and timers that are being fired without a claim. For what is set in vain it finds what was set before. */
 const MEET_FIRED = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, ${isOver("t")} AS is_over, ${MET} FROM ended_timers t JOIN asked a USING (id)
     UNION ALL SELECT t.id, false, ${MET} FROM timers t JOIN asked a USING (id) WHERE t.status = 'Firing')
   ${MET_FIRED}`;
 
-/** Those that are there: the same, or another that Waits and is replaced, or neither. */
+/** Meets timers that are there: the same, or another that Waits and is replaced, or neither. */
 const MEET = `
   WITH asked AS (${ASKED}), there AS (
     SELECT t.id, t.status, ${MET}
@@ -77,16 +80,16 @@ const MEET = `
 type Met = { id: string; kind: PutOutcome["kind"] };
 
 /**
- * Index: timers_due, from shortly before now on: before that lies what has fired (domain/due-floor.ts), and where something is due since then, whoever is
- * behind with it is woken once too often.
+ * Whether one is earlier than all others. Index: timers_due, from shortly before now on: before that lies what has fired
+ * (domain/due-floor.ts), and where something is due since then, whoever is behind with it is woken once too often.
  */
 const EARLIER_THAN_ALL = `
   SELECT coalesce(least($1::timestamptz, ${dueOf("NULL", "$2::float8")}) < min(next_at), true) AS earlier
   FROM timers WHERE returns = 0 AND next_at >= (SELECT unacked_now()) - interval '${MARGIN_MS} ms'`;
 
 /**
- * Creates them, or meets what is there: each for itself, each id once, in the order given; with their entries of the audit trail.
- * Those that sleep until later are woken.
+ * Creates each, or meets what is there, with entries in the audit trail. No id comes twice; outcomes are in the order given.
+ * Managers that sleep until later are woken.
  */
 export async function putTimers(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
   const outcomes = await putEach(tx, puts);
@@ -111,14 +114,17 @@ async function putEach(tx: EntityManager, puts: readonly TimerPut[]): Promise<Pu
   return puts.map((put) => (isInVain(put) ? ofVain : ofTimely).next().value as PutOutcome);
 }
 
-/** Nothing is created or moved in vain. What is being fired, or has been, is answered as ever: whom no answer has reached asks again, and `inMs` counts from then. */
+/**
+ * Nothing is created or moved in vain. What is being fired, or has been, is answered as ever: a caller that no answer has reached asks
+ * again, and `inMs` counts from then.
+ */
 async function meetFired(tx: EntityManager, puts: readonly TimerPut[]): Promise<PutOutcome[]> {
   const kinds = new Map<string, PutOutcome["kind"]>(puts.map(({ timer }) => [timer.id, "in-vain"]));
   for (const { id, kind } of await tx.query<Met[]>(MEET_FIRED, GIVEN.of(puts))) kinds.set(id, kind);
   return outcomesOf(tx, puts, kinds);
 }
 
-/** Few say both, so that the others cost no statement more. */
+/** Few have both `inMs` and `expiresAt`: the others cost no statement more. */
 async function inVainAmong(tx: EntityManager, puts: readonly TimerPut[]): Promise<ReadonlySet<string>> {
   const asked = puts.filter(({ timer }) => timer.inMs !== undefined && timer.expiresAt !== undefined);
   if (asked.length === 0) return new Set();
@@ -135,7 +141,7 @@ async function putTimely(tx: EntityManager, puts: readonly TimerPut[]): Promise<
   if (ended.length > 0) await tx.query(TAKE_BACK, [ended.map(({ id }) => id)]);
   const kinds = new Map<string, PutOutcome["kind"]>(inserted.map(({ id }) => [id, "created"]));
   for (const { id } of ended) kinds.delete(id);
-  // What is met may be claimed meanwhile, or given back: it is looked for where it goes.
+  // What is met may be claimed meanwhile, or given back: so it is looked for in both tables.
   for (const meet of [MEET, MEET_ENDED, MEET]) {
     const others = puts.filter(({ timer }) => !kinds.has(timer.id));
     if (others.length === 0) break;
@@ -151,7 +157,7 @@ async function outcomesOf(
   puts: readonly TimerPut[],
   kinds: ReadonlyMap<string, PutOutcome["kind"]>,
 ): Promise<PutOutcome[]> {
-  // Those are as they were asked for, and so no longer; of the others nothing is shown.
+  // These are as they were asked for, and so no longer; the others are not shown.
   const shown = puts.map(({ timer }) => timer.id).filter((id) => SHOWN.has(kinds.get(id) ?? "over"));
   const views = await timersOf(tx, shown);
   // Whatever was met and is not there any more has just ended.

@@ -18,28 +18,31 @@ export interface TimerRow {
 
 const COMMON = "id, name, payload, due_at, expires_at, status, returns, last_problem, created_at";
 
-/** Of those that are not over, and the same of the others, so that both are one list. */
+/** The columns of timers that are not over, and the same of the others, so that both make one list. */
 export const LIVE_COLUMNS = `${COMMON}, next_at, NULL::timestamptz AS ended_at`;
 export const ENDED_COLUMNS = `${COMMON}, NULL::timestamptz AS next_at, ended_at`;
 
-/** What is being fired: its claim stands. Index: ended_timers_pkey. */
+/** Timers that are being fired: their claim is there. Index: ended_timers_pkey. */
 export const FIRING = `
   SELECT e.*, c.owner FROM timer_claims c CROSS JOIN unnest(c.ids) AS i (id) JOIN ended_timers e ON e.id = i.id AND e.claim_id = c.id`;
 
-/** The same columns of two tables. */
+/** Columns that both tables have. */
 const NOT_OVER = "id, name, payload, due_at, expires_at, returns, last_problem, created_at";
 
-/** What is not over, as a table. */
+/** Timers that are not over, as a table. */
 export const LIVE_TIMERS = `(
   SELECT ${NOT_OVER}, status, next_at FROM timers
   UNION ALL SELECT ${NOT_OVER}, 'Firing'::text AS status, ended_at AS next_at FROM (${FIRING}) firing) live_timers`;
 
 const HAS_CLAIM = (of: string) => `EXISTS (SELECT FROM timer_claims c WHERE c.id = ${of}.claim_id)`;
 
-/** Whether nobody is firing it, where it stands among the ended. Looked up for each (IS TRUE), not joined: by a guess that few are over, all were sorted. */
+/**
+ * Whether a timer among the ended is over: nobody is firing it. It is looked up for each (IS TRUE), not joined: by a guess that few are
+ * over, all were sorted.
+ */
 export const isOver = (of: string): string => `(NOT ${HAS_CLAIM(of)}) IS TRUE`;
 
-/** What is over, as a table. */
+/** Timers that are over, as a table. */
 export const OVER_TIMERS = `(SELECT * FROM ended_timers e WHERE ${isOver("e")}) over_timers`;
 
 /** Indexes: timers_pkey, ended_timers_pkey. One statement: what moves from one to the other is found once. */
@@ -49,7 +52,7 @@ const FIND = `
                    CASE WHEN firing THEN ended_at END, CASE WHEN NOT firing THEN ended_at END
     FROM (SELECT e.*, ${HAS_CLAIM("e")} AS firing FROM ended_timers e WHERE id = ANY($1)) ended`;
 
-/** Likewise, without what may be long. */
+/** Finds them likewise, without what may be long. */
 const FIND_SHORT = FIND.replaceAll(", payload,", ", NULL::jsonb AS payload,");
 
 /** `gone`: rows that were taken out of `timers`. */

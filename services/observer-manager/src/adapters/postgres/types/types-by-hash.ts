@@ -1,12 +1,12 @@
-/** As they are kept in the table, compressed; parsed they take some twenty times as much. */
+/** A limit of types as they are kept in the table, compressed; parsed they take some twenty times as much. */
 const MAX_KEPT_BYTES = 2_097_152;
 
-/** What services of a pool that announce the very same have in common. */
+/** One row for all services of a pool that announce the very same. */
 export interface TypesRow<Info> {
   hash: string;
   /** Null: they are those of this hash, which was said to be known. */
   types: Info[] | null;
-  /** As they are kept in the table. */
+  /** Their size in the table. */
   bytes: number;
 }
 
@@ -20,7 +20,7 @@ interface Kept<Info> {
  * asks what is announced now, and is sent only what is not here: with their schemas the types of one service can be a megabyte.
  */
 export class TypesByHash<Info> {
-  /** Those read last are behind. */
+  /** Those that were read last come last. */
   readonly #kept = new Map<string, Kept<Info>>();
   #bytes = 0;
 

@@ -3,7 +3,10 @@ import type { DataSource } from "typeorm";
 /** Fewer may well be compared each with each. */
 const LEAST_ROWS = 500;
 
-/** Of the tables $1, those that were empty when they were last vacuumed or analyzed, and have kept pages: of one without any, PostgreSQL guesses better. */
+/**
+ * Those of the tables $1 that were empty when they were last vacuumed or analyzed, and have kept pages: of one without any, PostgreSQL
+ * guesses better.
+ */
 const THOUGHT_EMPTY = `
   SELECT oid::regclass::text AS name FROM pg_class WHERE oid = ANY($1::regclass[]) AND reltuples = 0 AND relpages > 0`;
 
@@ -29,7 +32,7 @@ export class Statistics {
     this.#rows += rows;
     if (this.#rows < LEAST_ROWS) return;
     this.#rows = 0;
-    await this.#analyze().catch(() => undefined); // planned worse, and not wrong
+    await this.#analyze().catch(() => undefined); // plans are worse then, and not wrong
   }
 
   async #analyze(): Promise<void> {

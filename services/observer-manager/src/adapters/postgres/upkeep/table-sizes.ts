@@ -1,14 +1,14 @@
 import { prepared } from "../statements/prepared.ts";
 
-/** So long a plan may be one for a table that was half as large. */
+/** For so long a plan may be one for a table that was half as large. */
 const LOOK_MS = 250;
-/** What else a plan goes by changes slowly: which indexes are how large. */
+/** Plans are made anew at least so often: what else they go by, such as the sizes of indexes, changes slowly. */
 const MOST_MS = 5_000;
-/** Who cannot look does not try again before: each time it would stand in the server's log. */
+/** After a look that failed none is tried for so long: each would stand in the server's log. */
 const BLIND_MS = 5_000;
 
 /**
- * Of each table how often its pages have doubled, as one text. Who waits for a lock on one of them is not waited for: the look is over then.
+ * How often the pages of each table have doubled, as one text. If it has to wait 100 ms for a lock on one of them, the look fails.
  * https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-DBSIZE
  */
 export const SIZES = prepared(`
@@ -16,7 +16,7 @@ export const SIZES = prepared(`
   FROM pg_class WHERE (SELECT set_config('lock_timeout', '100', true)) IS NOT NULL AND relkind = 'r' AND relnamespace = current_schema()::regnamespace`);
 
 /**
- * Until when plans of prepared statements are good: PostgreSQL makes them by how large tables are, and does not look again. One that was made for
+ * Says how long plans of prepared statements are good: PostgreSQL makes them by how large tables are, and does not look again. A plan for
  * an empty table reads all of a full one. A VACUUM or ANALYZE has them made anew by itself.
  */
 export class TableSizes {

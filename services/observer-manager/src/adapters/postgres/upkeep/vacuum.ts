@@ -3,10 +3,10 @@ import type { DataSource } from "typeorm";
 /** Fewer are not worth it. */
 const LEAST_ROWS = 20_000;
 const LEAST_APART_MS = 5_000;
-/** It takes one part in so many of the time at most: where a table is large, or somebody's snapshot keeps what is dead. */
+/** A vacuum takes one part in so many of the time at most, even if a table is large, or somebody's snapshot keeps what is dead. */
 const SHARE = 50;
 
-/** Whoever vacuums at the moment does so for all. A table that shrinks would lock out who reads it. */
+/** Whoever vacuums at the moment does so for all. If the table shrank, its readers would be locked out. */
 const vacuum = (table: string): string => `VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, TRUNCATE OFF) ${table}`;
 
 /**
@@ -25,7 +25,7 @@ export class Vacuum {
     this.#table = table;
   }
 
-  /** So many rows are not as they were, and will soon be gone. Never waits, and never rejects. */
+  /** So many rows have changed, and will soon be gone. Never waits, and never rejects. */
   changed(rows: number): void {
     this.#rows += rows;
     if (this.#rows >= LEAST_ROWS && performance.now() >= this.#notBeforeMs) void this.#run();

@@ -1,18 +1,19 @@
 import type { DataSource } from "typeorm";
 
-/** Of one type; `since` as PostgreSQL writes it, as a Date has no microseconds. */
+/** Tasks of one type that were given back; `since` is as PostgreSQL writes it, as a Date has no microseconds. */
 export interface GivenBack {
   type: string;
   count: number;
   since: string;
 }
 
-/** What `back` gives back, with `type` and `sent_at`; as SQL. */
+/** Sums up what `back` gives back, which has `type` and `sent_at`; as SQL. */
 export const GIVEN_BACK = "SELECT type, count(*)::int AS count, min(sent_at)::text AS since FROM back GROUP BY type";
 
 /**
- * From the claim on by which they were sent, while it is kept: what went to a call with others has the time of their first, and was counted a little
- * later. Not from the newest, which may be another's and counts for longer: no second may have more than the rate. Rows are locked in order, as in CLAIM.
+ * Takes them off the claim by which they were sent, while it is kept, and the later ones: what went to a call with others has the time of
+ * their first, and was counted a little later. It does not begin with the newest, which may be another's and counts for longer: no second
+ * may have more than the rate. Rows are locked in order, as in CLAIM.
  */
 const UNCOUNT = `
   WITH types AS MATERIALIZED (
@@ -28,8 +29,9 @@ const UNCOUNT = `
   FROM types t WHERE l.type = t.type`;
 
 /**
- * For nobody who has them, no starts of their types, whose rates have room for as many. A statement of its own: who holds tasks waits for no claim. Never
- * rejects: what is given back is so without it. A crash before it, or where it fails, leaves them counted for a second.
+ * Nobody has these tasks, so they are no starts of their types: the rates have room for as many. It is a statement of its own, as who holds
+ * tasks waits for no claim. Never rejects: what is given back is so without it. A crash before it, or a failure, leaves them counted for a
+ * second.
  */
 export async function uncount(db: DataSource, back: readonly GivenBack[]): Promise<void> {
   if (back.length === 0) return;

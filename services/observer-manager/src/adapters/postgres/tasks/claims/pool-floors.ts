@@ -3,7 +3,7 @@ import { ClaimFloors, type Floors, type Look } from "../../../../domain/tasks/cl
 
 const msOf = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
-/** Of pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what is in flight of all pools. */
+/** Looks at pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what is in flight of all pools. */
 const LOOK = `
   SELECT ${msOf("now()")} AS "nowMs", ${msOf("unacked_now()")} AS "dueNowMs",
     pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, pg_snapshot_xmax(pg_current_snapshot())::text AS xmax,
@@ -44,7 +44,10 @@ export class PoolFloors {
     return [known.map(({ pool }) => pool), known.map(({ from }) => from)];
   }
 
-  /** A full look took so long, for so many tasks. Never rejects: claims are slower without, and tell of the same trouble themselves. */
+  /**
+   * Notes that a full look took so long, for so many tasks. Never rejects: without it claims are slower, and they report the same
+   * trouble.
+   */
   async learn(pool: string, types: string[], tookMs: number, tasks: number): Promise<void> {
     const floors = this.#byPool.get(pool) ?? new ClaimFloors();
     this.#byPool.set(pool, floors);
@@ -54,7 +57,7 @@ export class PoolFloors {
       if (row !== undefined)
         floors.looked({ ...row, xmin: BigInt(row.xmin), xmax: BigInt(row.xmax) }, tookMs, performance.now());
     } catch {
-      // told by the claims
+      // claims report it
     }
   }
 }

@@ -2,14 +2,14 @@ import { prepared } from "../../statements/prepared.ts";
 import { IS_LIMITED, IS_STILL_READY, ORDER, POOL_IS_MINE, SENT } from "./claim-terms.ts";
 
 /**
- * The claim for services of pool $1 with the window $2, which have the types $3, and $4, which take batches; where none of these is limited, and
- * all that is next is of $3, and nothing in flight of $4: takes what CLAIM would, and is planned in a quarter of the time, for which each single
- * task waits. Otherwise it takes nothing: `isRefused`.
+ * The claim for services of pool $1 with the window $2, the types $3, and the types $4, which take batches. If none of these is limited,
+ * all that is next is of $3, and nothing of $4 is in flight, it takes what CLAIM would. It is planned in a quarter of the time, for which
+ * each single task waits. Otherwise it takes nothing: `isRefused`.
  * `isAll`: there were no more, but for what somebody else holds locked: that is found by a later look.
  *
- * - One manager a pool at a time, as CLAIM; what is in flight is counted when the lock is held, by a function with a snapshot of its own.
+ * - One manager has a pool at a time, as in CLAIM; a function with a snapshot of its own counts what is in flight when the lock is held.
  * - `limited` locks the table as CLAIM does, so that a change of limits is answered when this claim, too, is over.
- * - What is next is looked at before it is locked: one of others is hidden from nobody who would take it.
+ * - What is next is looked at before it is locked, so that tasks of others are hidden from nobody who would take them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
  */
 export const CLAIM_PLAIN = prepared(`

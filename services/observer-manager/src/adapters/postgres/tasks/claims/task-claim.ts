@@ -4,38 +4,38 @@ import { IS_STILL_READY, ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./cla
 import { APART, claimsLately, isLately, lastOf } from "./claims-lately.ts";
 
 /**
- * The types $4, of which nobody knows how many they are when it is planned. Where PostgreSQL knows it takes a plan for just these to be cheaper
- * than one for any, each time; and to plan it takes longer than to do it.
+ * The types $4, whose number PostgreSQL cannot see when it plans. Otherwise it would take a plan for just these to be cheaper than one for
+ * any, each time; and planning takes longer than executing.
  */
 const TYPES = "(SELECT types FROM asked)::text[]";
-/** When this claim was made. */
+/** The time of this claim. */
 export const AT = "(SELECT at FROM locked)";
 
-/** What the claim for services and that of a taker differ in, as SQL. */
+/** Where the claim for services and that of a taker differ, as SQL. */
 export interface Claimant {
   /** Whether it may claim in pool $1 just now. */
   isMine: string;
-  /** Of $3 workers, so many are kept for a type that wants `wanted`, and others before it `before`. */
+  /** How many of $3 workers are kept for a type that wants `wanted`, if those before it want `before`. */
   kept(wanted: string, before: string): string;
-  /** How many workers the tasks `f` of a type take that are in flight; with what `calls` joins to that, of `asked` and `held`. */
+  /** How many workers the tasks in flight of a type `f` take; `calls` is what this needs joined, from `asked` and `held`. */
   sent: string;
   calls: string;
-  /** What more of the parameters is in `asked`. */
+  /** Further parameters that `asked` has. */
   asks?: string;
-  /** How many in all; `in_flight`, `kept` and `used` are those of the pool's services. */
+  /** How many tasks it may claim in all; `in_flight`, `kept` and `used` are those of the pool's services. */
   room: string;
   /**
-   * What somebody else has locked, or has claimed while this claim waited for him, is passed for what comes after it: for whoever does not come again.
-   * Costs a lock a row that is looked at, and those are as many of each type as there is room in all.
+   * Passes what somebody else has locked, or has claimed while this claim waited, and takes what comes after it: for callers that do not
+   * come again. It costs a lock for each row that is looked at, and those are as many of each type as there is room in all.
    */
   passesLocked?: boolean;
-  /** What becomes of a task. */
+  /** What a claimed task's columns are set to. */
   set: string;
   /** Further steps of the statement. */
   steps: string;
   /**
-   * The parameters with the times from which on tasks are Ready, and were sent, if they are known (claim-floors.ts); and the types of
-   * which something is Ready from a later time on, with these times.
+   * The parameters with the times before which nothing is Ready, and nothing was sent, if they are known (claim-floors.ts); and the
+   * types of which something is Ready from a later time on, with these times.
    */
   floors?: { ready: string; sent: string; types: string; readyOfTypes: string };
   returning: string;
@@ -43,7 +43,7 @@ export interface Claimant {
 
 /** The types $5 take batches of $6. */
 const BATCHES = ", $5::text[] AS batched, $6::int[] AS sizes";
-/** Of the types with batches: as how many calls their tasks are in flight. Where there are none of them nothing is read. */
+/** How many calls the tasks in flight make, for the types with batches. If none of these is in flight, nothing is read. */
 const callsOf = (sentFrom = ""): string => `
     LEFT JOIN (
       SELECT type, sum(ceil(n::numeric / size))::int AS calls FROM (
@@ -54,23 +54,24 @@ const callsOf = (sentFrom = ""): string => `
       GROUP BY type) c ON c.type = f.type AND f.pool = $1`;
 
 /**
- * As it runs: test/fixtures/statements/claim.sql, and with all that it may have claim-calls-from.sql.
+ * The text is in test/fixtures/statements/claim.sql, and with all that it may have in claim-calls-from.sql.
  *
- * Takes $2 (of a service: the window, less what is in flight) of pool $1, of the types $4. One statement, which waits for nobody but
- * another claim, so that a manager that is frozen holds nothing up (docs/decisions/0035-task-limits.md).
+ * Takes $2 tasks (for services: the window, less what is in flight) of pool $1 and the types $4. It is one statement, which waits for
+ * nobody but another claim, so that a manager that is frozen holds nothing up (docs/decisions/0035-task-limits.md).
  *
- * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other,
- *   and `unacked_tasks_held`, called after that, sees what the one before has committed.
- * - Where no limit can be reached by this claim, and all that is next is of these types, it reads the rows in order (tasks_ready);
- *   else type by type, as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which
- *   nobody here has, are not looked at.
- * - Those are named before any is locked: what is locked by somebody else is left to a later claim, and nothing of others is locked, or claimed in
- *   its place.
- * - What asks whether there is one says in which order: where nobody waits, and statistics know of many, all rows would be read.
- * - What is claimed of a type with `max_running` begins a lane each, which others may join (JOINERS); but not what was sent before, as
- *   those who joined it then may still be in flight, and it would not be counted beside them.
+ * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other, and
+ *   `unacked_tasks_held`, called after that, sees what the one before has committed.
+ * - If this claim can reach no limit, and all that is next is of these types, it reads the rows in order (tasks_ready); else type by type,
+ *   as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which nobody here has, are not looked
+ *   at.
+ * - Rows are chosen before any is locked: what somebody else has locked is left to a later claim, and nothing of others is locked, or
+ *   claimed in its place.
+ * - A question whether there is any has an order, too: where nobody waits, and statistics know of many, all rows would be read.
+ * - Each task that is claimed of a type with `max_running` begins a lane, which others may join (JOINERS); but not one that was sent
+ *   before, as those who joined it then may still be in flight, and it would not be counted beside them.
  * - Rows are named by an array, and never by a join: see postgres-command-store.ts.
- * - When there is room again is counted from the end of the claim: from its begin, as its tasks are, each second would be longer by the claim.
+ * - The time until there is room again counts from the end of the claim: from its begin, as that of its tasks does, each second would be
+ *   longer by the claim.
  */
 export const claimFor = (claimant: Claimant): string => {
   const { isMine, kept, sent, calls, room, set, steps, returning, floors, asks = "", passesLocked = false } = claimant;
@@ -201,7 +202,7 @@ const FOR_CALLS: Claimant = {
 };
 export const CLAIM_CALLS = claimFor(FOR_CALLS);
 
-/** The same, with looks that begin at the times $5 and $6, of the types $7 at $8; or $7 to $10. */
+/** The same, with looks that begin at the times $5 and $6, and for the types $7 at $8; with calls these are $7 to $10. */
 export const CLAIM_FROM = claimFor({
   ...FOR_SERVICES,
   floors: { ready: "$5", sent: "$6", types: "$7", readyOfTypes: "$8" },

@@ -2,11 +2,11 @@ import { prepared } from "../../statements/prepared.ts";
 import { ORDER, POOL_IS_MINE, SENT, UNHURT } from "./claim-terms.ts";
 import { claimsLately, isLately } from "./claims-lately.ts";
 
-/** What more is claimed to travel with what was claimed just before; the rate of its type holds as ever, and is counted as in CLAIM. */
+/** Claims more to travel with what was claimed just before; the rate of its type holds as ever, and is counted as in CLAIM. */
 interface Joining {
-  /** So many its `max_running` leaves of type `l`, as SQL. */
+  /** How many the `max_running` of type `l` leaves room for, as SQL. */
   room: string;
-  /** Which of those that are Ready. */
+  /** Which of the Ready tasks may join, as SQL. */
   which: string;
   sentAt: string;
   lane: string;
@@ -16,8 +16,8 @@ interface Joining {
 }
 
 /**
- * Of pool $1 and type $2, $3 at most. Index: tasks_ready_of_type. Which lane one joins goes by its place, looked up in an object: joined to
- * their places, thousands were compared with thousands.
+ * Claims $3 of pool $1 and type $2 at most. Index: tasks_ready_of_type. A task's place says which lane it joins, and is looked up in an
+ * object: a join compared thousands with thousands.
  */
 const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }: Joining): string =>
   prepared(`
@@ -51,8 +51,8 @@ const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }:
   SELECT ${SENT.asked} FROM ${SENT.from} ORDER BY ${ORDER}`);
 
 /**
- * They go to one call with $4, each a place of the limit of its own: with it they make the calls that the window had room for. Not what goes
- * alone: each would take a worker that nobody has counted.
+ * They go to one call with $4, each with a place of its own under the limit: with it they make the calls that the window had room for. What
+ * goes alone is left out: each would take a worker that nobody has counted.
  */
 export const COMPANIONS = joiningFor({
   room: `l.max_running - (SELECT coalesce(sum(f.count), 0)::int FROM locked k, unacked_tasks_in_flight($1, ARRAY[$2]) f
@@ -63,9 +63,9 @@ export const COMPANIONS = joiningFor({
 });
 
 /**
- * They join the lanes $4, by their places $5 of which $3 are: each is done after the one before, so that the limit counts none of them. But no lane whose
- * first is not in flight any more (cancelled, say): another may have been claimed in its place, in any pool. A lock reads a row as it is now, not as
- * it was before the type's was locked; whoever has one of them just now may be about to end it.
+ * They join the lanes $4, by their places $5, of which there are $3: each is done after the one before, so that the limit counts none of
+ * them. They join no lane whose first is not in flight any more (cancelled, say): another may have been claimed in its place, in any pool.
+ * A lock reads a row as it is now, not as it was before the type's was locked; whoever has one of them just now may be about to end it.
  */
 export const JOINERS = joiningFor({
   steps: `, firsts AS MATERIALIZED (

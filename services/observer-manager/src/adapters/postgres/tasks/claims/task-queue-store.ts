@@ -39,7 +39,7 @@ const SERVED_POOLS = prepared(`
     bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
   FROM ${TAKING} GROUP BY k.pool`);
 
-/** Index: tasks_ready, once a pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
+/** Index: tasks_ready, once for each pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
 const WAITING_POOLS = prepared(`
   SELECT k.pool, ${intSum("k.workers")} AS workers, jsonb_agg(jsonb_path_query_array(s.type_facts, '$[*].type')) AS types
   FROM ${TAKING} LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) ON f.pool = k.pool
@@ -49,7 +49,7 @@ const WAITING_POOLS = prepared(`
 /** A handful of rows. */
 const PACES = `${ANNOUNCED} HAVING bool_or(s.means ? (t->>'type') OR t ? 'batch')`;
 
-/** Index: tasks_ready_of_type; by its order, so that it is read whatever statistics say. */
+/** Index: tasks_ready_of_type; it is read in its order, whatever statistics say. */
 const COUNT_READY = prepared(`
   SELECT count(*)::int AS count FROM (
     SELECT FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' ORDER BY ${ORDER} LIMIT $3) ready`);
@@ -59,7 +59,7 @@ const ready = (set: string): string => `
   FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
   WHERE t.id = u.id AND t.send_id = u.send_id AND t.id = ANY($1) AND t.status = 'Sent'`;
 const GIVE_BACK = ready("");
-/** Nothing of it was published: it is no send, and what was never sent goes with others as it would have. */
+/** Takes back a claim of which nothing was published: it counts as no send, so that a task that was never sent may still go with others. */
 const UNCLAIM = `
   WITH back AS (${ready(", sends = t.sends - 1")} RETURNING t.type, t.sent_at)
   ${GIVEN_BACK}`;
@@ -77,7 +77,7 @@ const CANCELS_DUE = `
     RETURNING id, send_id, service_id, service_generation)
   SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
 
-/** There is always one: without a task where none was claimed. */
+/** There is always one row: without a task if none was claimed. */
 interface ClaimRow extends Omit<Claimed["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs" | "sends"> {
   taskId: Claimed["task"]["taskId"] | null;
   maxAttempts: number | null;
@@ -88,12 +88,12 @@ interface ClaimRow extends Omit<Claimed["task"], "pool" | "maxAttempts" | "alone
   maxRunning?: number | null;
   flowId: string | null;
   flowRef: string | null;
-  /** One claim has no room for its params. */
+  /** The claim has no room for its params. */
   isBeyond: boolean | null;
   nextRoomInMs: number | null;
   keepsWorkers: boolean;
   roomAhead: number;
-  /** Of the plain claim. */
+  /** Only the plain claim has these two. */
   isRefused?: boolean;
   isAll?: boolean;
 }
@@ -106,7 +106,7 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #looks: Looks;
   readonly #floors: PoolFloors;
   readonly #vacuum: Vacuum;
-  /** By pool, in ms of `performance.now()`. */
+  /** From when on the plain claim is tried again, by pool, in ms of `performance.now()`. */
   readonly #plainFromMs = new Map<string, number>();
 
   constructor(dataSource: DataSource) {
@@ -199,7 +199,10 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
     return row?.count ?? 0;
   }
 
-  /** With the inputs of those that belong to flows. Where these cannot be had, nothing was claimed; where they are too many, or the params, not all. */
+  /**
+   * Adds the inputs of those that belong to flows. If these cannot be had, nothing is claimed; if they are too many, or the params, not all
+   * is.
+   */
   async #claimed(pool: string, rows: ClaimRow[]): Promise<Claimed[]> {
     const claimed = rows.filter((row): row is ClaimedRow => row.taskId !== null);
     this.#vacuum.changed(claimed.length);

@@ -9,7 +9,7 @@ const COUNT = prepared(`
   INSERT INTO task_figure_deltas (type, pool, created)
   SELECT type, pool, created FROM unnest($1::text[], $2::text[], $3::int[]) AS c (type, pool, created)`);
 
-/** Adds to the figures which of these were created just now, in the same transaction; at its commit, with `unawaited`. @returns the same */
+/** Adds those that were created just now to the figures, in the same transaction; with `unawaited` by its commit. @returns `outcomes` */
 export async function countCreated(
   tx: EntityManager,
   asked: readonly { task: NewTask }[],

@@ -6,7 +6,7 @@ import { bytesOfAll, thoseBeyond } from "../../statements/page-bytes.ts";
 import { viewsOf } from "../views/task-standings.ts";
 import { FIND, FIND_SHORT, type TaskRow } from "../views/task-view.ts";
 
-/** So few are no more than MAX_PAGE_BYTES, however long each is. */
+/** So few never exceed MAX_PAGE_BYTES, however long each is. */
 const FEW = 24;
 
 /** Indexes: tasks_pkey, ended_tasks_by_id of each day. */
@@ -14,13 +14,13 @@ const SIZES = `
   SELECT id, ${bytesOfAll(["params", "last_error"])} AS bytes FROM tasks WHERE id = ANY($1)
   UNION ALL SELECT id, ${bytesOfAll(["params", "last_error", "output"])} FROM ended_tasks WHERE id = ANY($1)`;
 
-/** Likewise. @returns the places of those whose params are these */
+/** The indexes are the same. @returns the places of those whose params are these */
 const SAME_PARAMS = `
   SELECT u.place::int FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS u (id, params, place)
   WHERE EXISTS (SELECT FROM tasks t WHERE t.id = u.id AND t.params = u.params::jsonb)
      OR EXISTS (SELECT FROM ended_tasks t WHERE t.id = u.id AND t.params = u.params::jsonb)`;
 
-/** Likewise. @returns those whose params somebody has changed since (retry-with) */
+/** The indexes are the same. @returns those whose params somebody has changed since (retry-with) */
 const EDITED = `
   SELECT id FROM tasks WHERE id = ANY($1) AND story ? 'edits'
   UNION ALL SELECT id FROM ended_tasks WHERE id = ANY($1) AND story ? 'edits'`;
@@ -34,8 +34,8 @@ interface FoundTasks {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * As much as a page of a list has of what is long, params and results, is read of them all; those beyond are shown without: ten thousand that
- * are asked for again by their ids may have a result of 64 KiB each, which is more than a manager has memory for.
+ * Params and results are read of them all up to what a page of a list has; those beyond are shown without: ten thousand that are asked for
+ * again by their ids may have a result of 64 KiB each, which is more than a manager has memory for.
  */
 export async function findThere(tx: EntityManager, ids: readonly string[]): Promise<FoundTasks> {
   if (ids.length === 0) return { views: [], short: NONE };
@@ -46,8 +46,9 @@ export async function findThere(tx: EntityManager, ids: readonly string[]): Prom
 }
 
 /**
- * Whether one may have asked for that which is there: for its params, unless somebody has changed them since. Then any will do, as the books may not have what
- * it was created with: of the last five changes alone they keep what was before, up to 16 KiB. Of what is shown without them PostgreSQL says it.
+ * Whether a request may be the one that created what is there: its params are the same, unless somebody has changed them since. Then any
+ * will do, as the books may not have those of the creation: they keep those before each of the last five changes, up to 16 KiB. PostgreSQL
+ * compares the params of those that are shown without them.
  */
 export async function sameParams(
   tx: EntityManager,

@@ -7,17 +7,21 @@ import type { Unawaited } from "../../connection/transaction.ts";
 import { besideHeld, WAIT_MS, within } from "../../statements/lock-waits.ts";
 import { type Asked, insertTasks } from "./task-insert.ts";
 
-/** What an insert takes of its tables, waited for as by any statement: a table that is locked (CREATE INDEX, VACUUM FULL) is nobody's key. */
+/**
+ * The locks that an insert takes on its tables. They are waited for as by any statement: who locks a table (CREATE INDEX, VACUUM FULL) has
+ * nobody's key.
+ */
 const TABLES = [
   "LOCK TABLE tasks IN ROW EXCLUSIVE MODE",
   "LOCK TABLE ended_tasks, task_types, task_services IN ACCESS SHARE MODE",
 ];
-/** Of what somebody has asked for. */
+/** Only what somebody has asked for is audited. */
 const AUDIT = "LOCK TABLE audit IN ROW EXCLUSIVE MODE";
 
 /**
- * As insertTasks, and nobody waits for long for a key, or an id: an application's transaction (`unacked_create_task`) keeps its own for as long as it is
- * open. Where one is kept for longer, they are looked at in portions, and those whose keys or ids are kept are `held-up`; the others are not.
+ * Like insertTasks, but nobody waits for long for a key, or an id: an application's transaction (`unacked_create_task`) keeps its own for
+ * as long as it is open. If one is kept for longer, they are looked at in portions, and only those whose keys or ids are kept are
+ * `held-up`.
  */
 export async function insertBeside(
   tx: EntityManager,

@@ -2,7 +2,7 @@ import type { SendId } from "@unacked/contracts";
 import { prepared } from "../../statements/prepared.ts";
 import { IS_LIMITED, ORDER } from "../claims/claim-terms.ts";
 
-/** What is asked for, a row each. */
+/** The tasks that are asked for, a row each. */
 const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
       WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)`;
 
@@ -12,7 +12,10 @@ export interface FreshRow {
   sendId: SendId | null;
 }
 
-/** When what this transaction inserts is created, and due where it has no time of its own: the same of all, and so not told of each. */
+/**
+ * When tasks of this transaction are created, and due if they have no time of their own: it is the same for all, and so not returned
+ * for each.
+ */
 export const TIMES = prepared('SELECT now() AS "createdAt", unacked_now() AS "dueAt"');
 
 export interface Times {
@@ -23,7 +26,7 @@ export interface Times {
 const RETURNED = "id, status, send_id";
 const FRESH = 'SELECT id, status, send_id AS "sendId" FROM fresh';
 
-/** Asked once, and not for each row. */
+/** Evaluated once, and not for each row. */
 const NOW = "(SELECT unacked_now())";
 
 const inserting = (order: string, conflict: string): string =>
@@ -37,7 +40,10 @@ const inserting = (order: string, conflict: string): string =>
     ${conflict} RETURNING ${RETURNED})
   ${FRESH}`);
 
-/** Where some ids are chosen; and where all are made here, and without keys: nothing can be there already. A row that need not look costs a seventh less. */
+/**
+ * `any`: callers chose some of the ids. `ofNew`: all are made here, and there are no keys, so that nothing can be there already; a row that
+ * need not look costs a seventh less.
+ */
 interface Inserts {
   any: string;
   ofNew: string;
@@ -45,7 +51,7 @@ interface Inserts {
 
 /**
  * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
- * no two of such batches wait for each other.
+ * no two such batches wait for each other.
  */
 export const INSERT: Inserts = {
   any: inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING"),
@@ -53,15 +59,15 @@ export const INSERT: Inserts = {
 };
 
 /**
- * Before INSERT_AT_ONCE, in its transaction: a change of limits locks the table, and so is answered when what is being sent is to be seen, and counts it.
- * A manager that is frozen in between holds a change up for no longer.
+ * Runs before INSERT_AT_ONCE, in its transaction. A change of limits locks the table, and so is answered when it sees what is being sent,
+ * and counts it. A manager that is frozen in between holds a change up for 5 s.
  */
 export const BEFORE_AT_ONCE = [
   "SET LOCAL idle_in_transaction_session_timeout = '5s'",
   "LOCK TABLE task_types IN ROW SHARE MODE",
 ].map(prepared);
 
-/** How many workers something takes, as SQL: where no type of the pool takes batches, each task one. */
+/** How many workers something takes, as SQL: without batches in the pool each task takes one. */
 interface Workers {
   /** What is in flight in the pool; no more than the window need be found. */
   inFlight: string;
@@ -71,16 +77,16 @@ interface Workers {
 }
 
 const IS_SENT = "has_room AND NOT is_later";
-/** One random UUID a statement, of which each takes its place for the last twelve digits: 1 µs each is what randomness costs PostgreSQL. */
+/** One random UUID for a statement: each row puts its place into the last twelve digits, as a random one costs PostgreSQL 1 µs. */
 const SEND_ID = "(sending.sends || lpad(to_hex(place), 12, '0'))::uuid";
 
 const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL";
 
 /**
- * Of those without keys, all of the pool $10, whose services have the types $12: what is due is Sent as it is created, where nothing else is due in the
- * pool (or waits to be Ready, in any), the window $11 has room for all that is due, and no type of the pool is limited. Otherwise it is Ready. No
- * lock of the pool is taken, as a transaction holds it for longer than a claim: who claims at the same time may fill the window once more.
- * Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
+ * Inserts tasks without keys, all of the pool $10, whose services have the types $12. What is due is Sent as it is created if nothing else
+ * is due in the pool (or waits to be Ready, in any), the window $11 has room for all that is due, and no type of the pool is limited.
+ * Otherwise it is Ready. It takes no lock of the pool, as a transaction holds it for longer than a claim: who claims at the same time may
+ * fill the window once more. Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
  */
 const insertingAtOnce = (workers: Workers): Inserts => ({
   any: insertAtOnce(workers, "ON CONFLICT DO NOTHING"),
@@ -112,7 +118,7 @@ export const INSERT_AT_ONCE = insertingAtOnce({
   asked: "(SELECT count(*) FROM asked WHERE NOT is_later)",
 });
 
-/** The same where the types $13 take batches of $14: a call takes one worker, as CLAIM_CALLS has it. What is Sent here has one `sent_at`. */
+/** The same if the types $13 take batches of $14: a call takes one worker, as in CLAIM_CALLS. What is Sent here has one `sent_at`. */
 export const INSERT_CALLS_AT_ONCE = insertingAtOnce({
   steps: ", sizes AS MATERIALIZED (SELECT * FROM unnest($13::text[], $14::int[]) AS s (type, size))",
   inFlight: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0)::int FROM (

@@ -26,17 +26,21 @@ import { mayMeet, meetWinners } from "./task-keys.ts";
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
 
-/** Whose key was another's, who was over when it was looked at: so often they are inserted again, and then told to come back. */
+/**
+ * If the task that had a key is over when it is looked at, the insert is tried again: so often, and then the caller is told to
+ * come back.
+ */
 const MAX_ROUNDS = 20;
 
 export interface Asked extends Omit<Creation, "action"> {
-  /** Undefined: a handler's, whose task says what it created. */
+  /** Undefined: a handler creates it, and the handler's task says what it created. */
   action: Action | undefined;
 }
 
 /**
- * Creates them, or finds what is there in their place: each for itself, in the order given. @param unawaited takes what need only be done
- * when the transaction commits; without, it is done when this resolves. With `sending`, which is for those without keys, they may be Sent by it.
+ * Creates each, or finds what is there in its place; outcomes are in the order given. @param unawaited takes what need only be done when
+ * the transaction commits; without it, that is done when this resolves. With `sending`, which is for tasks without keys, they may be Sent
+ * by it.
  */
 export async function insertTasks(
   tx: EntityManager,
@@ -67,7 +71,7 @@ export async function insertTasks(
   return tasks.map((asked) => outcomes.get(asked) ?? { kind: "held-up" });
 }
 
-/** @returns nothing of those whose key was another's who is over by now */
+/** @returns no outcome for those whose key belonged to a task that is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
   const areNew = all.every(isNew);
@@ -86,7 +90,7 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
     ...(sending === undefined ? [] : parametersOf(sending)),
   ]);
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
-  // One that is repeated within the batch is held against the first, shown or not.
+  // One that is repeated within the batch is compared with the first, shown or not.
   const times = areNew && shown.length === 0 ? [] : tx.query<Times[]>(TIMES);
   const [, inserted, standings, [at]] = await allInOrder([ready, insert, TaskStandings.read(tx, shown), times]);
   const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
@@ -130,7 +134,7 @@ const parametersOf = ({ pool, window, types, batches }: AtOnce): unknown[] => [
   ...(batches.size === 0 ? [] : [[...batches.keys()], [...batches.values()]]),
 ];
 
-/** An id that is among the ended already has had its task. @returns those */
+/** An id that is among the ended already has had its task: its insert is taken back. @returns those */
 async function takeBackEnded(tx: EntityManager, ids: string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return NONE;
   const ended = (await tx.query<{ id: string }[]>(ENDED_AMONG, [ids])).map(({ id }) => id);
@@ -140,7 +144,7 @@ async function takeBackEnded(tx: EntityManager, ids: string[]): Promise<Readonly
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Of those whose key another task has. */
+/** The outcomes of those whose key another task has. */
 async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutcome][]> {
   const outcomes = await meetWinners(
     tx,
@@ -159,14 +163,14 @@ async function meet(tx: EntityManager, met: Asked[]): Promise<[Asked, InsertOutc
   });
 }
 
-/** Of one with a key params and pool may have been replaced meanwhile. */
+/** If it has a key, its params and pool may have been replaced meanwhile, and do not count. */
 const isLike = (task: NewTask, there: TaskView): boolean =>
   mayMeet(task, there) &&
   task.type === there.type &&
   (task.key ?? null) === there.key &&
   (there.key !== null || task.pool === there.pool);
 
-/** As the insert left it: reading ten thousand rows back takes longer than writing them. */
+/** Shows it as the insert left it: reading ten thousand rows back takes longer than writing them. */
 function viewOfNew(
   { id, type, params, pool, priority, startAt, maxAttempts, key, parentId }: NewTask,
   row: FreshRow,

@@ -31,7 +31,10 @@ interface Winner {
   next?: { params: unknown } | undefined;
 }
 
-/** What becomes of a request whose key another task has. `gone`: that one is over meanwhile; `key-elsewhere`: it is in no pool of theirs. */
+/**
+ * What becomes of a request whose key another task has. `gone`: that one is over meanwhile; `key-elsewhere`: its pool is none of the
+ * caller's.
+ */
 export type KeyOutcome =
   | { kind: "key-taken" | "returned" | "replaced" | "queued"; winner: TaskId }
   | { kind: "gone" }
@@ -39,7 +42,7 @@ export type KeyOutcome =
 
 const nameOf = ({ type, key }: { type: string; key?: string | undefined }): string => `${type} ${key}`; // a type has no blank
 
-/** Does what each of these wants to become of the task that has its key, in the order given. */
+/** Does to the tasks that have these keys what each request wants, in the order given. */
 export async function meetWinners(tx: EntityManager, tasks: NewTask[]): Promise<KeyOutcome[]> {
   if (tasks.length === 0) return [];
   const rows = await tx.query<Winner[]>(WINNERS, [tasks.map(({ type }) => type), tasks.map(({ key }) => key)]);
@@ -59,7 +62,7 @@ export async function meetWinners(tx: EntityManager, tasks: NewTask[]): Promise<
 /** Whether whoever asks may see and change a task of that pool. */
 export const mayMeet = ({ within }: NewTask, { pool }: { pool: string }): boolean => within?.includes(pool) ?? true;
 
-/** Notes it at the winner. */
+/** Notes in `winner` what is to become of it. */
 function meet(task: NewTask, winner: Winner): "key-taken" | "returned" | "replaced" | "queued" {
   if (task.onConflict === "reject") return "key-taken";
   if (task.onConflict === "return") return "returned";

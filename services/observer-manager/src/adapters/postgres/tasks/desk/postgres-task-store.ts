@@ -34,12 +34,12 @@ import { viewsOf } from "../views/task-standings.ts";
 import { ENDED_AMONG, ENDED_COLUMNS, FIND_ONE, IN_FLIGHT, LIVE_COLUMNS, type TaskRow, WAITING } from "../views/task-view.ts";
 import { reviveOne } from "./task-revival.ts";
 
-/** One that is being cancelled goes on with what came after that: that is dropped by another cancel. */
+/** Whether a cancel changes something: a task that is being cancelled goes on with what came after that, which another cancel drops. */
 export const TO_CANCEL = "(cancel_requested_at IS NULL OR next_params IS NOT NULL)";
 const LOCK = `
   SELECT status, pool, send_id AS "sendId", priority, ${TO_CANCEL} AS "isToCancel" FROM tasks WHERE id = $1 FOR UPDATE`;
 const PRIORITY = "UPDATE tasks SET priority = $2 WHERE id = $1";
-/** $2: what its story is to say of that; who asks once more changes nothing of it. */
+/** $2: what its story says of the cancel; who asks once more changes nothing of that. */
 export const REQUEST_CANCEL = `
   UPDATE tasks SET cancel_requested_at = coalesce(cancel_requested_at, now()), next_params = NULL,
     story = CASE WHEN cancel_requested_at IS NULL THEN coalesce(story, '{}') || $2::jsonb ELSE story END WHERE id = ANY($1)`;
@@ -47,7 +47,7 @@ export const MAKE_DUE = "UPDATE tasks SET status = 'Ready', due_at = least(due_a
 
 const THERE_AMONG = `SELECT id FROM tasks WHERE id = ANY($1) UNION ${ENDED_AMONG}`;
 
-/** A handful of rows; without the types of the hashes $2. */
+/** Reads a handful of rows; leaves out the types of the hashes $2. */
 const LIVE_TYPES = prepared(`
   SELECT g.types_hash::text AS hash, g.services, pg_column_size(s.types) AS bytes,
          CASE WHEN g.types_hash <> ALL($2::bigint[]) THEN s.types END AS types, ARRAY(SELECT type FROM task_types WHERE outside) AS outside
@@ -63,7 +63,7 @@ const TASKS: LiveAndEnded = {
   large: ["params", "output", "last_error", "story"],
 };
 
-/** It is not claimed, and leaves a dead row all the same. */
+/** Whether it was Sent as it was created: no claim has counted it, and it leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
 
 interface LockedRow {
@@ -74,7 +74,7 @@ interface LockedRow {
   isToCancel: boolean;
 }
 
-/** What a creation is held against. */
+/** A creation is checked against these. */
 type TaskType = Pick<TaskTypeInfo, "type" | "paramsSchema">;
 type LiveTypesRow = TypesRow<TaskType> & { services: number; outside: string[] };
 
@@ -149,7 +149,7 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
       if (before === undefined) await tx.query(MAKE_DUE, [[id]]);
       const revival = before && (await reviveOne(tx, before));
       if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
-      // Two at once: the other one has revived it, and it may be Sent by now.
+      // Two retried it at once: the other one has revived it, and it may be Sent by now.
       if (revival?.kind !== "gone") await recordActions(tx, [doneToTasks(action, [id])]);
       return { kind: "retried", task: (await viewOf(tx, id)) as TaskView } as const;
     });
@@ -196,7 +196,7 @@ export function conditionsOf({
   return conditions;
 }
 
-/** As a story says it. */
+/** What a story says of a cancel. */
 export const cancelledBy = ({ by: { name, authentication, requestId } }: Action): string =>
   JSON.stringify({ cancelled: { by: authentication === "schedule" ? `schedule ${name}` : name, requestId } });
 

@@ -70,7 +70,7 @@ export class PostgresTaskBulkStore implements TaskBulkStore {
   }
 }
 
-/** Of these, those that still match and are not over. */
+/** Cancels those of these that still match and are not over. */
 export async function cancelTasks(
   tx: EntityManager,
   ids: TaskId[],
@@ -92,7 +92,7 @@ export async function cancelTasks(
   return { accepted: locked.length, over, refuse };
 }
 
-/** Those that still match, in one order. */
+/** Locks those that still match, in one order. */
 function lock(tx: EntityManager, ids: TaskId[], target: TaskTarget): Promise<Locked[]> {
   const conditions = matching(target);
   conditions.and("id = ANY(?)", ids);
@@ -115,9 +115,9 @@ function matching(target: TaskTarget): SqlConditions {
 
 const wantsScheduled = (target: TaskTarget): boolean => "ids" in target || target.statuses?.includes("Scheduled") === true;
 
-/** Who names them is told that those whose key another has stay as they are. */
+/** Tasks that are named are found although another has their key: the caller is told that they stay as they are. */
 const mayRunAgain = (target: TaskTarget): string => ("ids" in target ? "flow_id IS NULL" : MAY_RUN_AGAIN);
 
-/** Of what is over; without a word what is Failed. */
+/** Statuses of ended tasks that may run again; if the target names no statuses, it is Failed. */
 const revivable = (target: TaskTarget): readonly TaskStatus[] =>
   "ids" in target ? REVIVABLE : REVIVABLE.filter((status) => (target.statuses ?? ["Failed"]).includes(status));

@@ -22,14 +22,17 @@ const MESSAGE = `left(coalesce(last_error ->> 'message', ''), ${MAX_READ})`;
 
 const LOCK = "SELECT status FROM tasks WHERE id = $1 FOR UPDATE";
 
-/** The former params, unless they are too long, and who has changed them. Index: tasks_pkey. @param $4 what is kept of older changes */
+/**
+ * Keeps the former params, unless they are too long, and who has changed them. Index: tasks_pkey. @param $4 what is kept of older
+ * changes
+ */
 const EDIT = `
   UPDATE tasks t SET params = $2::jsonb, status = 'Ready', due_at = least(due_at, unacked_now()), failures = 0, crashes = 0,
     story = coalesce(story, '{}') || jsonb_build_object('edits', $4::jsonb || jsonb_build_object(
       'at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'by', $3::text,
       'before', CASE WHEN octet_length(t.params::text) <= 16384 THEN t.params ELSE 'null' END))
   WHERE id = $1`;
-/** Of older changes so many are kept. */
+/** So many older changes are kept. */
 const OLDER = 4;
 
 /** Indexes: ended_tasks_by_status, ended_tasks_of_type. */
@@ -77,7 +80,7 @@ export class PostgresTaskFailureStore implements TaskFailureStore {
       if (live === undefined && before.flow !== null) return { kind: "of-flow", flowId: before.flow.id };
       const revival = live === undefined ? await reviveOne(tx, before) : undefined;
       if (revival?.kind === "key-taken" || revival?.kind === "held-up") return revival;
-      // Two at once: the other one has revived it, and these params would be of a task that somebody is at.
+      // Two retried it at once: the other one has revived it, and these params would be of a task that somebody is at.
       if (revival?.kind === "gone") return { kind: "not-retryable" };
       const older = JSON.stringify((before.edits ?? []).slice(-OLDER));
       await tx.query(EDIT, [id, JSON.stringify(params), action.by.name, older]);

@@ -20,7 +20,7 @@ const LIMITS =
   'paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside';
 const FIND = `SELECT ${LIMITS} FROM task_types WHERE type = $1`;
 
-/** Somebody has it, or had it an hour or two ago, or a task of it waits or is in flight. */
+/** Whether a service has it, or had it an hour or two ago, or a task of it waits or is in flight. */
 const IS_KNOWN = `
   SELECT EXISTS (SELECT FROM task_services WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', $1::text)))
       OR ${isOfType("$1")} AS known`;
@@ -31,7 +31,7 @@ const KEEP = `
   ON CONFLICT (type) DO UPDATE SET paused = excluded.paused, max_running = excluded.max_running,
     min_running = excluded.min_running, rate_per_second = excluded.rate_per_second, outside = excluded.outside, changed_at = now()`;
 
-/** A handful of services and limits, and what is in flight. Index: tasks_in_flight. @param which as SQL */
+/** Reads a handful of services and limits, and what is in flight. Index: tasks_in_flight. @param which as SQL */
 const views = (which: string): string => `
   WITH announced AS (
     SELECT t.info ->> 'type' AS type, count(DISTINCT s.id)::int AS services

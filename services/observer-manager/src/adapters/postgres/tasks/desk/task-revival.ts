@@ -4,12 +4,12 @@ import { besideHeld, LOOK_MS, WAIT_MS, within } from "../../statements/lock-wait
 import { literals } from "../../statements/sql-conditions.ts";
 import { counted } from "../ended-task-rows.ts";
 
-/** What is over so runs again when it is asked for. */
+/** Tasks that ended in one of these statuses run again when somebody asks for it. */
 export const REVIVABLE = ["Failed", "Cancelled"] as const;
 
 /**
- * What is over in one of the statuses $2 is Ready again; but not one whose key another has, nor one of a flow, which is run again as a whole.
- * Index: ended_tasks_by_id. @returns those that are
+ * Makes tasks that ended in one of the statuses $2 Ready again; but not one whose key another has, nor one of a flow, which is run again as
+ * a whole. Index: ended_tasks_by_id. @returns those that are
  */
 const REVIVED = `
   WITH found AS (
@@ -21,7 +21,10 @@ const REVIVED = `
   ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id), ${counted("retried", "back")}
   SELECT id FROM back`;
 
-/** Of `ended_tasks`: neither of a flow, nor with a key that another has. What stays where it is would fill each look for what may run. Index: tasks_key. */
+/**
+ * Rows of `ended_tasks` that are of no flow and whose key no other has. The rest stays where it is, and would fill each look for what may
+ * run. Index: tasks_key.
+ */
 export const MAY_RUN_AGAIN =
   "flow_id IS NULL AND (key IS NULL OR NOT EXISTS (SELECT FROM tasks t WHERE t.type = ended_tasks.type AND t.key = ended_tasks.key))";
 
@@ -32,7 +35,7 @@ const IS_OVER = `SELECT FROM ended_tasks WHERE id = $1 AND status IN (${literals
 /** Index: ended_tasks_by_id. */
 const KEYED = "SELECT id FROM ended_tasks WHERE id = ANY($1) AND key IS NOT NULL ORDER BY id";
 
-/** Whose key was another's, who was over when it was looked at: so often it is tried again, and then told to come back. */
+/** If the task that had its key is over when it is looked at, it is tried again: so often, and then the caller is told to come back. */
 const MAX_ROUNDS = 20;
 
 export type Revival =
@@ -40,13 +43,13 @@ export type Revival =
   /** Somebody else has revived it just now. */
   | { kind: "gone" }
   | { kind: "key-taken"; winner: TaskId }
-  /** Somebody's transaction has its key, or itself, and has not ended. */
+  /** Somebody's open transaction has its key, or the task itself. */
   | { kind: "held-up"; key: string | null };
 
-/** What is not waited for long by itself: somebody who changes, or rewrites, a table has nobody's key, and ends. */
+/** Locks that are waited for as by any statement: somebody who changes, or rewrites, a table has nobody's key, and ends. */
 const TABLES = "LOCK TABLE tasks, ended_tasks IN ROW EXCLUSIVE MODE";
 
-/** Runs one again that is over, and of no flow. Nobody waits for long for a key, as in insertBeside. */
+/** Runs an ended task of no flow again. Nobody waits for long for a key, as in insertBeside. */
 export async function reviveOne(tx: EntityManager, { id, type, key }: TaskView): Promise<Revival> {
   let isWithTables = false;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -66,7 +69,7 @@ export async function reviveOne(tx: EntityManager, { id, type, key }: TaskView):
 }
 
 /**
- * Runs those of these again that are over in one of these statuses. Where an application's transaction keeps a key of theirs for longer, they are tried in
+ * Runs those again that ended in one of these statuses. If an application's transaction keeps a key of theirs for longer, they are tried in
  * portions, and those whose keys are kept stay as they are. @returns which run
  */
 export async function reviveMany(tx: EntityManager, ids: TaskId[], statuses: readonly string[]): Promise<TaskId[]> {

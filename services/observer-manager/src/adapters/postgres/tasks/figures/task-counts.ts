@@ -7,13 +7,16 @@ import { ANNOUNCED, isServed, TASK_SERVICE_LIVES } from "../task-services.ts";
 /** All of `tasks` is read; a million rows cost some 0.2 s. */
 const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY 1, 2 ORDER BY 3 DESC";
 
-/** So many of type `l` may start within a second, as SQL: what else waits is not kept from it by a lack of workers. @param inFlight of it, in all pools */
+/**
+ * How many of type `l` may start within a second, as SQL: more workers would not help what else waits. @param inFlight of it, in all pools
+ */
 const mayStart = (inFlight: string): string => `
   CASE WHEN l.paused THEN 0 ELSE greatest(0, coalesce(least(l.max_running - ${inFlight}, l.rate_per_second), 2147483647)) END`;
 
 /**
- * Workers of living services that do not drain; how many would leave no task waiting that may start, as a call for many takes one, and so does a lane. What is
- * worked outside needs none: what is taken, and what waits of a type that is and which no service has. What is paused waits for no worker.
+ * The workers of living services that do not drain, and how many would leave no task waiting that may start: a call for many takes one, and
+ * so does a lane. What is worked outside needs none: what is taken, and what waits of such a type that no service has. What is paused waits
+ * for no worker.
  */
 const POOLS = `
   WITH ready AS (
@@ -40,7 +43,7 @@ const POOLS = `
   SELECT pool, coalesce(workers, 0) AS workers, coalesce(wanted, 0) AS wanted, greatest(0, coalesce(oldest, 0)) AS "oldestReadyS"
   FROM waiting FULL JOIN able USING (pool) ORDER BY wanted DESC, pool`;
 
-/** Read at a scrape. */
+/** It is read at each scrape of the metrics. */
 export async function countTasks(dataSource: DataSource): Promise<TaskCounts> {
   const [byType, pools] = await Promise.all([dataSource.query(BY_TYPE), dataSource.query(POOLS)]);
   return { byType, pools };

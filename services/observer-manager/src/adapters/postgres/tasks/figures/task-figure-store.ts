@@ -6,12 +6,12 @@ import { isKnownType } from "../views/task-view.ts";
 import { readTaskStandings } from "./task-standing-reads.ts";
 
 const SECONDS: Record<FigureSpan, number> = { minute: 60, hour: 3_600 };
-/** Of minutes and hours. */
+/** How long figures by minute and by hour are kept. */
 const KEPT: Record<FigureSpan, string> = { minute: "2 days", hour: "30 days" };
 const COUNTS = ["created", "completed", "failed", "cancelled", "retried"];
 const sums = COUNTS.map((count) => `sum(${count}) AS ${count}`).join(", ");
 
-/** CTEs that end in `summed`: the deltas of `taken`, by what they belong to. @param spans `(name, seconds)`, as SQL */
+/** CTEs that end in `summed`: the deltas of `taken`, summed by span, start, type and pool. @param spans `(name, seconds)`, as SQL */
 const summed = (spans: string): string => `
   spans (span, seconds) AS (VALUES ${spans}
   ), placed AS (
@@ -31,7 +31,7 @@ const HISTOGRAMS_ADDED = `(
     SELECT key AS bucket, sum(value::bigint) AS count
     FROM (SELECT * FROM jsonb_each_text(f.histogram) UNION ALL SELECT * FROM jsonb_each_text(excluded.histogram)) both_of GROUP BY 1) added)`;
 
-/** In one order, so that two managers that fold at once do not wait for one another in a circle. */
+/** Inserts in one order, so that two managers that fold at once do not wait for one another in a circle. */
 const FOLD = `
   WITH taken AS (
     DELETE FROM task_figure_deltas WHERE id = ANY(ARRAY(
@@ -52,7 +52,7 @@ const FORGET = Object.entries(KEPT).map(
       ORDER BY at LIMIT $1 FOR UPDATE SKIP LOCKED))`,
 );
 
-/** What is folded, and the seconds that are not yet. Index: task_figures_pkey. */
+/** Reads what is folded, and the seconds that are not yet. Index: task_figures_pkey. */
 const read = (span: FigureSpan): string => `
   WITH taken AS (
     SELECT * FROM task_figure_deltas WHERE at >= $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR pool = $3)
@@ -62,7 +62,10 @@ const read = (span: FigureSpan): string => `
   SELECT at, type, pool, ${COUNTS.map((count) => `${count}::float8`).join(", ")}, ran_ms, histogram FROM task_figures
   WHERE span = '${span}' AND at >= $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR pool = $3)`;
 
-/** A service has it, or had it an hour or two ago, somebody has limited it, or there is a task of it. Index: ended_tasks_of_type of each day. */
+/**
+ * Whether a service has it, or had it an hour or two ago, somebody has limited it, or there is a task of it. Index: ended_tasks_of_type of
+ * each day.
+ */
 const IS_KNOWN = `SELECT ${isKnownType("$1::text")} AS known`;
 
 interface Row extends Omit<FigureRow, "atMs"> {

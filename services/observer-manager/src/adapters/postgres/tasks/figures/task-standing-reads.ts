@@ -3,12 +3,12 @@ import type { TaskStandings } from "../../../../domain/tasks/figures-overview.ts
 import { intSum } from "../../statements/int-sum.ts";
 import { TASK_SERVICE_LIVES } from "../task-services.ts";
 
-/** So many of what waits are counted, of each type in each pool. */
+/** At most so many waiting tasks are counted, of each type in each pool. */
 const MOST = 10_000;
 
 /**
- * Index: tasks_ready_of_type. Of a kind `k`: the first of each priority, as one that waits behind more than are counted is the one that waits longest. A probe
- * for each priority that waits, of which there are a handful, and 2,001 at most.
+ * The oldest of a kind `k`, among the first of each priority: the one that waits longest may be behind more than are counted. It takes a
+ * probe for each priority that waits, of which there are a handful, and 2,001 at most. Index: tasks_ready_of_type.
  */
 const OLDEST = `
   WITH RECURSIVE firsts AS (
@@ -21,7 +21,7 @@ const OLDEST = `
       ORDER BY priority DESC, due_at, id LIMIT 1) next)
   SELECT min(due_at) FROM firsts`;
 
-/** Index: tasks_ready_of_type, alone: a probe for each type that waits, and so many entries of it at most. */
+/** Index: tasks_ready_of_type; the table is not read. It takes a probe for each type that waits, and so many entries of it at most. */
 const WAITING = `
   WITH RECURSIVE kinds AS (
     (SELECT pool, type FROM tasks WHERE status = 'Ready' ORDER BY pool, type LIMIT 1)
@@ -44,7 +44,7 @@ const FLIGHT = `
 
 const WORK = `FROM task_services s WHERE s.${TASK_SERVICE_LIVES} AND NOT s.draining AND s.workers > 0`;
 
-/** A handful of services and limits. */
+/** Reads a handful of services and limits. */
 const ABLE = `
   SELECT t ->> 'type' AS type, s.pool, ${intSum("s.workers")} AS workers, coalesce(min((t ->> 'batch')::int), 1) AS "batchSize"
   ${WORK.replace("task_services s", "task_services s CROSS JOIN LATERAL jsonb_array_elements(s.type_facts) AS t")} GROUP BY 1, 2`;
@@ -53,7 +53,7 @@ const LIMITS = `
   SELECT type, paused, max_running AS "maxRunning", min_running AS "minRunning", rate_per_second AS "ratePerSecond", outside
   FROM task_types`;
 
-/** How it stands with tasks, of each type: what is read of `tasks` does not grow with what waits. */
+/** How tasks of each type stand: what is read of `tasks` does not grow with what waits. */
 export async function readTaskStandings(dataSource: DataSource): Promise<TaskStandings> {
   const [waiting, flight, able, pools, limits] = await Promise.all([
     dataSource.query(WAITING),

@@ -11,7 +11,7 @@ import { isRefused } from "../../statements/refused.ts";
 import { countCreated } from "../creations/task-created.ts";
 import { insertBeside } from "../creations/task-insert-beside.ts";
 
-/** What became of what its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
+/** Adds to a task's story what became of those that its handler wanted to create; over or not. Indexes: tasks_pkey, ended_tasks_by_id. */
 const CHILDREN_TOLD = `
   WITH told AS (SELECT * FROM unnest($1::uuid[], $2::text[]) AS u (id, story)),
   live AS (UPDATE tasks t SET story = coalesce(t.story, '{}') || u.story::jsonb FROM told u WHERE t.id = u.id AND t.id = ANY($1))
@@ -23,9 +23,10 @@ export interface CreatingTask extends SendCreations {
 }
 
 /**
- * In the transaction of the ends. All at once, as nearly always nothing is refused; if the database refuses something of it, each
- * under a savepoint of its own. What cannot be created stands in its creator's story; so does at once what needs a key, or an id, that somebody's open
- * transaction has: waited for as elsewhere, it would hold up the ends of all pools for four seconds, again and again while that is open.
+ * Creates them in the transaction of the ends. All go at once, as nearly always nothing is refused; if the database refuses something of
+ * it, each goes under a savepoint of its own. What cannot be created stands in its creator's story; so does at once what needs a key, or an
+ * id, that somebody's open transaction has: waiting for it as elsewhere would hold up the ends of all pools for four seconds, again and
+ * again while that is open.
  */
 export async function createChildren(tx: EntityManager, creating: CreatingTask[]): Promise<void> {
   if (creating.length === 0) return;
@@ -47,12 +48,15 @@ type Outcome = InsertOutcome | { kind: "refused" };
 type Created = NonNullable<TaskView["created"]>[number];
 
 /**
- * Of params, by one statement. A schedule may catch up a thousand times of 256 KiB: together, they took a manager 1.7 GB of memory, and PostgreSQL
- * nearly as long as it gives a statement. What fails by that fails again when it is tried again, at any manager.
+ * A limit of the params in one statement. A schedule may catch up a thousand times of 256 KiB: together, they took a manager 1.7 GB of
+ * memory, and PostgreSQL nearly as long as it gives a statement. What fails by that fails again when it is tried again, at any manager.
  */
 const MAX_PARAMS_CHARS = 16_777_216;
 
-/** Creates them in a transaction that goes on whatever becomes of one of them. In the order given. @param waitMs for a key that another one has */
+/**
+ * Creates them in a transaction that goes on if one is refused; outcomes are in the order given. @param waitMs for a key that another one
+ * has
+ */
 export async function insertEach(tx: EntityManager, tasks: NewTask[], waitMs = WAIT_MS): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const some of jsonPortions(tasks, ({ params }) => params, MAX_PARAMS_CHARS))
@@ -71,7 +75,7 @@ async function inserted(tx: EntityManager, tasks: NewTask[], waitMs: number): Pr
     return outcomes;
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // One that stays open would have the next one within it.
+    // If this stayed open, the next one would be within it.
     await allInOrder([tx.query("ROLLBACK TO SAVEPOINT creations"), tx.query("RELEASE SAVEPOINT creations")]);
     return undefined;
   }

@@ -18,10 +18,11 @@ import {
 import { parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
 /**
- * What nearly all ends are: completed, with nothing to add; without the lock before it, and the columns for all that may come of an
- * end, a fifth less. A task that has newer params is left alone, and so is what is told twice: of these, ENDS is asked. No task
- * stands twice among the ids. Which sends are meant is looked up in a hash, which `IS TRUE` keeps from being made a join.
- * @returns one row: which of them were current, null where all were, as nearly always; and whether one is a flow's
+ * Writes what nearly all ends are: completed, with nothing to add. Without the lock before it, and the columns for all that may
+ * come of an end, it costs a fifth less. A task that has newer params is left alone, and so is what is told twice: ENDS does these.
+ * No task stands twice among the ids. The sends that are meant are looked up in a hash, which `IS TRUE` keeps from being made a
+ * join.
+ * @returns one row: which of them were current, null if all were, as nearly always; and whether one is a flow's
  */
 export const COMPLETIONS = prepared(`
   WITH e AS (
@@ -48,7 +49,7 @@ export const COMPLETIONS = prepared(`
          CASE WHEN count(*) < cardinality($1::uuid[]) THEN coalesce(array_agg(id), '{}') END AS some
   FROM done WHERE told`);
 
-/** Of one task that ended in two sends, only the first may be plain. */
+/** If one task ended in two sends, only the first may be plain. */
 export function partedEnds(ends: readonly TaskWord[]): { plain: TaskWord[]; others: TaskWord[] } {
   const plain = new Map<TaskId, TaskWord>();
   const others = ends.filter((word) => {
@@ -63,10 +64,10 @@ export function partedEnds(ends: readonly TaskWord[]): { plain: TaskWord[]; othe
 const isPlain = (word: TaskWord): boolean =>
   word.end?.outcome === "completed" && word.end.error === undefined && noteOf(word) === null;
 
-/** Whether one of these is a flow's is told of all of them together. */
+/** Whether one of them is a flow's is told for all of them together. */
 export type Completed = { ended: EndedRow[]; hasFlowEnds: boolean };
 
-/** All in one answer of a row, as nobody needs to hear of each what he has just said. */
+/** The answer is one row for all, as nobody needs to hear of each what he has just said. */
 export async function complete(tx: EntityManager, plain: TaskWord[]): Promise<Completed> {
   if (plain.length === 0) return { hasFlowEnds: false, ended: [] };
   const asked = tx.query<{ hasFlowEnds: boolean; some: TaskId[] | null }[]>(COMPLETIONS, parametersOfCompletions(plain));

@@ -11,15 +11,18 @@ import { CRASHED, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from 
 const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 
-/** What a run before this end has left in a story `t`: what the task waited for, and who completed it with params of before. */
+/** Takes out of a story what a run before this end has left: what the task waited for, and who completed it with params of before. */
 export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy'";
 
-/** What its end adds to what is told of it. `at` is its due time, and stands there. */
+/** The story with what the end adds to it. `at` is left out: it is the due time, and stands there. */
 const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at')
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
-/** When it goes on. The time that a service tells is no further away than a year: everybody who may write the state queue may tell any. */
+/**
+ * When it goes on. A time that a service tells counts up to MAX_POSTPONE_MS from now: everybody who may write the state queue may tell
+ * any.
+ */
 const DUE = `CASE
         WHEN f.has_next THEN unacked_now()
         WHEN f.outcome = 'postponed' AND f.note ? 'at' 
@@ -28,15 +31,18 @@ const DUE = `CASE
         WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
 
 /**
- * One crash at each tenth postponement, or what asks again for months would have three of them. It counts first, and may be the third; and none is forgiven
- * ahead, or what has been put off a thousand times might end a hundred services.
+ * Each tenth postponement forgives one crash: else what asks again for months would have three of them. The crash counts first, and may be
+ * the third. None is forgiven ahead: else what has been put off a thousand times might end a hundred services.
  */
 const FORGIVEN = "(f.outcome = 'postponed' AND (f.story->>'postpones')::int % 10 = 0)::int";
 
-/** Whose running time says something. */
+/** Ends whose running time says something. */
 const RAN = "outcome IN ('completed', 'failed')";
 
-/** Rows `t` of tasks with what is told of their current sends. Whoever says of two tasks the send of the other is not `told`. */
+/**
+ * Joins rows `t` of tasks with what is told of their current sends. If somebody says of two tasks the send of the other, they
+ * are not `told`.
+ */
 export const NO_LOOP = "FULL JOIN e ON e.id = t.id AND e.send_id = t.send_id";
 export const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
 
@@ -45,8 +51,8 @@ export const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
- * One end a send. Where newer params of its key wait, the task is Ready with these; else where it goes on it is due again, after its
- * delay or at once. @returns what is over, or has completed and goes on with newer params
+ * Takes one end for each send. If newer params of its key wait, the task is Ready with these; else, if it goes on, it is due again,
+ * after its delay or at once. @returns what is over, or has completed and goes on with newer params
  */
 export const ENDS = prepared(`
   WITH e AS (
@@ -108,7 +114,7 @@ export async function noteEnds(tx: EntityManager, words: TaskWord[]): Promise<En
   return words.length === 0 ? [] : await tx.query(ENDS, parametersOfEnds(words));
 }
 
-/** Those of these that COMPLETIONS has left alone. */
+/** Writes those of these that COMPLETIONS has left alone. */
 export async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow[]): Promise<EndedRow[]> {
   if (completed.length === plain.length) return [];
   const done = new Set(completed.map(({ id }) => id));
@@ -128,13 +134,13 @@ const parametersOfEnds = (words: TaskWord[]): unknown[] => [
   words.map((w) => noteOf(w)),
 ];
 
-/** Nothing has run for longer. What is told by a clock that was set meanwhile would have begun before all times of PostgreSQL. */
+/** Nothing has run for longer. By a clock that was set meanwhile a run may have begun before all times of PostgreSQL. */
 const LONGEST_RUN_MS = 50 * 366 * 86_400_000;
 
 export const tookMs = ({ end }: TaskWord): number =>
   Math.min(Math.max(0, (end?.at ?? 0) - (end?.startedAt ?? 0)), LONGEST_RUN_MS);
 
-/** Nothing of nearly all. */
+/** What an end adds to the story; null for nearly all. */
 export function noteOf({ end }: TaskWord): string | null {
   if (end?.outcome === "completed" && end.completedBy === "emergency") return '{"completedBy":"emergency"}';
   if (end?.outcome !== "postponed") return null;
@@ -144,7 +150,10 @@ export function noteOf({ end }: TaskWord): string | null {
 
 export const isOver = (row: EndedRow): row is EndedRow & OverTask => row.status !== "Ready";
 
-/** Of those that these ends have completed: not of an older send, whose end may be told beside the current one's, nor of what was cancelled. */
+/**
+ * The creations of those that these ends have completed: not of an older send, whose end may be told beside the current one's, nor of what
+ * was cancelled.
+ */
 export function completedOf(
   ends: TaskWord[],
   ended: EndedRow[],

@@ -43,7 +43,7 @@ export class PostgresTaskLedgerStore implements TaskLedgerStore {
 type Creations = ReadonlyMap<SendId, SendCreations>;
 const NONE: Creations = new Map();
 
-/** What is asked of each kind of word is sent together, and done in this order; what depends on the answers comes after. */
+/** The statements for all kinds of words are sent together, and done in this order; what depends on the answers comes after. */
 async function write(
   tx: EntityManager,
   unawaited: Unawaited,
@@ -52,7 +52,7 @@ async function write(
 ): ReturnType<TaskLedgerStore["apply"]> {
   const { words, workers, seen, inventories, running, seqs } = news;
   const numbered = noteSenders(tx, seqs);
-  unawaited.add(numbered); // what it says comes before what else is refused
+  unawaited.add(numbered); // its refusal counts before others
   if (workers.length > 0) unawaited.add(noteWorkers(tx, workers));
   const ends = words.filter(({ end }) => end !== undefined);
   const { plain, others } = partedEnds(ends);
@@ -79,7 +79,7 @@ async function write(
   if (creations.size > 0) await createChildren(tx, completedOf(ends, ended, creations));
   unwanted.push(...stale, ...(await refusalsOf(tx, released)));
   const over = [...failed, ...returned, ...ended.filter(isOver)];
-  // Of those that were ended by hand or by crashes nobody asks: they are few.
+  // Ends by hand or by crashes are few: nobody asks whether they are a flow's.
   const hasFlowEnds = failed.length + returned.length > 0 || completed.hasFlowEnds || ended.some(({ isOfFlow }) => isOfFlow);
   return { over, unwanted, hasFlowEnds, behind: poolsBehind(rows, seqs) };
 }

@@ -7,8 +7,9 @@ import type { StartedRow } from "./task-starts.ts";
 import { CURRENT, identityOf } from "./told-words.ts";
 
 /**
- * It goes back to the queue, as it was Sent: nobody has it. What was cancelled is over then, as what is Sent is with its cancel: nobody may ever come
- * to take its message and hear of that. @returns what was cancelled, by the send that is no more; without `cancelling` newer params run
+ * A released task goes back to the queue, as it was Sent: nobody has it. If it was cancelled, it is over then, as a Sent one is with its
+ * cancel: nobody may ever come to take its message and hear of that. @returns what was cancelled, with the send that is no more; without
+ * `cancelling` it runs with newer params
  */
 export const RELEASES = `
   WITH released AS (
@@ -27,8 +28,9 @@ export async function noteReleases(tx: EntityManager, words: TaskWord[]): Promis
 }
 
 /**
- * Nobody has its message: the books send it again. What had begun on a service that has gone was interrupted; what had not, as far as was told, is counted.
- * What found no slot of its own is due from now on: as old as it was it would keep a worker from others again and again.
+ * Nobody has its message: the books send it again. If it had begun on a service that has gone, it was interrupted; if not, as far as was
+ * told, `handedOn` counts it. What found no slot of its own is due from now on: as old as it was it would keep a worker from others again
+ * and again.
  */
 export const RETURNS = `
   WITH back AS (

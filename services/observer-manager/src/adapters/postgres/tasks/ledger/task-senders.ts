@@ -11,7 +11,10 @@ export async function lastSeqs(dataSource: DataSource, services: ServiceId[]): P
   return new Map(rows.map(({ id, last_seq: seq }) => [id, Number(seq)]));
 }
 
-/** A service says all of it every five seconds, and mostly the same: its types, which are long with their schemas, are written where they are others. */
+/**
+ * A service says all of it every five seconds, and mostly the same: its types, which are long with their schemas, are written only if they
+ * differ.
+ */
 const WORKERS = prepared(`
   WITH told AS MATERIALIZED (
     SELECT id, generation, name, pool, workers, draining, types::jsonb AS types, means::jsonb AS means
@@ -43,16 +46,17 @@ function withoutMean(info: TaskTypeInfo): Omit<TaskTypeInfo, "meanMs"> {
   return type;
 }
 
-/** In ms, by type. */
+/** The mean running times in ms, by type. */
 const meansOf = (types: readonly TaskTypeInfo[]): Record<string, number> =>
   Object.fromEntries(types.flatMap(({ type, meanMs }) => (meanMs === undefined ? [] : [[type, meanMs]])));
 
 /**
- * Asked first, so that two ledgers (a take-over; a commit whose answer was lost) write of a service one after the other, and locked in id order, so that
- * they cannot wait for each other. @returns those of whom nothing was applied before of what is told from $6 on: each numbers all that it tells. `isBehind`:
- * something that it told before that never was, as an answer gives a row of before the statement.
+ * Asked first, so that two ledgers (a take-over; a commit whose answer was lost) write of a service one after the other, and locked in id
+ * order, so that they cannot wait for each other. @returns those services of which nothing from $6 on was applied before: each numbers all
+ * that it tells. `isBehind`: something that it told before $6 never was, as the subselect gives the row of before the statement.
  *
- * Of a service whose row is gone, too: what it told before that may be read late, and then come again. It is given nothing until it says its types.
+ * A service whose row is gone gets one, too: what it told before that may be read late, and then come again. It is given nothing until it
+ * says its types.
  */
 const SEQS = prepared(`
   INSERT INTO task_services (id, generation, name, pool, workers, draining, types, last_seq)
@@ -83,16 +87,17 @@ const parametersOfSeqs = (tellers: (Teller & { pool: string; firstSeq: number; s
   tellers.map((t) => t.firstSeq),
 ];
 
-/** Of which something that was told before was never read, or is not read whole. */
+/** The pools of which something that was told before was never read, or is not read whole. */
 export function poolsBehind(rows: readonly NumberedRow[], seqs: TaskNews["seqs"]): string[] {
   const between = [...seqs.values()].filter(({ isWhole }) => !isWhole);
   return [...new Set([...rows.filter(({ isBehind }) => isBehind), ...between].map(({ pool }) => pool))];
 }
 
 /**
- * Who ended an hour ago, and was last heard of an hour before who was heard of last. An hour of the queue, and not of the clock: while nothing
- * is read, as broker or managers are away, nobody grows older. So all that this service told, and what of it comes again, was in front of what
- * has been read since, and its number is not needed any more. Proofs ask for it for 90 seconds. All of the table is read: a handful of rows.
+ * Forgets who ended an hour ago, and was last heard of an hour before who was heard of last. This is an hour of the queue, and not of the
+ * clock: while nothing is read, as broker or managers are away, nobody grows older. So all that this service told, and what of it comes
+ * again, was in front of what has been read since, and its number is not needed any more. Proofs ask for it for 90 seconds. All of the
+ * table is read: a handful of rows.
  */
 const FORGET_GONE = `
   DELETE FROM task_services WHERE id IN (

@@ -7,7 +7,7 @@ const NOT_THERE = `
   SELECT send_id AS "sendId" FROM unnest($1::uuid[], $2::uuid[]) AS u (id, send_id)
   WHERE NOT EXISTS (SELECT FROM tasks t WHERE t.id = u.id AND t.send_id = u.send_id)`;
 
-/** Of what runs, that which is of no current send: it is over in the books, or sent again, or they never heard of it. */
+/** Running sends that are not current: the task is over in the books, or was sent again, or they never heard of it. */
 export async function unwantedOf(tx: EntityManager, running: TaskNews["running"]): Promise<UnwantedSend[]> {
   if (running.length === 0) return [];
   const parameters = [running.map(({ taskId }) => taskId), running.map(({ sendId }) => sendId)];

@@ -10,10 +10,10 @@ import { mostlyNull } from "../../statements/mostly-null.ts";
  * a full join, which is never made by a loop through both: the array alone leaves a loop through all that are told, which PostgreSQL takes for short.
  */
 
-/** Of a row `t` of tasks and what is told of it: of its current send. */
+/** Whether something is told of the current send of a row `t` of tasks. */
 export const CURRENT = "t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)";
 
-/** The run before has not ended, and its message is somebody else's now: an interruption; with its service, a crash. */
+/** The run before has not ended, and another one has its message now: an interruption; if that is on another service, a crash. */
 export const FOLLOWED = "(t.status = 'Running' AND t.run_id <> e.run_id AND t.run_id IS DISTINCT FROM e.released)";
 export const CRASHED = `(${FOLLOWED} AND t.service_id IS DISTINCT FROM e.service_id)`;
 
@@ -21,7 +21,7 @@ export const STARTED = "id, send_id, run_id, service_id, service_generation, ser
 export const STARTED_ARRAYS =
   "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::uuid[], $8::int[], $9::int[]";
 
-/** For STARTED_ARRAYS. */
+/** The parameters of STARTED_ARRAYS. */
 export const parametersOfStarted = (words: TaskWord[]): unknown[] => [
   ...identityOf(words),
   words.map((w) => w.runId),

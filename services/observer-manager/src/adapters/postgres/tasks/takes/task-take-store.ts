@@ -16,7 +16,7 @@ import { ENDS } from "../ledger/task-ends.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { TAKE } from "./task-take.ts";
 
-/** Index: tasks_ready_of_type, once a kind. */
+/** Index: tasks_ready_of_type, once for each pool and type. */
 const WAITING = `
   SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type)
   WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
@@ -25,8 +25,8 @@ const WAITING = `
 const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type, place) WHERE NOT ${isKnownType("w.type")} ORDER BY place`;
 
 /**
- * What somebody has cancelled meanwhile is to be over, as where a lease is. It was no send, and in the trail no task that was taken: $3 is that entry.
- * Where it ran last TAKE has overwritten, and when: nothing is told of either.
+ * What somebody has cancelled meanwhile is to be over, as where a lease is. The take counts as no send, and is taken out of the entry $3 of
+ * the trail. TAKE has overwritten where and when the task ran last: neither is told.
  * Indexes: tasks_pkey, audit_pkey.
  */
 const GIVE_BACK = `
@@ -48,7 +48,7 @@ const GIVE_BACK = `
   SELECT coalesce((SELECT array_agg(id) FROM back WHERE cancelling), '{}') AS cancelled,
     coalesce((SELECT jsonb_agg(types) FROM (${GIVEN_BACK}) types), '[]') AS back`;
 
-/** Whoever comes second, an end or that of the lease, finds what the first has made of it. */
+/** Of an end and that of the lease, the second one finds what the first has made of the task. */
 const LOCK = `
   SELECT status, run_id AS "runId", failures, max_attempts AS "maxAttempts", told_send = $2 AS "isTold",
          coalesce(send_id = $2 AND lease_until IS NOT NULL, false) AS "isHeld",
@@ -56,8 +56,8 @@ const LOCK = `
   FROM tasks WHERE id = $1 FOR UPDATE`;
 
 /**
- * Of one that was not among the tasks; in one statement, as a retry may bring it back there just then. Indexes: ended_tasks_by_id,
- * tasks_pkey.
+ * How a task stands that was not in `tasks`. It is one statement, as a retry may bring it back there just then. Indexes:
+ * ended_tasks_by_id, tasks_pkey.
  */
 const WHAT_NOW = ["ended_tasks", "tasks"]
   .map((table) => `SELECT status, told_send = $2 AS "isTold" FROM ${table} WHERE id = $1`)
@@ -69,7 +69,7 @@ const EXTEND = `
     WHERE id = $1 AND send_id = $2 AND lease_until IS NOT NULL AND cancel_requested_at IS NULL RETURNING lease_until AS until)
   SELECT until FROM held`;
 
-/** Index: tasks_leases. An interruption, and a crash: its third is its end. */
+/** Index: tasks_leases. A lease that ran out is an interruption, and a crash: the third crash is the task's end. */
 const LEASES_OVER = `
   WITH left_alone AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, ${NEXT_IF_CANCELLED},
@@ -88,12 +88,12 @@ const TOO_MANY_LEASES = {
   message: `${MAX_CRASHES} times the worker that had it was gone before its end: its lease ran out, or its service ended. It is not given to another`,
 };
 
-/** There is always one: without a task where none was claimed. */
+/** There is always one row: without a task if none was claimed. */
 interface TakeRow extends Omit<HeldTask, "id"> {
   taskId: TaskId | null;
   flowId: string | null;
   flowRef: string | null;
-  /** One take has no room for its params. */
+  /** The take has no room for its params. */
   isBeyond: boolean | null;
   nextRoomInMs: number | null;
   hasPassed: boolean;
@@ -114,7 +114,7 @@ interface LockedRow {
   tookMs: number;
 }
 
-/** Tasks that workers outside have. */
+/** Tasks that workers outside have taken. */
 export class PostgresTaskTakeStore implements TaskTakeStore {
   readonly #dataSource: DataSource;
   readonly #vacuum: Vacuum;
@@ -160,7 +160,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
       if (row.cancelled.length > 0) await tx.query(CANCELLED, [row.cancelled]);
       return row;
     };
-    // Who cancels many may lock two of them the other way round; and what is not given back is nobody's until its lease is over.
+    // Who cancels many may lock two of them in the other order; what is not given back is nobody's until its lease is over.
     const { cancelled, back } = await againAfterDeadlock(() => this.#dataSource.transaction(write));
     await uncount(this.#dataSource, back);
     return cancelled;
@@ -225,7 +225,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
   }
 }
 
-/** As the ledger has it of a service that told the end of a run; here there is none. */
+/** The parameters of ENDS, as the ledger has them of a service that told an end; here there is no service. */
 const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
   const [output, error, retryInMs] =
     end.outcome === "completed" ? [end.output, null, null] : [null, JSON.stringify(end.error), end.retryInMs];

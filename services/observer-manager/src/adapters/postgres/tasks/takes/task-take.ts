@@ -3,13 +3,14 @@ import { ADDED_TO_ITS_ROW } from "../../access/audit-rows.ts";
 import { ORDER } from "../claims/claim-terms.ts";
 import { AT, claimFor } from "../claims/task-claim.ts";
 
-/** Of the time of a statement, by which leases end: shifted in tests, as all that is due. */
+/** How far tests have shifted the time by which leases end, as they do for all that is due. */
 const SHIFT = "(unacked_now() - now())";
 
 /**
- * For somebody outside, named $5: $2 tasks of pool $1, of the types $4, for $3 ms. Workers of services are none of his concern, and
- * who takes waits for no other. $6 is the action, as audit-rows writes it: in the same statement, as what is locked here must not
- * outlast it. Who waits is tried again under the same action, whose row may be there: of a take that has committed, and nobody heard of it.
+ * Claims for somebody outside, named $5: $2 tasks of pool $1, of the types $4, for $3 ms. Workers of services are none of his concern, so
+ * it takes no lock of the pool. $6 is the action, as audit-rows writes it: in the same statement, as what is locked here must not outlast
+ * it. A taker that waits is tried again under the same action, whose row may be there: of a take that has committed, and nobody heard of
+ * it.
  */
 export const TAKE = claimFor({
   isMine: "true",

@@ -40,7 +40,7 @@ export class PostgresTaskDays implements TaskDays {
   async makeAhead(): Promise<void> {
     if ((await this.#missing(this.#dataSource)).length === 0) return;
     await this.#dataSource.transaction(async (tx) => {
-      await tx.query(LOCK); // of two managers the second finds them
+      await tx.query(LOCK); // the second of two managers finds them
       for (const fromMs of await this.#missing(tx)) await make(tx, fromMs);
     });
   }
@@ -52,7 +52,7 @@ export class PostgresTaskDays implements TaskDays {
     for (const { name } of detached) await this.#drop(name);
     const old = (await daysOf(this.#dataSource, PARTITIONS)).filter(isOld).toSorted(leavingFirst);
     for (const { name, isLeaving } of old) {
-      // Names are our own: made of digits. It waits for who reads it, in vain perhaps: no row of it is found from its begin on.
+      // Names are our own: made of digits. The detach waits for readers, maybe in vain: no row is found from its begin on.
       await this.#dataSource.query(
         `ALTER TABLE ended_tasks DETACH PARTITION ${name} ${isLeaving ? "FINALIZE" : "CONCURRENTLY"}`,
       );
@@ -75,7 +75,7 @@ export class PostgresTaskDays implements TaskDays {
   }
 }
 
-/** A table of its own that is then attached: CREATE … PARTITION OF would wait for all who read `ended_tasks`. */
+/** Makes a table and then attaches it: CREATE … PARTITION OF would wait for all who read `ended_tasks`. */
 async function make(tx: EntityManager, fromMs: number): Promise<void> {
   const [name, from, to] = [nameOf(fromMs), ...[fromMs, fromMs + MS_PER_DAY].map((ms) => new Date(ms).toISOString())];
   await tx.query(`CREATE TABLE ${name} (LIKE ended_tasks INCLUDING ALL)`);
@@ -91,7 +91,7 @@ async function nowMsOf(db: DataSource | EntityManager): Promise<number> {
   return row?.now.getTime() ?? Date.now();
 }
 
-/** While one leaves no other can begin to. */
+/** While one partition leaves, no other can begin to. */
 const leavingFirst = (a: Partition, b: Partition): number =>
   Number(b.isLeaving) - Number(a.isLeaving) || (a.name < b.name ? -1 : 1);
 

@@ -12,12 +12,13 @@ import { AGO_MS, IN_THE_FUTURE } from "../../statements/time-ago.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
 import { MAY_HOLD, TASK_SERVICE_LIVES } from "../task-services.ts";
 
-/** Index: tasks_in_flight. By the clock of before it would be in no doubt until that is there again. */
+/** Tasks that were sent by a clock that has been set back: they would be in no doubt until it is there again. Index: tasks_in_flight. */
 const SENT_AHEAD = { table: "tasks", which: "status IN ('Sent', 'Running')", dueAt: "now()", nextAt: "sent_at" };
 
 /**
  * Index: tasks_in_flight. A service that is not in the books (any more), or in another generation, has it no longer. One that is
- * should have told the end of what was cancelled a minute ago. What somebody outside has taken is no service's: it has its lease.
+ * there should have told the end of what was cancelled a minute ago. What somebody outside has taken is no service's: it has its
+ * lease.
  */
 const IN_DOUBT = `
   SELECT t.pool, bool_or(t.status = 'Sent' OR s.id IS NULL OR t.cancel_requested_at < now() - interval '1 minute'
@@ -35,10 +36,10 @@ const FIND = `
   FROM task_proofs WHERE pool = $1`;
 
 /**
- * Suspect ones, too: until their connection is known to be gone the broker keeps their messages from others. What they tell of tasks is read
- * from the queue by which they say that a marker was seen: a session may be known here before it is in the books. Also those that have no
- * type of tasks any more, as what they took may run still; a later session of these has nothing of tasks, and tells nothing. And who has ended
- * lately: the broker may keep what he held for a minute.
+ * Suspect services count, too: until their connection is known to be gone the broker keeps their messages from others. What they tell of
+ * tasks is read from the queue by which they say that a marker was seen: a session may be known here before it is in the books. Those that
+ * have no type of tasks any more count, too, as what they took may run still; a later session of these has nothing of tasks, and tells
+ * nothing. So do those that ended lately: the broker may keep what they held for a minute.
  */
 const SESSIONS = `
   SELECT t.id || '.' || greatest(t.generation, s.generation) AS name, is_living AS "isLiving",
@@ -64,8 +65,9 @@ const ASKED = `
 const DROP = "DELETE FROM task_proofs WHERE marker_id = $1";
 
 /**
- * What was Sent well before the marker was (a message that is published after its claim's commit may be behind it), and is still the same send, and in no answer: by a hash, as
- * thousands may run for long. One that was begun by a clock that was set back since judges nothing: what was sent behind its marker would be before it. Index: tasks_in_flight.
+ * Takes back what was Sent well before the marker was (a message that is published after its claim's commit may be behind it), is still the
+ * same send, and in no answer; these are looked up in a hash, as thousands may run for long. A proof that was begun by a clock that was set
+ * back since judges nothing: what was sent behind its marker would be before it. Index: tasks_in_flight.
  */
 const CONCLUDE = `
   WITH proof AS (
@@ -80,8 +82,9 @@ const CONCLUDE = `
   SELECT id, cancelling FROM absent`;
 
 /**
- * Cancelled, and on a service that has ended longer ago than a broker keeps what it held: until another comes that takes tasks of its pool, and is free, there is
- * nobody to tell its end. Its message is refused when it comes to one, as that of any cancelled task. Index: tasks_cancelling.
+ * Takes back what was cancelled on a service that ended longer ago than a broker keeps what it held: until another comes that takes tasks
+ * of its pool, and is free, there is nobody to tell its end. Its message is refused when it comes to one, as that of any cancelled task.
+ * Index: tasks_cancelling.
  */
 const ABANDONED = `
   WITH abandoned AS (
@@ -147,7 +150,7 @@ export class PostgresTaskProofStore implements TaskProofStore {
     return this.#takeFromServices(ABANDONED, [limit]);
   }
 
-  /** What is told by this statement is Ready; what was to be cancelled is over. */
+  /** What `sql` takes back is Ready; what was to be cancelled is over. */
   #takeFromServices(sql: string, parameters: unknown[]): Promise<{ ready: number; cancelled: TaskId[] }> {
     return this.#dataSource.transaction(async (tx) => {
       const taken = await tx.query<{ id: TaskId; cancelling: boolean }[]>(sql, parameters);

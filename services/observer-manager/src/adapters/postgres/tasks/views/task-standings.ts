@@ -6,7 +6,7 @@ import { claimsLately } from "../claims/claims-lately.ts";
 import { type TaskRow, toTaskView } from "./task-view.ts";
 import { mayBeServed } from "./unheard-services.ts";
 
-/** Index: tasks_in_flight, where one of these types has a limit: in all pools, none of which is named ''. */
+/** Index: tasks_in_flight, if one of these types has a limit. All pools count, as none is named ''. */
 const STANDINGS = prepared(`
   SELECT p.pool, p.type, coalesce(l.paused, false) AS paused, ${mayBeServed("p.pool", "p.type")} AS "isServed",
     coalesce(l.outside, false) AS "isOutside",
@@ -18,7 +18,7 @@ const STANDINGS = prepared(`
 
 type Kind = Pick<TaskView, "pool" | "type">;
 
-/** Of a type in a pool. */
+/** The key of a type in a pool. */
 export const keyOf = ({ pool, type }: Kind): string => `${pool} ${type}`; // neither has a blank
 
 /** How it stands with these types in their pools, to say why tasks wait. */
@@ -42,7 +42,7 @@ export class TaskStandings {
   }
 }
 
-/** Rows as they are shown; where some are Ready, with a look at why. */
+/** Shows rows; if some are Ready, it looks why they wait. */
 export async function viewsOf(db: DataSource | EntityManager, rows: TaskRow[]): Promise<TaskView[]> {
   const standings = await TaskStandings.read(
     db,

@@ -35,17 +35,17 @@ export interface TaskRow {
   flow_ref: string | null;
 }
 
-/** Of few. */
+/** Only few tasks have one. */
 export interface TaskStory {
   postpones?: number;
   /** Why it was put off; empty: for no reason that was given. Gone when it has run again. */
   postponedFor?: string;
-  /** To that it was put off, as PostgreSQL writes it: while that is its due time, it waits for that and nothing else. */
+  /** The time to which it was put off, as PostgreSQL writes it: while that is its due time, it waits for nothing else. */
   until?: string;
   completedBy?: "emergency";
   created?: TaskView["created"];
   refused?: TaskView["refused"];
-  /** Its params, as somebody has changed them. */
+  /** How somebody has changed its params. */
   edits?: TaskView["edits"];
   /** Who has cancelled it, or wanted to. */
   cancelled?: NonNullable<TaskView["cancelled"]>;
@@ -65,7 +65,7 @@ const SHORT_ERROR = `CASE WHEN last_error IS NOT NULL THEN
 
 /** Index: tasks_in_flight. */
 export const IN_FLIGHT: readonly TaskView["status"][] = ["Sent", "Running"];
-/** Nobody has it: Blocked, Scheduled and Ready, which are in the indexes by age and by type. */
+/** Statuses of tasks that nobody has: Blocked, Scheduled and Ready, which are in the indexes by age and by type. */
 export const WAITING = TASK_STATUSES.filter((status) => !isTaskOver(status) && !IN_FLIGHT.includes(status));
 
 /** Whether there is a task of this type that is not over. Indexes: tasks_of_type, tasks_in_flight. @param type as SQL */
@@ -79,14 +79,14 @@ export const isKnownType = (type: string): string => `
   (EXISTS (SELECT FROM task_services WHERE type_facts @> jsonb_build_array(jsonb_build_object('type', ${type})))
    OR EXISTS (SELECT FROM task_types WHERE type = ${type}) OR ${isOfType(type)} OR EXISTS (SELECT FROM ended_tasks WHERE type = ${type}))`;
 
-/** Of `tasks`; where a stack would be too much. */
+/** Columns of `tasks` for lists, where a stack would be too much. */
 export const LIVE_COLUMNS = `${COMMON}, cancel_requested_at IS NOT NULL AS cancelling, next_params IS NOT NULL AS runs_again, lease_until, lane, NULL::timestamptz AS ended_at,
   NULL::text AS output, ${LAST_ERROR}, ${STORY}`;
-/** The same of `ended_tasks`, so that both are one list. */
+/** The same columns of `ended_tasks`, so that both make one list. */
 export const ENDED_COLUMNS = `${COMMON}, false AS cancelling, false AS runs_again, NULL::timestamptz AS lease_until, NULL::uuid AS lane,
   ended_at, output, ${LAST_ERROR}, ${STORY}`;
 
-/** With the stack, all that it created, and who has changed it. */
+/** Adds the stack, all that it created, and who has changed it. */
 const inFull = (columns: string): string => columns.replace(LAST_ERROR, "last_error").replace(STORY, "story");
 
 /** Indexes: tasks_pkey, ended_tasks_by_id of each day. */
@@ -94,31 +94,31 @@ const findAll = (of: (columns: string) => string): string => `
   SELECT ${of(LIVE_COLUMNS)} FROM tasks WHERE id = ANY($1)
   UNION ALL SELECT ${of(ENDED_COLUMNS)} FROM ended_tasks WHERE id = ANY($1)`;
 export const FIND = findAll((columns) => columns);
-/** Without what may be long. */
+/** Finds them without what may be long. */
 export const FIND_SHORT = findAll((columns) =>
   columns
     .replace(" params,", " NULL::jsonb AS params,")
     .replace("ended_at, output,", "ended_at, NULL::text AS output,")
     .replace(LAST_ERROR, SHORT_ERROR),
 );
-/** With the stack of its last error, and all that it created. */
+/** Finds them with the stack of the last error, and all that they created. */
 export const FIND_ONE = findAll(inFull);
 
 /** Index: ended_tasks_by_id, of each day. */
 export const ENDED_AMONG = "SELECT id FROM ended_tasks WHERE id = ANY($1)";
 
 interface Waiting extends Pick<TaskRow, "id" | "status" | "lane" | "due_at"> {
-  /** As its story has it. */
+  /** The time in its story to which it was put off; empty: there is none. */
   until: string;
 }
 
-/** Why it has not started; null: it runs, or is over. @param standing needed of what is Ready */
+/** Why it has not started; null: it runs, or is over. @param standing needed if it is Ready */
 export function waitOfRow({ id, status, lane, due_at, until }: Waiting, standing?: TypeStanding): TaskView["waitsFor"] {
   if (status === "Scheduled" && Date.parse(until) === due_at.getTime()) return "postponed";
   return waitOf(status, standing, lane !== null && lane !== id);
 }
 
-/** @param standing needed of what is Ready */
+/** @param standing needed if it is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
   const {
