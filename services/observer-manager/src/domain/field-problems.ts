@@ -51,7 +51,7 @@ function flatten(issue: Issue, ofUnknown: string, above: readonly PropertyKey[] 
   }
 }
 
-/** Of a union's branches, the one that the value came furthest into: its complaints are those that help. */
+/** Takes the branch of the union that the value came furthest into: its complaints are those that help. */
 function flattenUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], ofUnknown: string): Flat[] {
   const branches: readonly Issue[][] = issue.errors;
   const depthOf = (issues: Issue[]) =>

@@ -1,4 +1,4 @@
-/** Once through, in the order in which they are. To filter all for each key is as many rows times as many keys. */
+/** Goes through the rows once, and keeps their order. To filter all for each key is as many rows times as many keys. */
 export function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
   const groups = new Map<Key, Row[]>();
   for (const row of rows) {

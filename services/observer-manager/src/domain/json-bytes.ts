@@ -8,7 +8,7 @@ export function bytesOfJsonb(value: unknown): number {
   return bytes + digits;
 }
 
-/** As JSON, or as what PostgreSQL adds to that. */
+/** Whether the JSON is too long, or what PostgreSQL adds to it. */
 export function areTooLarge(params: unknown): boolean {
   const { bytes, digits } = lengthsOf(params);
   return Math.max(bytes, digits) > MAX_PARAMS_BYTES;

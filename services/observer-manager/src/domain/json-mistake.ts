@@ -27,12 +27,12 @@ const NEXT: Record<Expected, Partial<Record<Kind, Next>>> = {
   "the end": {},
 };
 
-/** Nobody waits for what stands behind. */
+/** Characters of a text that are read: nobody waits for what stands behind. */
 const MAX_READ = 1_048_576;
 
 /**
- * Where a text stops being JSON, and what could stand there: `line 2, column 5: expected a value, found "}"`. Undefined: it is
- * JSON, or its first MiB is. Of any depth, without recursion.
+ * Where a text stops being JSON, and what could stand there: `line 2, column 5: expected a value, found "}"`. Undefined: it is JSON, or its
+ * first MiB is. It takes any depth, without recursion.
  */
 export function jsonMistake(text: string): string | undefined {
   const open: Kind[] = [];
@@ -70,7 +70,7 @@ function endOf(pattern: RegExp, text: string, from: number): number {
 
 const endOfSpace = (text: string, from: number): number => endOf(SPACE, text, from);
 
-/** `lacks`: it breaks off at `end`, for want of that. */
+/** `lacks`: what the token would need at `end`, where it breaks off. */
 function tokenAt(text: string, at: number): { kind: Kind; end: number; lacks?: string } {
   const found = text[at] as string;
   if ("{}[],:".includes(found)) return { kind: found as Kind, end: at + 1 };

@@ -1,4 +1,4 @@
-/** In order, those that are so many characters together as JSON, or one that is longer; the next ones are looked at when they are wanted. */
+/** Splits the items, in order, into portions of so many characters as JSON; a longer item stands alone. Each is made when it is wanted. */
 export function* jsonPortions<Item>(
   items: readonly Item[],
   valueOf: (item: Item) => unknown,

@@ -1,4 +1,4 @@
-/** The first and the last that ISO 8601 writes with a year of four digits, as all answers have them. */
+/** The first and the last time that ISO 8601 writes with a year of four digits, as all answers have them. */
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
 
@@ -8,7 +8,7 @@ const LAST_MS = Date.UTC(10_000, 0, 1) - 1;
  */
 export function shownTime(time: Date | number): string {
   const ms = Number(time);
-  // PostgreSQL goes further than a Date does: that is one that is none.
+  // PostgreSQL's times go further than a Date's: such a one comes as NaN.
   return new Date(Number.isNaN(ms) ? LAST_MS : Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
 }
 

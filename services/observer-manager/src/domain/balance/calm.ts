@@ -1,4 +1,4 @@
-/** So long nothing may have come, gone, or changed its mind before a rebalance begins by itself. */
+/** The services of a pool must have stayed the same for so long before a rebalance begins by itself. */
 export const CALM_MS = 60_000;
 
 /**

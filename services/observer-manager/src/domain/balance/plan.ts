@@ -11,17 +11,17 @@ export interface ServiceShare {
 
 export interface Plan {
   readonly services: readonly ServiceShare[];
-  /** What can move at once, what moves most first; none: nothing can. */
+  /** The stage that moves most comes first. Empty: nothing can move. */
   readonly stages: readonly Stage[];
-  /** At least, where services know so many different sets of types that not all stages are made. */
+  /** How many observers leave in these stages; more may move where MAX_STAGES cut them short. */
   readonly moves: number;
-  /** One service is so far from its share that it is worth moving: more than MIN_OFF and more than OFF of it. */
+  /** At least one service is off its share by more than MIN_OFF observers, and by more than the part OFF of the share. */
   readonly isUneven: boolean;
 }
 
 const OFF = 0.25;
 const MIN_OFF = 5;
-/** Of 200 services and 300 types it takes some 5 ms to make one. A step is made of the first that something can move of. */
+/** With 200 services and 300 types a stage takes some 5 ms. A step is made from the first stage of which anything can move. */
 const MAX_STAGES = 10;
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((a, b) => a + b, 0);
@@ -75,11 +75,13 @@ function stagesOf(
   return stages;
 }
 
-/** Above or below: a service that came to the others is to be filled as well. */
+/** A service below its share counts, too: one that came to the others is to be filled. */
 export const isFarFromShare = ({ running, share }: Pick<ServiceShare, "running" | "share">): boolean =>
   Math.abs(running - share) > MIN_OFF && Math.abs(running - share) > OFF * share;
 
-/** Whole numbers that add up to `total`. What rounding leaves over goes to those that have most above their part of it, so that it need not move. */
+/**
+ * Whole numbers that add up to `total`. What rounding leaves over goes to the services that run most above their part: it need not move.
+ */
 function sharesOf(services: readonly BalancedService[], total: number): number[] {
   const workers = workersOf(services);
   if (workers === 0) return services.map(() => 0);
@@ -108,8 +110,8 @@ export function nextStep({ leaving }: Stage, atMost: number): { id: string; leav
 }
 
 /**
- * Who is to take nothing of so many that move now: those that have their share, or do not know all that moves, and those that lack less of it than
- * would come to each, as the broker gives them out in turn.
+ * The services, other than givers, that are to take none of the `moving` observers: those that have their share, those that do not know all
+ * that moves, and those that lack less than would come to each, as the broker gives them out in turn.
  */
 export function asideOf({ services }: Plan, stage: Stage, moving: number, givers: ReadonlySet<string>): string[] {
   const lacking = services.filter(({ id }) => stage.takers.has(id)).toSorted((a, b) => lackOf(b) - lackOf(a));

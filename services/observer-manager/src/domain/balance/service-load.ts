@@ -7,19 +7,19 @@ export interface BalancedService {
   readonly knows: ReadonlySet<string>;
 }
 
-/** What a service runs, beside its share. Types are numbers here, as each stage looks at each of them at each service. */
+/** What a service runs, beside its share. Types are numbers here, because each stage looks at each type at each service. */
 export interface ServiceLoad {
   readonly id: string;
   readonly workers: number;
-  /** How many of each type. */
+  /** How many it runs of each type. */
   readonly runs: readonly number[];
-  /** Of each type whether it does; one and the same for all services that know the same. */
+  /** For each type, whether the service knows it. Services that know the same types share one array. */
   readonly knows: readonly boolean[];
-  /** So many above its share; negative: it has room for so many. */
+  /** How many it runs above its share; negative: it has room for so many. */
   readonly over: number;
 }
 
-/** @param types all that run, each with the number that is its place */
+/** @param types all types that run; the place of a type is its number */
 export function loadsOf(
   services: readonly BalancedService[],
   types: readonly string[],

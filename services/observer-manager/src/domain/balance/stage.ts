@@ -2,7 +2,7 @@ import type { ServiceLoad } from "./service-load.ts";
 
 /** What can move at once: each of the takers knows all of it, and together they have room for it. */
 export interface Stage<Type = string> {
-  /** By service, and by type. */
+  /** How many leave each service, by type. */
   readonly leaving: ReadonlyMap<string, ReadonlyMap<Type, number>>;
   readonly takers: ReadonlySet<string>;
 }
@@ -10,9 +10,9 @@ export interface Stage<Type = string> {
 type Fair = (type: number, workers: number) => number;
 
 /**
- * The stage that moves most: of all types that one of those with room knows, to whoever of them knows these, too.
- * @param fair a type's part of so many workers
- * @returns undefined: nobody with room knows anything of what is too much elsewhere
+ * The stage that moves most. It moves types that one service with room knows, to every service with room that knows them all.
+ * @param fair how many of a type fall to so many workers
+ * @returns undefined: no service with room knows a type that could leave another
  */
 export function stageOf(services: readonly ServiceLoad[], fair: Fair): Stage<number> | undefined {
   const givers = services.filter(({ over }) => over > 0);
@@ -42,7 +42,6 @@ export function stageOf(services: readonly ServiceLoad[], fair: Fair): Stage<num
   return { leaving, takers: new Set(takers.map(({ id }) => id)) };
 }
 
-/** What they run. */
 function typesOf(givers: readonly ServiceLoad[]): number[] {
   const types = new Set<number>();
   for (const { runs } of givers) runs.forEach((count, type) => count > 0 && types.add(type));
@@ -56,8 +55,9 @@ const countOf = ({ runs }: ServiceLoad, types: readonly number[]): number =>
   types.reduce((sum, type) => sum + (runs[type] ?? 0), 0);
 
 /**
- * So many of each type that what stays is as close to the type's fair part as can be: those go that are farthest above it. Each further one of a
- * type is one less above: so there is a whole level above which all go, and of the next below it at most one of each type.
+ * How many of each type leave, so that what stays is as close to the type's fair part as can be: the type that is farthest above it gives
+ * first. Each one that leaves brings its type one closer: so there is a whole level above which all leave, and of the next below it at most
+ * one of each type does.
  */
 function leavingOf(
   { runs, workers }: ServiceLoad,
@@ -84,7 +84,7 @@ function leavingOf(
   );
 }
 
-/** As they lie behind it, whoever of the takers gets what. */
+/** The loads after the stage. Which taker gets which types is assumed. */
 export function withStage(services: readonly ServiceLoad[], { leaving, takers }: Stage<number>): ServiceLoad[] {
   const moving = new Map<number, number>();
   for (const left of leaving.values()) for (const [type, count] of left) moving.set(type, (moving.get(type) ?? 0) + count);

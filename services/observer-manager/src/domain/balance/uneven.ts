@@ -2,7 +2,7 @@ import { type PoolStats, type ServiceView, takesWork } from "@unacked/contracts"
 import type { UnevenPool, UnservedType, WaitingElsewhere } from "../overview/facts.ts";
 import { isFarFromShare, type Plan, planOf } from "./plan.ts";
 
-/** Which of those that are far enough from their share to be worth moving anything is the farthest, in words; null: none is. */
+/** Names the service that is farthest from its share, in words; null: none is far enough to be worth a move. */
 export function unevenText(plan: Plan, nameOf: (id: string) => string): string | null {
   const off = ({ running, share }: { running: number; share: number }): number => Math.abs(running - share);
   const [first] = plan.services.filter(isFarFromShare).toSorted((a, b) => off(b) - off(a));
@@ -15,9 +15,9 @@ type Shown = Pick<
 >;
 
 /**
- * Where nobody is on the way to a service, and one is far from its share; by counts alone, as if each could run anywhere.
+ * Pools with no observer on its way to a service, and with one service far from its share; by counts alone, as if each could run anywhere.
  * @param unserved what waits and none of its pool's services has: that is on the way to nobody
- * @param elsewhere what is to leave another pool first
+ * @param elsewhere what is to leave another pool first: it is not on its way, either
  */
 export function unevenPools(
   pools: readonly Pick<PoolStats, "pool" | "occupied">[],

@@ -37,7 +37,7 @@ export type Happening =
 export interface Rejection {
   specVersion: number;
   reason: string;
-  /** By its service's clock. */
+  /** The time is by its service's clock. */
   atMs: number;
   keeps: { specVersion: number; params: unknown };
 }
@@ -47,20 +47,19 @@ export interface ObserverBook {
   readonly id: ObserverId;
   readonly type: string;
   status: ObserverStatus;
-  /** What is under way beside it. */
+  /** What is under way beside the status. */
   pending: Pending | null;
   revision: number;
-  /** Of what is wanted. */
+  /** The version of the spec that is wanted. */
   specVersion: number;
-  /** What a run must have at least to be as is wanted: what was changed since then takes no message. */
+  /** The lowest version with which a run is as wanted: nothing that was changed after it has to reach a run. */
   neededSpecVersion: number;
-  /** What the message of the present revision has at least. */
+  /** The message of the present revision has this version, or a later one. */
   sentSpecVersion: number;
-  /** What its run does not take as it runs. */
   rejectedUpdate: Rejection | null;
   /** The pool as it is wanted. */
   pool: string;
-  /** Where its message is, while that is another pool, or was left as it was deleted by force. */
+  /** The pool whose queue has its message, where that is another pool, or where a forced delete has left the message behind. */
   messagePool: string | null;
   /** The manager's count of the observer's runs. */
   runNumber: number;
@@ -70,11 +69,11 @@ export interface ObserverBook {
   /** The run that waits for its admission. */
   requestedRunId: RunId | null;
   attempts: number;
-  /** Whole as it was told in what is read now. What stands in the books is known by its name, and stays there. */
+  /** What the batch that is read now has told is whole. Of an error that stands in the books only the name is loaded. */
   lastError: ErrorText | Pick<ErrorText, "name"> | null;
   /** Since when its run has had no beat, by its service's clock, if it is silent. */
   silentSinceMs: number | null;
-  /** Until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
+  /** The time until the next attempt, counted from the moment the books are written; null when no attempt is awaited. */
   nextAttemptInMs: number | null;
   /** Milliseconds of PostgreSQL's clock when it was loaded. */
   readonly clockMs: number;
@@ -100,11 +99,11 @@ export interface RunBook {
   readonly revision: number;
   /** It is the observer's first, second, … */
   readonly runNumber: number;
-  /** Of a type that asks before it starts: what it was given, or is to be. */
+  /** A run of a type that asks before it starts was given this token, or is to be given it. */
   fencingToken: number | null;
-  /** As its service told it; null of runs of 0.1.0, and of those that were first heard of by their end. */
+  /** Its service told it; null for runs of 0.1.0, and for those that were first heard of by their end. */
   deliveryCount: number | null;
-  /** Of its message; null where its service did not say it. */
+  /** The version that it runs by; null where its service did not say it. */
   specVersion: number | null;
   readonly startedAtMs: number;
   state: RunState;
@@ -156,7 +155,7 @@ export interface IntakeBook {
 }
 
 export interface ServiceBook extends SlotsBook, IntakeBook {
-  /** By type, what it has emitted since its boot, as it told last; null: it has not told these books. */
+  /** How many it has emitted since its boot, by type, as it told last; null: it has not told these books. */
   emits: Readonly<Record<string, number>> | null;
   readonly id: ServiceId;
   readonly name: string;
@@ -167,7 +166,7 @@ export interface ServiceBook extends SlotsBook, IntakeBook {
   lastSeq: number;
   workerCount: number;
   running: number;
-  /** As it announced them in what is read now; absent: nothing is said of them, and they stand in the books. */
+  /** The types as the batch that is read now announces them; absent: it says nothing of them, and those in the books hold. */
   types?: ObserverTypeInfo[];
   version: string;
   host: string;
@@ -210,7 +209,7 @@ export class Books {
   traceContext: string | undefined;
   /** What this batch adds to the figures by minute. */
   readonly figures = new RunFigureSums();
-  /** In order, for metrics, once the books are committed. */
+  /** Kept in order. Metrics are told once the books are committed. */
   readonly happened: Happening[] = [];
   /** What of these messages this manager does not understand. */
   readonly unapplied: Unapplied[] = [];
@@ -222,11 +221,11 @@ export class Books {
   readonly startedSavers = new Map<RunId, { observerId: ObserverId; fencingToken: number; number: number }>();
   /** Markers that came out of a work queue. */
   readonly markersSeen = new Set<string>();
-  /** Whose messages were seen, and how long ago: the proofs of these markers must not judge them if that was since they began. */
+  /** Observers whose messages were seen, and how long ago. The proof of the marker must not judge them if that was since it began. */
   readonly givenBack: { markerId: string; observerId: ObserverId; agoMs: number }[] = [];
   /** The last word on each command wins. */
   readonly commands = new Map<string, CommandChange>();
-  /** For these nothing more is to be sent but what `commands` wants: whatever there was is forgotten, of every kind. */
+  /** Nothing is to be sent to these but what `commands` wants: all their other commands are forgotten, of every kind. */
   readonly quietObservers = new Set<ObserverId>();
   readonly quietRuns = new Set<RunId>();
 
@@ -234,7 +233,7 @@ export class Books {
     this.inventories = inventories;
   }
 
-  /** Of an observer that is not loaded nothing is counted. */
+  /** Counts nothing for an observer that is not loaded. */
   count({ observerId, serviceId }: Pick<RunBook, "observerId" | "serviceId">, what: RunCount, by = 1): void {
     const observer = this.observers.get(observerId);
     if (observer && by > 0) this.figures.add(observer.type, serviceId, what, by);
@@ -264,12 +263,12 @@ export class Books {
   }
 }
 
-/** Of inventories whose last part does not come: their service has ended, or another manager has read it. */
+/** Limits the inventories whose last part does not come: their service has ended, or another manager has read it. */
 const OPEN_AT_MOST = 100;
 
 /** The parts of inventories that have arrived so far; it outlives a batch, not the manager. */
 export class InventoryParts {
-  /** That of which a part came last stands last. */
+  /** The inventory of which a part came last stands last. */
   readonly #open = new Map<string, { parts: Set<number>; runIds: Set<RunId> }>();
 
   /** The ids of all listed runs once the last part has come, or null when a part was not seen (by this manager). */
@@ -291,12 +290,12 @@ export class InventoryParts {
   }
 }
 
-/** What a service says of its slots; nothing where it has none, and of an older version. */
+/** What a service says of its slots. One that has none, or is of an older version, says nothing. */
 export function slotsOf({ slots = [], slotDeaths = [], slotDeathsLately = 0 }: ServiceAlive): SlotsBook {
   return { slots, slotDeaths, slotDeathsLately };
 }
 
-/** Nothing of an older version. */
+/** A service of an older version says nothing of this: it takes observers. */
 export function intakeOf({ consuming = true, notConsuming }: ServiceAlive): IntakeBook {
   return { notConsuming: consuming ? null : (notConsuming ?? null) };
 }

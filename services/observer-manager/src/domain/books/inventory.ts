@@ -33,7 +33,7 @@ export function applyInventory(books: Books, service: ServiceBook, source: Sourc
   books.forget({ kind: "report-inventory", serviceId: service.id, generation: source.generation });
 }
 
-/** One that it runs. What the books do not have of it is news; one that they had for ended is taken up, or stopped. */
+/** Notes a run that the service lists. What the books do not have of it is news; a run that they had for ended is taken up, or stopped. */
 function noteListed(books: Books, source: Source, listed: InventoryRun, at: number): void {
   const run = books.runs.get(listed.runId);
   const observer = books.observers.get(listed.observerId);
@@ -48,7 +48,7 @@ function noteListed(books: Books, source: Source, listed: InventoryRun, at: numb
   reviveToStop(books, run, source, current && isTakenBackFor(run, current) ? "taken-back" : "superseded");
 }
 
-/** One that asks counts as if it asked now, unless somebody else has its observer. */
+/** A listed run that asks counts as if it asked now, unless it is superseded and another run has its observer. */
 function noteRequest(books: Books, source: Source, event: RunRequested): void {
   const run = books.runs.get(event.runId);
   const observer = books.observers.get(event.observerId);

@@ -15,7 +15,7 @@ export type ReceivedMessage = ReceivedBatch | DeathCertificate;
 
 /** An event that this manager does not understand. */
 export interface Unapplied {
-  /** It alone, in the envelope in which it came. */
+  /** The batch holds this event alone, in the envelope in which it came. */
   batch: Omit<EventBatch, "events"> & { events: [unknown] };
   reason: string;
   /** Every observer that it names: it may be their end, so nothing is concluded about them from absence. */
@@ -25,7 +25,7 @@ export interface Unapplied {
   isKept: boolean;
 }
 
-/** They tell how things stood at that moment: late they would be wrong, and their service tells them again. */
+/** These events tell how things stood at that moment: late they would be wrong, and their service tells them again. */
 const OF_THEIR_MOMENT: ReadonlySet<unknown> = new Set<ServiceEvent["kind"]>([
   "ServiceBorn",
   "ServiceAlive",
@@ -47,7 +47,7 @@ export function unappliedOf({ leftOut = [], ...batch }: ReceivedBatch): Unapplie
   });
 }
 
-/** Wherever they stand in it. Does not recurse: its sender chose its depth. */
+/** Finds them wherever they stand in the event. It does not recurse: the sender chose the depth. */
 function observerIdsIn(event: unknown): string[] {
   const found = new Set<string>();
   const waiting = [event];
@@ -67,7 +67,7 @@ export interface SignOfLife {
   alive: ServiceAlive;
 }
 
-/** What an idle service sends, every few seconds for ever. One that drains or is cordoned answers an order, and is none. */
+/** An idle service sends this every few seconds for ever. One that drains or is cordoned answers an order by it, and that is none. */
 export function signOfLife(message: ReceivedMessage): SignOfLife | undefined {
   if (message.kind !== "EventBatch" || message.events.length !== 1) return undefined;
   if (message.leftOut !== undefined && message.leftOut.length > 0) return undefined;

@@ -36,15 +36,14 @@ interface Standing {
   cordoned?: boolean | undefined;
 }
 
-/** By what a service says: the states of the books to which that is news. */
+/** For each thing that a service may say, the states of the books to which it is news. */
 const ANSWERED_BY: Record<"none" | "cordoned" | "begun", readonly DrainState[]> = {
-  // By our order or not: what it says later is newer than what it said before.
+  // It may be by our order or not: what a service says later is newer than what it said before.
   none: ["lift-asked", "cordoned", "begun"],
   cordoned: ["none", "cordon-asked"],
   begun: ["none", "asked", "cordon-asked", "cordoned"],
 };
 
-/** It is to say all that it runs. */
 export function askInventory(books: Books, service: ServiceBook): void {
   books.want({ kind: "report-inventory", serviceId: service.id, generation: service.generation });
 }

@@ -1,12 +1,12 @@
 import type { ServiceEvent, ServiceId } from "@unacked/contracts";
 import type { ReceivedBatch, ReceivedMessage } from "./received-message.ts";
 
-/** Of one half. Fewer are written sooner together with the others. */
+/** A half with fewer events is written sooner together with the other. */
 const FEWEST_EVENTS = 500;
 
 /**
- * How what runs fares. Each touches its service, its observer and that one's runs. The figures of a run that another service had before may be
- * others' rows, too: these are added up, in one order (domain/observers/run-figures.ts).
+ * These events tell how a run fares. Each touches its service, its observer and that one's runs. The figures of a run that another service
+ * had before may be others' rows, too: these are added up, in one order (domain/observers/run-figures.ts).
  */
 const OF_ITS_RUN_ALONE: ReadonlySet<ServiceEvent["kind"]> = new Set<ServiceEvent["kind"]>([
   "RunStarted",
@@ -20,13 +20,13 @@ const OF_ITS_RUN_ALONE: ReadonlySet<ServiceEvent["kind"]> = new Set<ServiceEvent
 ]);
 
 /**
- * The messages in two parts, each in its order, which two transactions can apply at once: while PostgreSQL works on one, the other is decided. All in
- * one where that would not do: there are few events, one service tells nearly all of them, one tells of more than its runs, or two tell of the same
- * observer (its end here comes before its start there) or run.
+ * Splits the messages into two parts, each in its order, which two transactions can apply at once: while PostgreSQL works on one, the other
+ * is decided. They stay together where that would not do: there are few events, one service tells nearly all of them, one tells of more
+ * than its runs, or two tell of the same observer (its end here comes before its start there) or run.
  */
 export function sideBySide(messages: ReceivedMessage[]): ReceivedMessage[][] {
   const eventsOf = new Map<ServiceId, number>();
-  /** By observer, and by run. */
+  /** The service that tells of an observer or of a run, by the id of either. */
   const tellerOf = new Map<string, ServiceId>();
   for (const message of messages) {
     if (!isOfRunsAlone(message)) return [messages];

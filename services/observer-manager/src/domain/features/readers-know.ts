@@ -1,6 +1,6 @@
 import type { Feature } from "@unacked/contracts";
 
-/** A manager that lives, by its own word. */
+/** A manager, as it last announced itself. */
 export interface ManagerSighting {
   features: readonly string[];
   /** It has not renewed its word for `MANAGER_SILENT_MS`, and has not left. */
@@ -12,7 +12,7 @@ export interface ManagerSighting {
 /** One look at those that read the state queue. */
 export interface ReadersLook {
   atMs: number;
-  /** As the broker counts them; null while it cannot be asked. */
+  /** How many the broker counts; null while it cannot be asked. */
   consumers: number | null;
   /** Those that live, and those that went without a word within `MANAGER_GONE_MS`. */
   managers: readonly ManagerSighting[];
@@ -22,7 +22,7 @@ export interface ReadersLook {
 export const MANAGER_SILENT_MS = 6_000;
 /** A manager that has been silent for so long is gone, and the broker has found out: three heartbeats of 10 s. */
 export const MANAGER_GONE_MS = 30_000;
-/** Longer than what is silent counts: a manager that was killed cannot stand for one that has no word, of 0.1.0. */
+/** It is longer than a silent manager counts: one that was killed cannot stand for one of 0.1.0, which announces nothing. */
 export const SETTLED_MS = 10_000;
 /** A look that is older says nothing about now. */
 const LOOK_HOLDS_MS = 5_000;
@@ -38,7 +38,7 @@ export function readersKnow(feature: Feature, looks: readonly ReadersLook[], now
   return looks.every((look) => allKnow(feature, look));
 }
 
-/** By this one look, in which one that was killed a moment ago still counts. */
+/** Judges by this look alone. A manager that was killed a moment ago still counts in it. */
 export function allKnow(feature: string, { consumers, managers }: ReadersLook): boolean {
   if (consumers === null || consumers === 0) return false;
   const living = managers.filter(({ isSilent }) => !isSilent);

@@ -23,14 +23,14 @@ export function circleIn(steps: readonly Step[]): string[] | undefined {
   return start === undefined ? undefined : walkBack(start, new Map(steps.map((step) => [step.ref, step])), left);
 }
 
-/** By ref: those that come directly after it. */
+/** The refs that come directly after each ref. */
 export function followersOf(steps: readonly Step[]): Map<string, string[]> {
   const followers = new Map<string, string[]>(steps.map(({ ref }) => [ref, []]));
   for (const { ref, after } of steps) for (const before of after) followers.get(before)?.push(ref);
   return followers;
 }
 
-/** Whatever is left comes after something that is left: who goes back comes by somewhere twice. */
+/** Every step that is left comes after another that is left, so the way back passes some step twice. */
 function walkBack(start: string, byRef: ReadonlyMap<string, Step>, left: ReadonlyMap<string, number>): string[] {
   const path: string[] = [];
   const places = new Map<string, number>();

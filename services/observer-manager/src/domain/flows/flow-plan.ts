@@ -8,7 +8,9 @@ import {
 } from "@unacked/contracts";
 import { circleIn } from "./circle.ts";
 
-/** Stages as tasks, each after the one before. A type that stands twice is `fetch`, `fetch-2`, or the next that no other stage has. */
+/**
+ * Makes tasks of stages, each after the one before. A type that stands twice is `fetch`, `fetch-2`, or the next that no other stage has.
+ */
 export function tasksOf({ tasks, stages = [] }: CreateFlow): FlowTask[] {
   if (tasks !== undefined) return tasks;
   const given: Stage[] = stages.map((stage) => (typeof stage === "string" ? { ...DEFAULTS, type: stage } : stage));
@@ -46,20 +48,20 @@ function nextRef(type: string, taken: Set<string>, counts: Map<string, number>):
   return ref;
 }
 
-/** What is wrong with them, with its place; at most some of each kind. */
+/** What is wrong with the tasks, with its place; at most MOST of all. */
 export function planFlaws(tasks: readonly FlowTask[], list: "tasks" | "stages"): FieldProblem[] {
   const places = new Map<string, number>();
   const flaws: FieldProblem[] = [];
   tasks.forEach(({ ref }, place) => {
     const first = places.get(ref);
-    // A stage without one was given its type's name, which may be no ref, or be one no more with a number behind it.
+    // A stage without a ref was given its type's name, which may be no ref, or be one no more with a number behind it.
     if (!FlowRef.safeParse(ref).success)
       flaws.push(flaw(`/${list}/${place}`, `"${ref}" cannot be a ref: give it a shorter one, or another`));
     else if (first === undefined) places.set(ref, place);
     else flaws.push(flaw(`/${list}/${place}/ref`, `"${ref}" is that of /${list}/${first} already`));
   });
   if (flaws.length > 0) return flaws.slice(0, MOST); // which one an `after` means nobody could say
-  // First, as each of millions might be a flaw of its own.
+  // This comes first, as each of millions might be a flaw of its own.
   const tooMany = edgeFlaws(tasks);
   if (tooMany.length > 0) return tooMany;
   tasks.forEach(({ ref, after }, place) => {
@@ -96,11 +98,11 @@ function circleFlaws(tasks: readonly FlowTask[], places: ReadonlyMap<string, num
   return [flaw(`/tasks/${placeOf(first)}/after`, `a circle: ${path.join(" → ")}`)];
 }
 
-/** Of a long one its begin and its end. */
+/** Keeps the begin and the end of a long path. */
 const shortened = (path: string[]): string[] =>
   path.length <= 20 ? path : [...path.slice(0, 10), `… ${path.length - 19} more …`, ...path.slice(-9)];
 
-/** What one task is given travels in its message. */
+/** The results that a task is given travel in its message, so they are limited together. */
 function inputFlaws(tasks: readonly FlowTask[]): FieldProblem[] {
   const bytes = new Map(tasks.map(({ ref, maxOutputBytes }) => [ref, maxOutputBytes]));
   return tasks.flatMap(({ ref, after }, place) => {

@@ -10,7 +10,7 @@ export interface EndedStep {
   reason: string | null;
 }
 
-/** One that comes directly after it (`after`). */
+/** A task that comes directly after another (`after`). */
 export interface Follower {
   flowId: string;
   after: string;
@@ -20,18 +20,21 @@ export interface Follower {
   waiting: number;
 }
 
-/** What becomes of those that come after ended ones. Who is not Blocked any more stays as it is, whatever is said of it here. */
+/** What becomes of the tasks that come after ended ones. One that is not Blocked any more stays as it is, whatever is said of it here. */
 export interface Progress {
   waiting: { flowId: string; ref: string; waiting: number }[];
   unlock: string[];
   cancel: { taskId: string; reason: string }[];
 }
 
-/** What comes after it may run. What was cancelled because of another, or with its flow, never ran, and stands in the way whatever its own word is. */
+/**
+ * Whether what comes after the task may run. A task that the flow has cancelled (it has a reason) never ran, and stands in the way whatever
+ * its own `onFailure` is.
+ */
 export const isPassed = ({ status, onFailure, reason }: Omit<EndedStep, "flowId" | "ref">): boolean =>
   status === "Completed" || (onFailure === "continue" && reason === null);
 
-/** Why what comes after it is cancelled: the first cause goes through. */
+/** Why what comes after the task is cancelled. The first cause is passed on. */
 export const reasonOf = ({ ref, status, reason }: Pick<EndedStep, "ref" | "status" | "reason">): string =>
   reason ?? (status === "Cancelled" ? `${ref} was cancelled` : `${ref} failed`);
 
@@ -66,7 +69,7 @@ export interface EndToFollow {
   passed: number;
 }
 
-/** What is looked at in one transaction: of each end so many, from where it was left; and whether it is done with that. */
+/** One transaction looks at so many followers of each end, from where the last one stopped. `isDone`: that end is done then. */
 export function chunkOf<End extends EndToFollow>(
   ends: readonly End[],
   mostEdges: number,

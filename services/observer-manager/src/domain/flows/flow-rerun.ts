@@ -9,7 +9,7 @@ export interface RunStep extends Omit<EndedStep, "flowId"> {
 /** What runs again; each with how many of what it comes after run again, too. */
 export interface Rerun {
   again: { ref: string; waiting: number }[];
-  /** Why the flow is going to be Failed whatever becomes of these: of what stays. */
+  /** Why the flow is going to be Failed whatever becomes of these: a task that stays as it is says why. */
   reason: string | null;
 }
 

@@ -13,14 +13,14 @@ export interface Proof {
   askedAgoMs: number;
   /** The last round that was asked for before both markers were seen; null until then. */
   roundsBefore: number | null;
-  /** Two rounds belong together: the first of the last pair, and the services as they were when it was asked for. */
+  /** Rounds go in pairs: the first round of the last pair, and the services as they were when it was asked for. */
   pair: { from: number; services: string } | null;
 }
 
 export interface ProofService {
   id: string;
   generation: number;
-  /** Silent, and not proven dead. */
+  /** It is silent, and not proven dead. */
   isSuspect: boolean;
   isDraining: boolean;
   /** For which marker and round it last gave its inventory. */
@@ -32,18 +32,18 @@ export interface ProofSighting {
   proof: Proof | null;
   /** Those that are not known to be gone. */
   services: readonly ProofService[];
-  /** Since the last service of the pool ended; null: none has. */
+  /** The time since the last service of the pool ended; null: none has. */
   sinceDeathMs: number | null;
   /** Observers that nobody is known to run, and for which nothing is to be sent. */
   doubts: {
     count: number;
     /** How long the one has been in doubt that has been so for longest. */
     oldestMs: number;
-    /** Rows that are as they were when the proof began. */
+    /** How many of them have rows as they were when the proof began. */
     unchanged: number;
-    /** In OnDeleting. */
+    /** How many of them are in OnDeleting. */
     deleting: number;
-    /** These, with rows as they were when the last pair of rounds began. */
+    /** How many of those in OnDeleting have rows as they were when the last pair of rounds began. */
     deletingUnchanged: number;
   };
   /** Messages in the work queue that nobody holds, the marker among them. */
@@ -52,21 +52,23 @@ export interface ProofSighting {
 
 export type ProofStep =
   | { kind: "wait" }
-  /** A new row, and its markers are sent. */
+  /** Writes a new row, and sends its markers. */
   | { kind: "begin" }
   | { kind: "ask"; round: number; beginsPair: boolean }
-  /** All whose rows are as they were when the proof began, or only those that are being deleted, with rows as when the pair began. */
+  /**
+   * Judges all whose rows are as they were when the proof began, or only those that are being deleted, with rows as when the pair began.
+   */
   | { kind: "conclude"; whom: "unchanged" | "deleting" };
 
 /** A marker that nobody has told of by then, though nothing is ready, is lost. */
 const LOST_AFTER_MS = 10_000;
 /** How long a proof may take, and the broker keeps its marker: it waits in a backlog until its turn comes. */
 export const MARKER_LIVES_MS = 3_600_000;
-/** Not seen by then, it stands in a backlog. */
+/** A marker that was not seen by then stands in a backlog. */
 const STUCK_AFTER_MS = 5_000;
 /** What a dead service held is ready again by then. */
 const QUIET_AFTER_DEATH_MS = 3_000;
-/** Who waits in a backlog for moments only is no reason for a marker. */
+/** An observer that waits in a backlog for less than this is no reason for a marker. */
 const DOUBT_IN_BACKLOG_MS = 20_000;
 const BETWEEN_ROUNDS_MS = 2_000;
 /** An inventory of another reason may have answered the command. */
@@ -95,7 +97,7 @@ export function nextStep(sighting: ProofSighting): ProofStep {
   return isStuck && sighting.doubts.deleting > 0 ? pairAfter(sighting, proof, 0, "deleting") : WAIT;
 }
 
-/** Nothing more can come of it, and none of its markers can be in a queue any more. */
+/** Nothing more can come of the proof, and none of its markers can be in a queue any more. */
 function isOver({ ready }: ProofSighting, { queueSeen, roundsBefore, ageMs }: Proof, isSame: boolean): boolean {
   if (queueSeen) return !isSame || roundsBefore !== null || ageMs >= LOST_AFTER_MS;
   return ready === 0 && ageMs >= LOST_AFTER_MS;
@@ -107,7 +109,7 @@ function begin({ doubts, ready, sinceDeathMs }: ProofSighting): ProofStep {
   return { kind: "begin" };
 }
 
-/** Two rounds, both asked for after round `before`, of services that stay the same. */
+/** Takes two rounds further, both asked for after round `before`, of services that stay the same. */
 function pairAfter(
   { services, doubts }: ProofSighting,
   proof: Proof,

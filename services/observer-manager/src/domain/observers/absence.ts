@@ -19,7 +19,7 @@ export interface Sighting {
   services: readonly SightedService[];
   /** The books have read all that was said until then, as a marker tells that has come through the state queue; null: no marker has. */
   readUntilMs: number | null;
-  /** PostgreSQL's clock, as is the above. */
+  /** This time and those above are by PostgreSQL's clock. */
   atMs: number;
 }
 
@@ -42,7 +42,7 @@ export function provenAbsent(first: Sighting, second: Sighting): string[] {
   return [...second.suspects].filter(([id, mark]) => first.suspects.get(id) === mark).map(([id]) => id);
 }
 
-/** Since the first look. What is later than the second is of before a clock that was set back. */
+/** Whether it was since the first look. A time later than the second look is from before a clock was set back. */
 const isBetween = (first: Sighting, atMs: number | null, second: Sighting): boolean =>
   atMs !== null && first.atMs < atMs && atMs <= second.atMs;
 

@@ -19,7 +19,7 @@ export function answerRequest(books: Books, observer: ObserverBook, run: RunBook
   if (before !== undefined && observer.requestedRunId !== before.id) leaveBehind(books, before, run);
 }
 
-/** Whose it cannot be, whatever the observer's status. */
+/** Why it cannot be the observer's own, whatever the observer's status; undefined: it can. */
 function whyNot(books: Books, observer: ObserverBook, run: RunBook): RunStopReason | undefined {
   if (run.revision < observer.revision) return "obsolete";
   for (const id of [observer.currentRunId, observer.requestedRunId]) {
@@ -32,7 +32,7 @@ function whyNot(books: Books, observer: ObserverBook, run: RunBook): RunStopReas
   return undefined;
 }
 
-/** It asked before, and its message is another's now. One that still holds it asks once more. */
+/** The run asked before, and its message is another run's now. A run that still holds it asks once more. */
 function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
   if (before.revision < run.revision) supersede(books, before, "obsolete");
   else giveWay(books, before, run);
@@ -41,7 +41,10 @@ function leaveBehind(books: Books, before: RunBook, run: RunBook): void {
 /** No clock gives a higher one, and 10^11 admissions more are below what a `number` can count. */
 const HIGHEST_TOLD = 8_640_000_000_000_000;
 
-/** Given by these books, or by those that an older dump has replaced. A number that is told wrongly must leave the next ones room to be higher. */
+/**
+ * Whether these books can have given it, or those that an older dump has replaced. A wrong number must leave the next ones room to be
+ * higher.
+ */
 export const isGiven = (observer: Pick<ObserverBook, "fencingToken">, fencingToken: number): boolean =>
   fencingToken <= Math.max(HIGHEST_TOLD, (observer.fencingToken ?? 0) + FENCING_TOKEN_STEP);
 

@@ -2,7 +2,7 @@ import type { CheckpointSaved, InventoryRun, ObserverId, RunHeld, RunStarted } f
 import type { Books } from "../books/books.ts";
 import { isGiven } from "./admission.ts";
 
-/** Kept whatever the run's standing; which of an observer's counts is decided when one is asked for. */
+/** A checkpoint is kept whatever the run's standing. Which one of an observer's counts is decided when one is asked for. */
 export function noteCheckpoint(
   books: Books,
   { runId, observerId, epoch: fencingToken, number, value }: CheckpointSaved,
@@ -14,14 +14,14 @@ export function noteCheckpoint(
     books.savedCheckpoints.set(runId, { observerId, fencingToken, number, value });
 }
 
-/** It has started, so its checkpoint counts: as a copy of what it was given, until it saves one of its own. */
+/** The run has started, so its checkpoint counts: as a copy of what it was given, until it saves one of its own. */
 export function noteSaver(books: Books, event: RunStarted | RunHeld | InventoryRun): void {
   const { runId, observerId, epoch: fencingToken, checkpointNumber } = event;
   if (fencingToken !== undefined && checkpointNumber !== undefined && isOfGivenToken(books, observerId, fencingToken))
     books.startedSavers.set(runId, { observerId, fencingToken, number: checkpointNumber });
 }
 
-/** One that is told wrongly must not stand above all that are to come. */
+/** A token that is told wrongly must not stand above all that are to come. */
 function isOfGivenToken(books: Books, observerId: ObserverId, fencingToken: number): boolean {
   const observer = books.observers.get(observerId);
   return observer === undefined || isGiven(observer, fencingToken);

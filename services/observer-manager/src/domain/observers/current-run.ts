@@ -12,7 +12,7 @@ export interface Source {
 
 export type RunEvent = Extract<ServiceEvent, { runId: unknown }>;
 
-/** Who is current when a run appears that the books did not know. */
+/** Decides which run is current when one appears that the books did not know. */
 export function meetRun(books: Books, observer: ObserverBook, run: RunBook): void {
   if (run.revision < observer.revision) return supersede(books, run, "obsolete");
   catchUpWithRevision(books, observer, run);
@@ -35,22 +35,22 @@ export function catchUpWithRevision(books: Books, observer: ObserverBook, { revi
   books.changedObservers.add(observer);
 }
 
-/** The message of one is the other's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
+/** The message of `before` is the other run's now. Where its connection is known to be dead, there is nobody left to tell it to stop. */
 export function giveWay(books: Books, before: RunBook, run: RunBook): void {
   if (books.isDead(before)) endRun(books, before, "service-gone", null);
   else supersede(books, before, isTakenBackFor(before, run) ? "taken-back" : "superseded");
 }
 
 /**
- * The broker has given the one's message to the other since, whichever of them was heard first. Where the counts do not tell
- * (equal, as on classic queues, or not known), arrival decides and the holder is asked.
+ * Whether the broker has given the message of `earlier` to `later` since, whichever was heard first. Where the counts do not tell (equal,
+ * as on classic queues, or not known), arrival decides and the holder is asked.
  */
 export function isTakenBackFor(earlier: RunBook, later: RunBook): boolean {
   if (earlier.messageId !== later.messageId) return false;
   return earlier.deliveryCount !== null && later.deliveryCount !== null && earlier.deliveryCount < later.deliveryCount;
 }
 
-/** The same message at another run, or the next run of an observer that had lost its own; a restart is neither. */
+/** A failover is the same message at another run, or the next run of an observer that had lost its own. A restart is neither. */
 function noteFailover(books: Books, observer: ObserverBook, before: RunBook | undefined, run: RunBook): void {
   const isTakenOver = before !== undefined && before.id !== run.id && before.messageId === run.messageId;
   const isAwaited = observer.status === "Redistributing" && observer.lostRunBy !== "restarted";
@@ -123,7 +123,7 @@ export function takeBack(books: Books, observer: ObserverBook, run: RunBook, sou
   if (before) supersede(books, before, before.messageId === run.messageId ? "superseded" : "duplicate");
 }
 
-/** It was taken for ended, and is heard of: by this connection of its service, to which it then belongs. */
+/** The run was taken for ended or superseded, and is heard of again. It then belongs to this connection of its service. */
 export function revive(books: Books, run: RunBook, source: Source): void {
   run.generation = source.generation;
   run.state = "Superseded";
@@ -133,7 +133,7 @@ export function revive(books: Books, run: RunBook, source: Source): void {
   books.changedRuns.add(run);
 }
 
-/** It goes on, and is not to. */
+/** The run goes on, and is not to: it is told to stop. */
 export function reviveToStop(books: Books, run: RunBook, source: Source, reason: RunStopReason): void {
   revive(books, run, source);
   supersede(books, run, reason);

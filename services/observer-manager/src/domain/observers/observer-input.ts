@@ -5,7 +5,7 @@ import { addressOf, admit, endRun, supersede } from "./run-fate.ts";
 
 /** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
 export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
-/** The name of the `lastError` of one that a service has let go for it. */
+/** `lastError` has this name where a service did not know the observer's type and let it go. */
 export const UNKNOWN_TYPE = "UnknownType";
 
 /**
@@ -26,7 +26,7 @@ export function applyInput(books: Books, observer: ObserverBook, input: Observer
     observer.silentSinceMs = null;
     books.changedObservers.add(observer);
   }
-  // What it waited for is there, or it does not wait: the next that says this begins to wait then (overview/stats-reads.ts).
+  // What the observer waited for is there, or it does not wait. A later error of this name begins the wait anew (overview/stats-reads.ts).
   if (!["awaited", "none"].includes(traitsOf(observer.status).run) && observer.lastError?.name === UNKNOWN_TYPE) {
     observer.lastError = null;
     books.changedObservers.add(observer);
@@ -47,7 +47,7 @@ function letGoOfRun(books: Books, observer: ObserverBook): void {
   if (run) supersede(books, run, "not-wanted");
 }
 
-/** What waits for its admission is not to start. */
+/** The run that waits for its admission is not to start. */
 function refuseRequest(books: Books, { requestedRunId }: ObserverBook, reason: RunStopReason): void {
   const run = requestedRunId === null ? undefined : books.runs.get(requestedRunId);
   if (run) supersede(books, run, reason);

@@ -73,7 +73,7 @@ export type ObserverDecision =
   | { kind: "ignore"; actions: readonly ObserverAction[] }
   | { kind: "refuse"; problem: ProblemCode };
 
-/** What was pending is over, or was not. */
+/** Nothing is pending afterwards. */
 const go = (to: ObserverStatus, ...actions: ObserverAction[]): ObserverDecision => ({
   kind: "go",
   to,
@@ -109,7 +109,7 @@ const running: Row = {
   "run-failed": go("Failed", "forget"),
   "run-completed": go("Completed", "forget"),
   "run-lost": go("Redistributing"),
-  // Both only where its message was at another service meanwhile, and is nowhere any more (run-events.ts).
+  // Both come only where its message was at another service meanwhile, and is nowhere any more (run-events.ts).
   "start-refused": go("Created", "send-start"),
   "type-unknown": go("Created", "send-start-later"),
   absent: go("Created", "send-start"),
@@ -205,7 +205,7 @@ const toBeUpdated: Row = {
   resume: refuse("not-paused"),
   "resume-early": refuse("not-paused"),
   "resume-changed": refuse("not-paused"),
-  // The newest is sent.
+  // The newest spec is sent in any case.
   update: ignore(),
   "tell-update": ignore(),
 };
@@ -231,7 +231,7 @@ const over: Row = {
   resume: refuse("not-paused"),
   "resume-early": refuse("not-paused"),
   "resume-changed": refuse("not-paused"),
-  // It is so when it runs again.
+  // The change holds when it runs again.
   update: ignore(),
   "tell-update": ignore(),
 };
@@ -300,7 +300,7 @@ export const OBSERVER_MACHINE: Record<ObserverStatus, Row> = {
   Completed: over,
 };
 
-/** Where something can be pending beside the status. */
+/** These rows hold where something is pending beside the status. */
 export const PENDING_MACHINE: Record<Pending, Partial<Record<ObserverStatus, Row>>> = {
   pause: {
     Created: {

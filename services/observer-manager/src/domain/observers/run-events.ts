@@ -42,7 +42,7 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
       return noteUpdate(books, observer, run ?? metRun(books, observer, source, event), event);
     case "RunRetrying": {
       const retrying = run ?? record(books, observer, source, event);
-      // One that was admitted waits for a slot: it is not asking any more.
+      // A run that was admitted, and waits for a slot, does not ask any more.
       if (!run || run.state === "Requested") meetRun(books, observer, retrying);
       return noteRetry(books, observer, event);
     }
@@ -73,7 +73,10 @@ function holdOn(
   catchUp(books, observer, run);
 }
 
-/** What it runs on with, where its service says so: written also where nothing else of the run is new, as when its handler begins again on another. */
+/**
+ * Notes the version that the run goes on with, where its service says so. Nothing else of the run need be new, as when its handler begins
+ * again on another version.
+ */
 function noteSpecVersion(books: Books, run: RunBook, told: number | undefined): void {
   if (told === undefined || told === run.specVersion) return;
   run.specVersion = told;
@@ -103,7 +106,7 @@ function noteSilence(books: Books, run: RunBook, atMs: number, quietForMs: numbe
 }
 
 /**
- * Of attempts that follow each other fast, a service tells the last alone: the number says how many there were. What was told of them is
+ * A service tells only the last of attempts that follow each other fast: the number says how many there were. What was told of them is
  * counted by that, before the observer's own number is.
  */
 function countFailures(books: Books, observer: ObserverBook, run: RunBook, attempts: number): void {
@@ -131,7 +134,7 @@ function noteRetry(books: Books, observer: ObserverBook, event: RunRetrying): vo
   if (observer.status === "Retrying") observer.nextAttemptInMs = event.delayMs;
 }
 
-/** That it waits for a slot is no further attempt. */
+/** It still waits for a slot: that is no further attempt. */
 const isToldAgain = ({ status, attempts, lastError }: ObserverBook, { attempt, error }: RunRetrying): boolean =>
   error.name === "NoSlotError" && lastError?.name === error.name && status === "Retrying" && attempts === attempt;
 
@@ -193,9 +196,9 @@ export function applyStartNotRun(books: Books, event: StartNotRun): void {
 }
 
 /**
- * A service that refuses a message had it from the broker: the run that the books hold for current has it no more, though nobody may
- * know yet what became of its service. Of another message of the revision nothing follows. A service of 0.1.0 does not know `taken-back`; its run
- * that answers RunHeld is told then that it is obsolete, or not wanted.
+ * A service that refuses a message had it from the broker: the run that the books hold for current has it no more, though nobody may know
+ * yet what became of its service. Nothing follows from another message of the revision. A service of 0.1.0 does not know `taken-back`; its
+ * run that answers RunHeld is told then that it is obsolete, or not wanted.
  */
 function hasLostIts(books: Books, observer: ObserverBook, messageId: RunBook["messageId"]): boolean {
   const run = observer.currentRunId === null ? undefined : books.runs.get(observer.currentRunId);
@@ -213,9 +216,9 @@ function loseMessage(books: Books, run: RunBook): void {
 }
 
 /**
- * Likewise of a second message that a service drops for a run that it keeps: that one says behind this that it is held, or asks once
- * more, and would be told to stop as a duplicate of a run that has no message any more. Not where this comes late: with the session of
- * the one that was kept, the broker has given the other's message to somebody else, too.
+ * The same holds for a second message that a service drops for a run that it keeps: that run says behind this that it is held, or asks once
+ * more, and would be told to stop as a duplicate of a run that has no message any more. Nothing follows where this comes late: with the
+ * session of the one that was kept, the broker has given the other's message to somebody else, too.
  */
 export function applyDuplicateDropped(books: Books, { observerId, messageId, keptRunId }: DuplicateDropped): void {
   books.happened.push({ kind: "duplicate-dropped" });
@@ -227,7 +230,7 @@ export function applyDuplicateDropped(books: Books, { observerId, messageId, kep
   if (observer.currentRunId !== keptRunId && hasLostIts(books, observer, messageId)) applyInput(books, observer, "run-lost");
 }
 
-/** What only a run says that goes on. */
+/** Only a run that goes on says these. */
 const LIVING_WORDS: ReadonlySet<RunEvent["kind"]> = new Set([
   "RunRequested",
   "RunStarted",

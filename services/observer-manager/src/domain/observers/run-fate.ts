@@ -1,13 +1,13 @@
 import type { ErrorText, RunEndReason, RunStopReason } from "@unacked/contracts";
 import type { Books, ObserverBook, RunBook } from "../books/books.ts";
 
-/** Between two admissions of an observer: a keeper admits up to 999 successors by itself in between. */
+/** The tokens of two admissions are so far apart: a keeper admits up to 999 successors by itself in between. */
 export const FENCING_TOKEN_STEP = 1_000;
 
 export const nextFencingToken = ({ fencingToken, clockMs }: Pick<ObserverBook, "fencingToken" | "clockMs">): number =>
   Math.max((fencingToken ?? 0) + FENCING_TOKEN_STEP, clockMs);
 
-/** Its handler may start, with a fencing token that is higher than any before: also than one that only a dump restored since knew. */
+/** Lets its handler start, with a fencing token that is higher than any before, even one that these books lost in a restore. */
 export function admit(books: Books, observer: ObserverBook, run: RunBook): void {
   if (run.state !== "Requested") {
     if (run.state === "Superseded") books.forget({ kind: "stop-run", runId: run.id });
@@ -32,7 +32,7 @@ export const addressOf = ({ id: runId, observerId, messageId, revision, serviceI
   generation,
 });
 
-/** It waits for no admission any more: it has begun, or it is not to. */
+/** The run waits for no admission any more: it has begun, or it is not to. */
 export function letGoOfRequest(books: Books, run: RunBook): void {
   if (run.state !== "Requested") return;
   books.forget({ kind: "admit", runId: run.id });
@@ -51,7 +51,7 @@ export function supersede(books: Books, run: RunBook, reason: RunStopReason): vo
   books.want({ kind: "stop-run", ...addressOf(run), reason });
 }
 
-/** Through no fault of its own; a run that began again in its service for such a reason says so itself. */
+/** It ended through no fault of its own. A run that began again in its service for such a reason says so itself. */
 const isInterruption = (reason: RunEndReason): boolean =>
   reason === "lease-lost" || reason === "service-gone" || reason === "missing-from-inventory";
 

@@ -1,6 +1,6 @@
 import type { ServiceId } from "@unacked/contracts";
 
-/** What was of one type on one service. */
+/** Counts of one type on one service. */
 export interface RunFigure {
   readonly type: string;
   readonly serviceId: ServiceId;
@@ -23,7 +23,7 @@ export class RunFigureSums {
     this.#sums.set(key, sums);
   }
 
-  /** In one order, so that two transactions do not wait for one another in a circle. */
+  /** The order is always the same, so that two transactions do not wait for one another in a circle. */
   rows(): RunFigure[] {
     return [...this.#sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sums]) => sums);
   }

@@ -35,7 +35,8 @@ function tellOutcome(run: RunBook, { specVersion, outcome, reason, at: atMs }: R
 }
 
 /**
- * A run that has started with something older than is needed, as an order was lost or its message is older, is told; or stopped, where nobody there can be told.
+ * A run that has started with something older than is needed, as an order was lost or its message is older, is told. Where nobody there can
+ * be told, it is stopped.
  * @param isNew the books have just met it: no order can be on its way to it
  */
 export function catchUp(books: Books, observer: ObserverBook, run: RunBook, isNew = false): void {
@@ -52,6 +53,6 @@ export function catchUp(books: Books, observer: ObserverBook, run: RunBook, isNe
   applyInput(books, observer, knowsIt ? "tell-update" : "update", run);
 }
 
-/** What is needed has been rejected, and nothing is under way. */
+/** The version that is needed has been rejected. */
 const isRejected = ({ rejectedUpdate, neededSpecVersion }: ObserverBook): boolean =>
   rejectedUpdate !== null && rejectedUpdate.specVersion >= neededSpecVersion;

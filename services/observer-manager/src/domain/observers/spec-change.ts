@@ -2,14 +2,14 @@ import { type ChangeObserver, type ObserverSpec, SPEC_FIELD_NAMES, SPEC_FIELDS, 
 import type { ObserverBook, RunBook } from "../books/books.ts";
 import { sameJson } from "../same-json.ts";
 
-/** A field that is to be otherwise than it is. */
+/** A field that is to change. */
 export interface SpecDifference {
   field: SpecField;
   is: unknown;
   wanted: unknown;
 }
 
-/** What of this change is not so already. The order of keys is no difference, nor is −0. */
+/** Fields of this change that are not so already. The order of keys is no difference, nor is −0. */
 export function differencesOf(spec: ObserverSpec, change: ChangeObserver): SpecDifference[] {
   return SPEC_FIELD_NAMES.flatMap((field) => {
     const wanted = change[field];
@@ -17,7 +17,7 @@ export function differencesOf(spec: ObserverSpec, change: ChangeObserver): SpecD
   });
 }
 
-/** Whether a handler has to be started anew for it. */
+/** Whether a handler without `onUpdate` has to be started anew for it. */
 export const takesMessage = (fields: readonly SpecField[]): boolean =>
   fields.some((field) => SPEC_FIELDS[field].by === "new-message");
 
@@ -26,7 +26,7 @@ const takesWord = (fields: readonly SpecField[]): boolean => fields.some((field)
 
 /** What a service can take of a change as a run goes on. */
 export interface KnowsUpdates {
-  /** What is told to the run alone. */
+  /** It understands what is told to a run. */
   word: boolean;
   /** Its type has `onUpdate`. */
   onUpdate: boolean;
@@ -68,7 +68,7 @@ export function raiseSpecVersion(
   observer.pool = pool;
 }
 
-/** Of what a service does not say, the books know what they had as they sent it, unless they were restored since. */
+/** Where a service does not say it, it is the version that the books sent, unless they were restored since. */
 export function observedSpecVersion(observer: ObserverBook, run: RunBook | undefined): number | null {
   if (run === undefined) return null;
   return run.specVersion ?? (run.revision === observer.revision ? observer.sentSpecVersion : null);

@@ -87,9 +87,9 @@ export interface UnheardTimers {
 export interface SilentObservers {
   pool: string;
   count: number;
-  /** Of the one that is silent for longest. */
+  /** The one that is silent for longest has been so since then. */
   since: Date;
-  /** The first three, those that are silent for longest. */
+  /** Three at most: those that are silent for longest. */
   names: string[];
 }
 
@@ -97,9 +97,9 @@ export interface SilentObservers {
 export interface RestartedObservers {
   pool: string;
   count: number;
-  /** Of the one that did so most. */
+  /** How often the one began again that did so most. */
   most: number;
-  /** The first three, those that did so most. */
+  /** Three at most: those that did so most. */
   names: string[];
 }
 

@@ -1,6 +1,6 @@
 const BURST_S = 10;
 
-/** So many a minute, evenly; ten seconds' worth of them (one at least) may come at once. Times are monotonic, in ms. */
+/** Lets so many a minute through, evenly; ten seconds' worth of them (one at least) may come at once. Times are monotonic, in ms. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #capacity: number;

@@ -1,14 +1,17 @@
 import { nextCron } from "./cron.ts";
 import { instantOfWall, wallAt } from "./zone.ts";
 
-/** The first time after that instant at which the clock of the zone shows what an expression says, by the rule of cron.ts; undefined: there is none. Throws for what has a flaw. */
+/**
+ * The first time after that instant at which the zone's clock shows what the expression says, by the rule of cron.ts; undefined: there is
+ * none. Throws for an expression that has a flaw.
+ */
 export const nextByClock = (expression: string, timeZone: string, afterMs: number): number | undefined =>
   (namesItsTime(expression) ? nextNamed : nextCron)(expression, timeZone, afterMs);
 
-/** Its seconds, minutes and hours. */
+/** Whether it names its seconds, minutes and hours. */
 const namesItsTime = (expression: string): boolean => !/[*/?]/.test(expression.trim().split(/\s+/).slice(0, -3).join(" "));
 
-/** Further than that no clock is put forward for the summer: Vixie cron takes it for a correction, and runs nothing of it. */
+/** No clock is put forward further than this for the summer: Vixie cron takes it for a correction, and runs nothing of it. */
 const LONGEST_GAP_MS = 3 * 3_600_000;
 
 /**
@@ -25,7 +28,7 @@ function nextNamed(expression: string, timeZone: string, afterMs: number): numbe
   return undefined;
 }
 
-/** As 30 December 2011 in Samoa, which went over the date line. */
+/** Whether the zone leaves that day out, as Samoa did 30 December 2011 when it went over the date line. */
 function isOfNoDay(wallMs: number, atMs: number, timeZone: string): boolean {
   const shownMs = wallAt(atMs, timeZone);
   return shownMs !== wallMs && shownMs - wallAt(atMs - 1_000, timeZone) > LONGEST_GAP_MS;

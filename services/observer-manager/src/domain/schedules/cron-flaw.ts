@@ -4,7 +4,7 @@ interface Field {
   name: string;
   least: number;
   most: number;
-  /** From `least` on. */
+  /** They name the values from `least` on. */
   names?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ function whyNot(part: string, field: Field): string {
   return `${part} cannot be read; a value is ${rangeOf(field)}`;
 }
 
-/** What stands for one value; undefined: nothing of this field. */
+/** The value that the text stands for; undefined: it is none of this field. */
 function valueOf(text: string, { least, most, names = [] }: Field): number | undefined {
   const place = names.indexOf(text.toUpperCase());
   if (place !== -1) return least + place;

@@ -8,7 +8,7 @@ import { Cron } from "croner";
  */
 const OPTIONS = { mode: "5-or-6-parts", fixedTimeRule: "no-wildcard", paused: true } as const;
 
-/** So many are kept as they were read; reading one takes as long as some of its times. */
+/** So many expressions are kept as they were read; reading one takes as long as some of its times. */
 const MAX_KEPT = 5_000;
 const kept = new Map<string, Cron>();
 

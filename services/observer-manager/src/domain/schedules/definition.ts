@@ -46,7 +46,7 @@ export type Definition = { description: string | null; keep: number } & (
 );
 export type TaskDefinition = Extract<Definition, { kind: "task" }>;
 
-/** Of a body that its schema has let pass. */
+/** Takes a body that its schema has let pass. */
 export function definitionOf(given: PutSchedule): Definition {
   const {
     description = null,
@@ -86,10 +86,13 @@ export function definitionOf(given: PutSchedule): Definition {
   };
 }
 
-/** Of a filter: what changes as an observer is paused or runs. Who was paused by it would not match when it is to run again. */
+/**
+ * Fields of a filter that change as an observer is paused or runs. One that was paused by such a filter would not match when it is to run
+ * again.
+ */
 const PASSING = ["status", "service", "errorGroup", "silent"] as const;
 
-/** What its schema cannot see, all of it: a cron expression beside an unknown time zone is read by the default one. */
+/** All that the schema cannot see. A cron expression beside an unknown time zone is read by the default one. */
 export function definitionFlaws({ cron, timeZone, observers }: PutSchedule): FieldProblem[] {
   const flaws: FieldProblem[] = [];
   const isKnown = timeZone === undefined || isTimeZone(timeZone);

@@ -2,9 +2,9 @@ import type { OccurrenceReason } from "@unacked/contracts";
 import type { TaskSchedule, Timing } from "./definition.ts";
 import { jitterOf, lastTimesBetween, nextTime } from "./times.ts";
 
-/** What is decided no later than that after it was due is on time, and no matter of catching up. */
+/** What is decided no later than this after it was due is on time: it need not be caught up. */
 export const ON_TIME_MS = 60_000;
-/** So many that were missed are counted one by one, and of those beyond only the last are looked at. A time takes 60 µs to find. */
+/** So many missed times are counted one by one; of those beyond, only the last are looked at. A time takes 60 µs to find. */
 const MAX_COUNTED = 500;
 const DAY_MS = 86_400_000;
 
@@ -21,9 +21,9 @@ export interface MissedTime {
 }
 
 export interface Due {
-  /** To be started, as far as the policy of overlaps says. In order. */
+  /** Times to be started, in order, as far as the policy of overlaps says. */
   due: DueTime[];
-  /** In order; those that are kept. */
+  /** The missed times that are kept, in order. */
   missed: MissedTime[];
   /** How many were missed before these, and are not kept; at least so many, where they are more than MAX_COUNTED. */
   earlierMissed: number;
@@ -44,7 +44,7 @@ export function dueTimes(
 ): Due {
   const { timing } = schedule;
   let dueMs = Number.NEGATIVE_INFINITY;
-  /** Asked in order. */
+  /** It must be asked in order: it keeps the latest due time so far. */
   const lateOf = (atMs: number): number => {
     dueMs = Math.max(dueMs, atMs + jitterOf(id, atMs, timing.jitterMs));
     return nowMs - dueMs;
@@ -85,8 +85,8 @@ export function dueTimes(
 }
 
 /**
- * The same, as long as the rules of its zone are those by which it was written. By others (another Node) that may be no time of it: then it has become the one
- * that is nearest to it.
+ * `nextMs` itself, as long as its zone has the rules by which it was written. By other rules (another Node) that may be no time of the
+ * schedule: then it has become the one that is nearest to it.
  */
 export function firstOf(timing: Timing, nextMs: number, lastMs: number | null): number | undefined {
   const next = nextTime(timing, nextMs - 1);

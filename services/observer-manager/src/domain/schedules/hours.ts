@@ -4,15 +4,15 @@ import { instantOf, localOf, steadyOffset } from "./zone.ts";
 /** When something is wanted: hours by the clock of a zone. */
 export interface Hours {
   hours: readonly ScheduledHours[];
-  /** Days without: YYYY-MM-DD. */
+  /** Days on which no hours begin: YYYY-MM-DD. */
   except: readonly string[];
   timeZone: string;
-  /** In these hours. */
+  /** What is wanted in these hours; outside of them the other is. */
   wanted: Wanted;
 }
 
 const DAY_MS = 86_400_000;
-/** Beyond that nothing is looked for: hours on the 29th of February alone cannot be said. */
+/** Nothing is looked for beyond that: hours on the 29th of February alone cannot be said. */
 const AHEAD_DAYS = 400;
 
 /** What is wanted from an instant on. */
@@ -27,18 +27,18 @@ export const wantedAt = (of: Hours, instantMs: number): Wanted => wantedIf(isWit
 const wantedIf = (isWithinHours: boolean, { wanted }: Hours): Wanted =>
   isWithinHours ? wanted : wanted === "running" ? "paused" : "running";
 
-/** When that changes next, after the instant; undefined: not within a year. */
+/** When that changes next, after the instant; undefined: not within AHEAD_DAYS. */
 export function nextChange(of: Hours, afterMs: number): number | undefined {
   for (const { atMs } of changesAfter(of, afterMs)) return atMs;
   return undefined;
 }
 
 /**
- * All that changes after an instant, in order, until nothing does within a year. Each day is looked at once, however many changes it has:
+ * All that changes after an instant, in order, until nothing does for AHEAD_DAYS. Each day is looked at once, however many changes it has:
  * fifty hours of a week in which the clock is put back took 15 ms for each change when it began again there, 15 s for a thousand.
  */
 export function* changesAfter(of: Hours, afterMs: number): Generator<Change> {
-  // The end of the hours that it is within.
+  // When the hours end that it is within; undefined: it is within none.
   let untilMs: number | undefined;
   let lastAhead = 0;
   for (const { day, ahead } of daysFrom(afterMs - 2 * DAY_MS, of.timeZone)) {
@@ -47,7 +47,7 @@ export function* changesAfter(of: Hours, afterMs: number): Generator<Change> {
       yield { atMs: untilMs, wanted: wantedIf(false, of) };
       [untilMs, lastAhead] = [undefined, ahead];
     }
-    // In order, from day to day, too: none of a day begins before those of the day before.
+    // They are in order from day to day, too: none of a day begins before those of the day before.
     for (const { fromMs, toMs } of hoursOf(of, day).toSorted((one, other) => one.fromMs - other.fromMs)) {
       if (toMs <= fromMs || toMs <= (untilMs ?? afterMs)) continue;
       if (untilMs !== undefined && fromMs > untilMs) {
@@ -78,7 +78,7 @@ interface Day {
   day: number;
 }
 
-/** Those that begin on a day. */
+/** The hours that begin on a day. */
 function hoursOf({ hours, except, timeZone }: Hours, day: Day): { fromMs: number; toMs: number }[] {
   const date = new Date(Date.UTC(day.year, day.month - 1, day.day));
   if (except.includes(date.toISOString().slice(0, 10))) return [];

@@ -8,14 +8,14 @@ export interface Level {
   sinceMs: number;
   /** When it changes next; undefined: it does not. */
   nextMs: number | undefined;
-  /** Changes of a time in which nobody was there, but for the last: whatever they wanted is over. */
+  /** Changes that came while no manager was there, but for the last: whatever they wanted is over. */
   passed: { atMs: number; wanted: Wanted }[];
-  /** It is another one than before: what people did to the observers until then holds no longer. */
+  /** It is another level than before: what people did to the observers until then holds no longer. */
   isNew: boolean;
   isOnTime: boolean;
 }
 
-/** So many changes that nobody was there for are told. */
+/** At most so many changes that no manager was there for are told. */
 const MAX_PASSED = 100;
 
 /** A clock that is set back further was wrong before. By less it is put right: what was decided a moment ago stays. */
@@ -28,7 +28,7 @@ interface Before {
   nextMs: number | null;
 }
 
-/** What is wanted now. Where the clock was ahead, what it said then holds no longer: it is as of a schedule that is new. */
+/** What is wanted now. Where the clock was ahead, what it said then holds no longer: the schedule counts as new. */
 export function levelNow(hours: Hours, before: Before, nowMs: number): Level {
   if (before.sinceMs !== null && nowMs < before.sinceMs - SET_BACK_MS)
     return levelNow(hours, { wanted: null, sinceMs: null, nextMs: null }, nowMs);
@@ -47,7 +47,10 @@ export function levelNow(hours: Hours, before: Before, nowMs: number): Level {
   };
 }
 
-/** From one that is known until now, the newest of them, and what comes next. Where other rules of its zone hold since, nothing may change at that one. */
+/**
+ * The newest changes from the planned one until now, and what comes next. Where other rules of its zone hold since, nothing may change at
+ * the planned one.
+ */
 function changesUntil(hours: Hours, { wanted, nextMs }: Before, nowMs: number) {
   const firstMs = nextMs ?? nextChange(hours, nowMs);
   if (firstMs === undefined || firstMs > nowMs) return { changes: [], next: firstMs };

@@ -1,7 +1,7 @@
 import type { OccurrenceReason } from "@unacked/contracts";
 import type { Overlap } from "./definition.ts";
 
-/** So many wait for their turn at most, and so many of backfills beside them: one of the full size fits. */
+/** At most so many wait for their turn, and so many of backfills beside them: one backfill of the full size fits. */
 export const MAX_QUEUED = 1_000;
 
 export type OverlapDecision =

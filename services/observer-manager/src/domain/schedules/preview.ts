@@ -24,13 +24,13 @@ export function expressionOf(definition: Definition): Pick<ScheduleTimes, "cron"
 export interface Stretch {
   afterMs: number;
   beforeMs: number;
-  /** As of dueTimes. From the first that nothing was decided about those are shown, too, that have come and are due after `afterMs`. */
+  /** It means the same as for dueTimes. Times from `nextMs` on that have come already are shown, too, if they are due after `afterMs`. */
   undecided?: { nextMs: number; lastMs: number | null } | undefined;
 }
 
 /**
- * The times after one instant and before another; of observers, when they change. Each takes a while to find; undefined is one that is not shown.
- * Throws as nextTime does.
+ * The times after one instant and before another; a schedule of observers gives its changes. Each takes a while to find; undefined is one
+ * that is not shown. Throws as nextTime does.
  */
 export function* timesAhead(definition: Definition, id: string, stretch: Stretch): Generator<ShownTime | undefined> {
   const endMs = Math.min(stretch.beforeMs, END_OF_TIMES_MS);
@@ -45,8 +45,8 @@ export function* timesAhead(definition: Definition, id: string, stretch: Stretch
 }
 
 /**
- * Also those before, as long as they may be due later than the first. As of dueTimes: none is due before those before it are, and the first not before the
- * time that is planned.
+ * Begins with times before `afterMs`, as long as they may be due later. As in dueTimes none is due before those before it are, and the
+ * first not before the time that is planned.
  */
 function* timesOf({ timing }: TaskDefinition, id: string, { afterMs, undecided }: Stretch) {
   const dueOf = (atMs: number): number => atMs + jitterOf(id, atMs, timing.jitterMs);

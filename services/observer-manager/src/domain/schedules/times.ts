@@ -3,7 +3,10 @@ import { nextByClock } from "./by-clock.ts";
 import type { Timing } from "./definition.ts";
 import { orUnreadable } from "./unreadable-timing.ts";
 
-/** The first time after an instant, in ms; undefined: there is none, or none before the end of times. Throws an UnreadableTiming where its expression cannot be read (any more). */
+/**
+ * The first time after an instant, in ms; undefined: there is none before the end of times. Throws an UnreadableTiming where its expression
+ * cannot be read (any more).
+ */
 export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): number | undefined {
   const startMs = startAt === null ? undefined : Date.parse(startAt);
   const since = startMs === undefined ? afterMs : Math.max(afterMs, startMs - 1);
@@ -18,7 +21,7 @@ export function nextTime({ rhythm, startAt, endAt }: Timing, afterMs: number): n
 const nextMultiple = (everyMs: number, originMs: number, afterMs: number): number =>
   originMs + (Math.floor((afterMs - originMs) / everyMs) + 1) * everyMs;
 
-/** Those from one instant on and before another; at most so many. */
+/** The times from one instant on and before another; at most `limit`. */
 export function timesBetween(timing: Timing, fromMs: number, toMs: number, limit: number): number[] {
   const times: number[] = [];
   for (let at = nextTime(timing, fromMs - 1); at !== undefined && at < toMs; at = nextTime(timing, at)) {
@@ -35,7 +38,7 @@ export function timesBetween(timing: Timing, fromMs: number, toMs: number, limit
  */
 export function lastTimesBetween(timing: Timing, fromMs: number, toMs: number, count: number): number[] {
   const most = 3 * count + 60;
-  // How far back there are too few; and too many.
+  // So far back there are too few times; and too many.
   let [fewMs, manyMs] = [0, Number.POSITIVE_INFINITY];
   for (let backMs = 60_000; ; backMs = manyMs === Number.POSITIVE_INFINITY ? backMs * 4 : (fewMs + manyMs) / 2) {
     const sinceMs = Math.max(fromMs, toMs - Math.ceil(backMs));

@@ -1,4 +1,6 @@
-/** What could be read when it was written, and cannot be here: another version of Node has other zones. The message says what is wrong. */
+/**
+ * A timing could be read when it was written, and cannot be here: another version of Node has other zones. The message says what is wrong.
+ */
 export class UnreadableTiming extends Error {
   override name = "UnreadableTiming";
 }

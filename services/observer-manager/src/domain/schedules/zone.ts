@@ -43,12 +43,12 @@ export function localOf(instantMs: number, timeZone: string): LocalTime {
 }
 
 /**
- * When the clock shows it. What it shows twice is the first of the two; what it never shows, as it is put forward, is the moment
- * in which it is.
+ * The instant at which the clock shows it. What it shows twice is the first of the two; what it never shows, as it is put forward, is the
+ * moment in which it is.
  */
 export const instantOf = (local: LocalTime, timeZone: string): number => instantOfWall(asUtc(local), timeZone);
 
-/** The same of what the clock shows as `wallAt` says it. */
+/** Does the same for a time of the clock in the form of `wallAt`. */
 export function instantOfWall(wallMs: number, timeZone: string): number {
   const before = offsetAt(wallMs - DAY_MS, timeZone);
   const after = offsetAt(wallMs + DAY_MS, timeZone);

@@ -3,10 +3,10 @@ import { MAX_BUNDLE, type StartTask, type TaskId } from "@unacked/contracts";
 /** Well below what brokers take as one message, and a slot as one frame. */
 const MAX_BYTES = 2_097_152;
 
-/** What travels in one message: of one pool and type, in the order in which they were claimed. */
+/** The tasks of one message: of one pool and type, in the order in which they were claimed. */
 export interface Bundle {
   readonly tasks: readonly [StartTask, ...StartTask[]];
-  /** One after the other, by one worker: a lane. */
+  /** One worker runs them one after the other: a lane. */
   readonly inTurn: boolean;
 }
 
@@ -16,9 +16,9 @@ export interface Claimed {
   isFirstSend: boolean;
   /** Nothing that it was in was interrupted, as far as is known, and it did not come back too often from services that have gone. */
   isUnhurt: boolean;
-  /** Of a type of which only so many may run: the first of those that run in turn, and count as one. */
+  /** The first task of its lane. Of a type that is limited, the tasks of a lane run in turn, and count as one. */
   lane?: TaskId;
-  /** Of that type so many may run at once; with `lane` alone. */
+  /** So many of its type may run at once; given with `lane` alone. */
   maxRunning?: number;
 }
 
@@ -37,12 +37,12 @@ interface Open {
 }
 
 /**
- * Short tasks travel together: a message costs more than they do. Alone goes what was sent before (it may be what ends services)
- * and what is of a type of which too little is known. Of a type that takes batches so many travel together as one call takes, as
- * often as they are sent; alone goes what was hurt. Who joined a lane travels with its first, which stands before him.
- * @param waitMs so long one worker alone works off a bundle
+ * Short tasks travel together: a message costs more than they do. A task goes alone if it was sent before (it may be what ends services),
+ * or if too little is known of its type. Of a type that takes batches so many travel together as one call takes, as often as they are sent;
+ * only what was hurt goes alone. A task that joined a lane travels with the lane's first, which stands before it.
+ * @param waitMs one worker alone may work so long on a bundle
  * @param areBusy no worker is free
- * @returns also who found no place in the message of his lane
+ * @returns also the tasks that found no place in the message of their lane
  */
 export function bundlesOf(
   claimed: readonly Claimed[],
@@ -79,7 +79,7 @@ export function bundlesOf(
 
 const follows = ({ task, lane }: Claimed): boolean => lane !== undefined && lane !== task.taskId;
 
-/** How many may join the lane that this one begins, of which the last may wait so long. */
+/** How many may join the lane that this one begins, if the last may wait so long. */
 export function joinersOf(claimed: Claimed, pace: TypePace | undefined, waitMs: number): number {
   const leads = claimed.lane === claimed.task.taskId && pace?.batchSize == null && isNew(claimed);
   return leads ? bundleSize(pace?.meanMs, waitMs) - 1 : 0;
@@ -108,8 +108,8 @@ export function callsOf(counts: ReadonlyMap<string, number>, batches: ReadonlyMa
 }
 
 /**
- * How many tasks that take so long one worker works off within `waitMs`. Where no worker is free, one more: with one alone of what takes a little less than
- * that, each worker would wait between two tasks until an end is in the broker's hands, and the next one here.
+ * How many tasks of that mean one worker works off within `waitMs`. Where no worker is free, it is one more: with a single task that takes
+ * a little less than `waitMs`, each worker would wait between two until an end is in the broker's hands, and the next one here.
  */
 export function bundleSize(meanMs: number | null | undefined, waitMs: number, areBusy = false): number {
   if (meanMs == null) return 1;

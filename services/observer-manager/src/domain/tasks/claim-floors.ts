@@ -5,29 +5,29 @@
  * full look, which comes after ten times what it takes, or 5 s.
  */
 
-/** A full look that takes no longer needs no floors; and to write one task takes so long. */
+/** A full look needs no floors if it takes no longer than this, and the time that its tasks take to write. */
 const SLOW_MS = 10;
 const SLOW_PER_TASK_MS = 0.2;
-/** Full looks take a tenth of the time at most, */
+/** Looks begin at the floors for this many times as long as the full look took, */
 const SHARE = 10;
-/** or a longer share: nobody waits for the next one for longer than this. */
+/** but for no longer than this: nobody waits longer for the next full look. */
 const LONGEST_MS = 5_000;
-/** Between the time that a transaction writes into a row and its first write: floors are lower by so much. */
+/** Floors are lower by so much: the first write of a transaction may come so long after the time that it writes into a row. */
 const MARGIN_MS = 2_000;
 
-/** Of one look, in ms since 1970 but for `xmin` and `xmax`: those of its snapshot. */
+/** What one look saw. Times are in ms since 1970; `xmin` and `xmax` are those of its snapshot. */
 export interface Look {
   /** PostgreSQL's clock, and the one by which tasks are due. */
   nowMs: number;
   dueNowMs: number;
   xmin: bigint;
   xmax: bigint;
-  /** Of each type that was looked for; null: there is none. */
+  /** The oldest of each type that was looked for; null: there is none. */
   oldestReady: readonly { type: string; ms: number | null }[];
   oldestSentMs: number | null;
 }
 
-/** Nothing is Ready that has been due since before, or in flight that was sent before; of some types since later. */
+/** Nothing is Ready that was due before, and nothing in flight that was sent before. Some types have a later floor. */
 export interface Floors {
   readyFrom: Date;
   readyFromByType: ReadonlyMap<string, Date>;
@@ -35,8 +35,8 @@ export interface Floors {
 }
 
 /**
- * Of one pool. What is in flight is counted exactly, as limits depend on it: a floor is no later than a look whose running transactions
- * have all ended by the look that made it, so that nobody can still commit a row from before.
+ * The floors of one pool. What is in flight is counted exactly, as limits depend on it: a floor is no later than a look whose running
+ * transactions have all ended by the look that made it, so that nobody can still commit a row from before.
  */
 export class ClaimFloors {
   #before: Look | undefined;
@@ -70,7 +70,7 @@ export class ClaimFloors {
     const agoMs = sentNowMs - before.nowMs + MARGIN_MS;
     const fromOf = (oldestMs: number | null) => Math.min(oldestMs ?? dueNowMs, dueNowMs - agoMs);
     const readyFrom = new Date(Math.min(...oldestReady.map(({ ms }) => fromOf(ms)), dueNowMs - agoMs));
-    // Due since -infinity, as nothing is that a manager has written: below that there is no floor, and no time to send to PostgreSQL.
+    // Something is due since -infinity, which no manager writes: below that there is no floor, and no time to send to PostgreSQL.
     if (Number.isNaN(readyFrom.getTime())) return;
     this.#floors = {
       readyFrom,

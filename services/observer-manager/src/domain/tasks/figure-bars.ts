@@ -13,7 +13,7 @@ export const barsSinceMs = (by: FigureSpan, nowMs: number): number => startOf(no
 
 type BarRow = Pick<Figures, "completed" | "failed"> & { atMs: number };
 
-/** Makes the bars of one type after the other: those in which nothing was are the same objects for all. */
+/** Makes the bars of one type at a time. Bars in which nothing was are the same objects for all types. */
 export function barMaker(by: FigureSpan, nowMs: number): (rows: readonly BarRow[]) => TaskTypeFigures["bars"] {
   const sinceMs = barsSinceMs(by, nowMs);
   const empty = Array.from({ length: BARS[by] }, (_, index) => ({

@@ -6,10 +6,10 @@ import { addFigures, type Figures, meanMsOf, toldOf } from "./task-figures.ts";
 import type { TaskLimits } from "./task-limits.ts";
 import { type Demand, loadPercentOf, poolLoadPercentOf } from "./task-load.ts";
 
-/** Of so many minutes it is told how it goes lately: this one, as far as it is, and those before. */
+/** `lately` tells of so many minutes: this one, as far as it is, and those before. */
 const LATELY = { minute: 2, hour: 61 } as const;
 
-/** Of one type in one pool. Of one minute or hour there may be several: their sum is meant. */
+/** Figures of one type in one pool. A minute or hour may have several rows: their sum is meant. */
 export interface FigureRow extends Figures {
   /** When the minute or hour begins. */
   atMs: number;
@@ -27,15 +27,17 @@ export interface TaskStandings {
   limits: ({ type: string } & TaskLimits)[];
 }
 
-/** As the page has it, without what only the page draws. */
+/** The figures as the page has them, without what only the page draws. */
 export type TaskFiguresUndrawn = Omit<TaskFiguresNow, "items"> & { items: Omit<TaskTypeFigures, "bars">[] };
 
 /** The minutes that are needed for what is told of lately. */
 export const minutesSinceMs = (nowMs: number): number => startOf(nowMs, "minute") - (LATELY.hour - 1) * SPAN_MS.minute;
 
 /**
- * Pure. Clients choose types freely, one of its own for each task if they like: all of this is once through the rows, however many types
- * they are of. @param minutes of the last hour @param bars of those that are shown, by minute or hour
+ * Pure. It goes once through the rows, however many types they are of: clients choose types freely, one of its own for each task if they
+ * like.
+ * @param minutes rows of the last hour
+ * @param bars rows of the bars that are shown, by minute or hour
  */
 export function overviewOf(
   by: FigureSpan,
@@ -88,7 +90,10 @@ export function undrawnOf(
 
 type DemandOf = ReturnType<typeof demandsOf>;
 
-/** What is worked outside, and no worker of the pool has, is none of its work, as in task-counts.ts; of what they share all is. */
+/**
+ * Work of a type that is worked outside, and that no worker of the pool has, is none of the pool's, as in task-counts.ts. Of a type that
+ * both have, all of it is.
+ */
 function poolsOf(
   minutes: readonly FigureRow[],
   { able, pools, limits }: TaskStandings,
@@ -114,7 +119,7 @@ interface DemandParts {
   limits: ReadonlyMap<string, TaskLimits>;
 }
 
-/** What came lately, of a type in one pool or in all. How long one takes is that of the last hour, where none has ended lately. */
+/** What came lately of a type, in one pool or in all. Where none has ended lately, the mean time is that of the last hour. */
 function demandsOf({ sinceMs, overMs, limits }: DemandParts) {
   return (type: string, hour: readonly FigureRow[] = [], able: TaskStandings["able"] = []) => {
     const lately = addFigures(hour.filter(({ atMs }) => atMs >= sinceMs));

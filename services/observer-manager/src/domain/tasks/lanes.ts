@@ -1,4 +1,4 @@
-/** Lanes that are full are as long as one another: of more than so many, a quarter is left free. */
+/** Full lanes are as long as one another. With more lanes than this, a quarter of their places is left free. */
 const FEW = 10;
 const FULL = 0.75;
 
@@ -21,7 +21,7 @@ export function turnsOf(lanes: number, joiners: number, most: number): number[] 
 }
 
 /**
- * How many of `waiting` tasks may join one of so many lanes: as many as each would have if all began now. As long as it may be, the last one would
- * be worked off by one worker, while the others have nothing more to do.
+ * How many of `waiting` tasks may join one of so many lanes: as many as each would have if all began now. In a lane as long as it may be,
+ * one worker would work off the last ones, while the others have nothing more to do.
  */
 export const fairShareOf = (waiting: number, lanes: number): number => Math.ceil(waiting / lanes);

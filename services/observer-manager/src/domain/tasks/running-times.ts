@@ -1,13 +1,13 @@
 /**
- * Running times, counted in buckets whose bounds grow by the fourth root of two, so that a share of many can be told without keeping
- * them: bucket 0 is below 1 ms, bucket n from 2^((n-1)/4) to 2^(n/4) ms, the last one (12 days) all above.
+ * Running times, counted in buckets whose bounds grow by the fourth root of two, so that a share of many can be told without keeping them:
+ * bucket 0 is below 1 ms, bucket n from 2^((n-1)/4) to 2^(n/4) ms, the last one (from 10 days on) all above.
  *
  * What percentileOf tells lies in the same bucket as the true value: it is wrong by 19 per cent at most, mostly by a few.
  */
 const STEPS_PER_DOUBLING = 4;
 const LAST_BUCKET = 120;
 
-/** How many, by bucket. */
+/** How many running times, by bucket. */
 export type Histogram = Readonly<Record<string, number>>;
 
 /** @param ms as SQL, a float8 @returns the bucket as SQL, a smallint */
@@ -18,7 +18,7 @@ export const bucketInSql = (ms: string): string =>
 const endOf = (bucket: number): number => 2 ** (bucket / STEPS_PER_DOUBLING);
 const startOf = (bucket: number): number => (bucket === 0 ? 0 : endOf(bucket - 1));
 
-/** So long, in ms, the quickest `share` of them take at most; null of none. */
+/** The quickest `share` of them took so long at most, in ms; null: there are none. */
 export function percentileOf(histogram: Histogram, share: number): number | null {
   const buckets = Object.entries(histogram)
     .map(([bucket, count]) => ({ bucket: Number(bucket), count }))

@@ -1,15 +1,15 @@
 import { addHistograms, type Histogram, percentileOf } from "./running-times.ts";
 
-/** What was of one type in some time. */
+/** What became of the tasks of one type in some time. */
 export interface Figures {
   created: number;
   completed: number;
-  /** Given up. */
+  /** Tasks that were given up. */
   failed: number;
   cancelled: number;
   /** Attempts that failed and are made again; tasks that were over and run again. */
   retried: number;
-  /** Of the attempts that completed or failed, together. */
+  /** The running times of attempts that completed or failed, together. */
   ranMs: number;
   histogram: Histogram;
 }
@@ -29,13 +29,12 @@ export function addFigures(all: readonly Figures[]): Figures {
 
 const attemptsOf = ({ histogram }: Figures): number => Object.values(histogram).reduce((sum, count) => sum + count, 0);
 
-/** Of an attempt that completed or failed, in ms; null where there was none. */
+/** The mean time of an attempt that completed or failed, in ms; null: there was none. */
 export function meanMsOf(figures: Figures): number | null {
   const attempts = attemptsOf(figures);
   return attempts === 0 ? null : figures.ranMs / attempts;
 }
 
-/** As they are told. */
 export function toldOf({ histogram, ranMs, ...counts }: Figures) {
   const meanMs = meanMsOf({ histogram, ranMs, ...counts });
   return { ...counts, meanMs, p95Ms: percentileOf(histogram, 0.95) };

@@ -33,7 +33,7 @@ export const isUnlimited = (limits: TaskLimits): boolean =>
 /** How it stands with a type in a pool just now. */
 export interface TypeStanding {
   paused: boolean;
-  /** A service of the pool has it that lives, or may: nobody can be heard just now. */
+  /** A living service of the pool has the type. While nobody can be heard, one that may live counts, too. */
   isServed: boolean;
   /** It is worked outside: who has no service may take it. */
   isOutside: boolean;
@@ -43,7 +43,7 @@ export interface TypeStanding {
   isFast: boolean;
 }
 
-/** Of several reasons the one that lasts longest. @param isBehindAnother in a lane, for the limit of its type */
+/** Gives the one of several reasons that lasts longest. @param isBehindAnother in a lane, for the limit of its type */
 export function waitOf(status: TaskStatus, standing?: TypeStanding, isBehindAnother = false): TaskWait | null {
   if (status === "Blocked") return "flow";
   if (status === "Scheduled") return "due-time";

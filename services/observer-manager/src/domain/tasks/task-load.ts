@@ -2,7 +2,7 @@
 export interface Demand {
   /** Attempts that came: tasks that were created, and those that are made again. */
   arrived: number;
-  /** In so long. */
+  /** They arrived in so long. */
   overMs: number;
   /** How long one takes; null: nobody knows yet. */
   meanMs: number | null;
@@ -17,8 +17,8 @@ export interface Demand {
 }
 
 /**
- * The work that arrives, in per cent of what can be done: above 100 what waits grows. As if the type had all workers that have it for
- * itself. Null: nobody can say, as none was seen to run yet, or nobody runs any (no worker, or it is paused).
+ * The work that arrives, in per cent of what can be done: above 100 what waits grows. It is reckoned as if the type had all workers that
+ * have it for itself. Null: nobody can say, as none was seen to run yet, or nobody runs any (no worker, or it is paused).
  */
 export function loadPercentOf(demand: Demand): number | null {
   const { arrived, overMs, meanMs, paused, ratePerSecond } = demand;
@@ -37,7 +37,7 @@ export const workOf = ({ arrived, meanMs, batchSize }: Demand): number => (arriv
 const placesOf = ({ workers, maxRunning, batchSize }: Demand): number =>
   maxRunning === null ? workers : Math.min(workers, maxRunning / batchSize);
 
-/** Of all types that share these workers. Null: there are none. */
+/** The load of all types that share these workers. Null: there are no workers. */
 export function poolLoadPercentOf(workers: number, demands: readonly Demand[]): number | null {
   if (workers === 0) return null;
   return demands.reduce((sum, demand) => sum + (100 * workOf(demand)) / (workers * demand.overMs), 0);

@@ -34,24 +34,24 @@ export interface TaskWord {
   returned: { isRedelivered: boolean; noSlot: boolean } | undefined;
   /** The first end that was told. */
   end: TaskEnded | undefined;
-  /** Of the service, and so of the task. */
+  /** The pool of the service, and so of the task. */
   pool: string;
 }
 
 /** What services said, reduced to what the books have to write. */
 export interface TaskNews {
   words: TaskWord[];
-  /** The last of each service. */
+  /** What each service said last of its workers. */
   workers: (Teller & TaskWorkers & { pool: string })[];
   seen: string[];
   inventories: (Teller & TaskInventory)[];
-  /** What has run for long, as far as nothing else is said of it. */
+  /** Tasks that have run for long, as far as nothing else is said of them. */
   running: (Pick<Teller, "serviceId" | "generation"> & { taskId: TaskId; sendId: SendId })[];
   /** Who told something, with the lowest and the highest number of each, and whether all between is there. */
   seqs: Map<ServiceId, Teller & { pool: string; firstSeq: number; seq: number; isWhole: boolean }>;
 }
 
-/** Pure. Batches in the order in which they were read. */
+/** Pure. Takes batches in the order in which they were read. */
 export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
   const words = new Map<string, TaskWord>();
   const workers = new Map<ServiceId, TaskNews["workers"][number]>();
@@ -90,7 +90,7 @@ export function newsOf(batches: readonly TaskEventBatch[]): TaskNews {
       }
     }
   }
-  // In one order everywhere, so that nobody waits for somebody who waits for him.
+  // The order is the same everywhere, so that nobody waits for somebody who waits for him.
   news.words = [...words.values()].toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
   news.workers = [...workers.values()];
   news.running = news.running.filter(({ sendId }) => !words.has(sendId));
@@ -128,7 +128,7 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
       word.released = event.runId;
       return;
     case "TaskReturned":
-      // Who has begun it in this batch is told of as well: it may have gone with its service.
+      // The run that has begun in this batch counts as lost, too: it may have gone with its service.
       if (event.isRedelivered && word.runId !== undefined) noteLost(word, by);
       word.returned = { isRedelivered: event.isRedelivered, noSlot: event.noSlot === true };
       word.runId = undefined;
@@ -147,7 +147,7 @@ function noteLost(word: TaskWord, by: Teller): void {
   if (word.by.serviceId !== by.serviceId) word.crashes += 1;
 }
 
-/** Where the run before has not ended, another one of the same message is there. */
+/** Where the run before has not ended, this is another one of the same message, and that one is lost. */
 function noteBegun(word: TaskWord, runId: RunId, by: Teller, atMs: number): void {
   if (word.runId !== undefined && word.runId !== runId) noteLost(word, by);
   word.by = by;

@@ -1,14 +1,17 @@
 /** How long a task may wait in the queue for a worker that is soon free: the way of an end to the books, and of the next task back. */
 const TURN_MS = 100;
-/** The same where so many end a second: they are told, written and claimed by the hundred then, and each of these steps takes longer. */
+/** The same from BUSY_PER_S ends on: they are then told, written and claimed by the hundred, and each of these steps takes longer. */
 const BUSY_TURN_MS = 200;
 const BUSY_PER_S = 1_000;
-/** How long a lane may be in time, and so much for each that there may be. Well below the two seconds after which what waits in one goes back. */
+/**
+ * A lane may last LANE_MS_EACH for each lane that there may be, and this at most: well below the 2 s after which what waits in one goes
+ * back.
+ */
 const MOST_LANE_MS = 1_200;
 const LANE_MS_EACH = 20;
 const LEAST_SHARE = 0.25;
 const MOST_TIMES = 20;
-/** Of a pool: what services say of their workers is not believed beyond, as it is multiplied here and is an `integer` to PostgreSQL. */
+/** No pool has a larger window, whatever its services say of their workers: it is an `integer` to PostgreSQL. */
 const MOST = 1_000_000;
 
 /**
@@ -27,7 +30,10 @@ export function windowOf(workers: number, endedPerS: number, waitMs = turnMsAt(e
 /** Whether filling the window took no more than lies ahead of the workers: none of them was free. */
 export const isNobodyFree = (window: number, workers: number, taken: number): boolean => taken <= window - workers;
 
-/** Whether the workers have enough ahead: filling the window took something, and at most half of what lies ahead. It took nothing where it was not our turn, say. */
+/**
+ * Whether the workers have enough ahead: filling the window took something, and at most half of what lies ahead. It takes nothing where it
+ * is not our turn, say.
+ */
 export const isAmple = (window: number, workers: number, taken: number): boolean =>
   taken > 0 && taken <= (window - workers) / 2;
 

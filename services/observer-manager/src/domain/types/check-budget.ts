@@ -1,7 +1,7 @@
-/** Measured, a sixth of one for an expression that is honest: ten thousand such are all checked. */
+/** A check may take so long uncounted. Measured, an honest expression takes a sixth of it: ten thousand such are all checked. */
 const HONEST_MS = 1;
 
-/** Of CPU, beyond that for each. */
+/** The CPU time for the checks of one call, beyond HONEST_MS for each. */
 const CALL_MS = 1_000;
 
 /**

@@ -16,7 +16,7 @@ export class KnownTypes<Known extends Info = Info> {
     this.#versions = grouped(types, ({ type }) => type);
   }
 
-  /** In their order. One list for all who ask. */
+  /** The names in their order; all who ask share one list. */
   get names(): string[] {
     this.#names ??= [...this.#versions.keys()].toSorted();
     return this.#names;

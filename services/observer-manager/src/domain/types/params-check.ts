@@ -14,7 +14,7 @@ type Schema = Record<string, unknown>;
  */
 const newAjv = () =>
   new Ajv2020({ allErrors: true, strict: false, formats: { uri: URL.canParse }, logger: false, verbose: true });
-/** It keeps all that it has compiled: a new one forgets. */
+/** It keeps all that it has compiled: a new one is made to forget it. */
 let ajv = newAjv();
 
 interface Check {
@@ -31,11 +31,11 @@ interface Check {
 export type ChecksOfCall = CheckBudget<Check>;
 export const checksOfCall = (): ChecksOfCall => new CheckBudget();
 
-/** Then it is not used any more. */
+/** A check that was slow so often is not used any more. */
 const MAX_SLOW = 3;
-/** Long for any honest check of one request's params. */
+/** It is long for any honest check of one request's params. */
 const CHECK_MS = 250;
-/** Measured, 10 to 40 ms for each KiB: one of 18 KiB with 300 params takes 0.3 s in a process that has just started. */
+/** Measured, compiling takes 10 to 40 ms for each KiB: one of 18 KiB with 300 params takes 0.3 s in a process that has just started. */
 const COMPILE_MS = 2_000;
 
 const MAX_COMPILED = 1_000;
@@ -78,7 +78,7 @@ function problemsBy(check: Check, params: unknown): FieldProblem[] {
   return problems.map((problem) => ({ ...problem, message: ofKeys.get(problem.pointer ?? "") ?? problem.message }));
 }
 
-/** What a type says itself of the keys that it takes: which pattern they break helps nobody. */
+/** What a type says itself of the keys that it takes. The pattern that they break helps nobody. */
 function describedKey({ instancePath, propertyName, parentSchema }: ErrorObject): [string, string][] {
   const description: unknown = parentSchema?.["description"];
   if (propertyName === undefined || typeof description !== "string") return [];
@@ -87,14 +87,17 @@ function describedKey({ instancePath, propertyName, parentSchema }: ErrorObject)
 
 const stepTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** Expressions; parts that name each other, so that what is written once is done 2^n times; and each item compared with each. */
+/**
+ * These may take long: expressions; parts that name each other, so that what is written once is done 2^n times; and each item compared with
+ * each.
+ */
 const LONG = /"(?:pattern|patternProperties|\$ref|\$dynamicRef|uniqueItems)":/;
 
 /** Each value may be held against each part of a schema, and each part that it breaks is an error: so many parts and values are soon done. */
 const SHORT_SCHEMA = 4_096;
 const FEW_VALUES = 500;
 
-/** Looks at no more of them than that. */
+/** Looks at no more than FEW_VALUES of them. */
 function hasManyValues(params: unknown): boolean {
   const left = [params];
   for (let seen = 0; left.length > 0; seen += 1) {

@@ -16,7 +16,7 @@ export function brokerAway({ stateQueueLag }: Facts): Warning[] {
   ];
 }
 
-/** Of whoever publishes, and so of each service as well. */
+/** The remedy for whoever publishes, and so for each service as well. */
 export const FREE_THE_BROKER = "Free memory or disk on the broker; starts and stops wait meanwhile.";
 
 export function brokerIsBlocking({ brokerBlocks }: Facts): Warning[] {

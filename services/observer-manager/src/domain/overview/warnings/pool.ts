@@ -14,7 +14,7 @@ export function queueRefused({ pool, detail, remedy }: QueueTrouble, { pools }: 
   };
 }
 
-/** Those that are sent, and take a place in their pool, and those that wait for a service to be sent to. */
+/** Counts observers that are sent, and take a place in their pool, and those that wait for a service to be sent to. */
 export function noService({ pools, lateStarts }: Facts): Warning[] {
   const served = new Set(pools.flatMap(({ pool, services }) => (services > 0 ? [pool] : [])));
   const waiting = new Map(pools.map(({ pool, occupied }) => [pool, occupied]));

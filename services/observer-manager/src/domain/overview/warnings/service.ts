@@ -9,7 +9,7 @@ export function lossOf({ name, brokerLoss }: Facts["services"][number]): Warning
   ];
 }
 
-/** One for each file, however many services have it. */
+/** Gives one warning for each file, however many services have it. */
 export function brokenFiles({ services }: Facts): Warning[] {
   const byText = new Map<string, { file: BrokenFile; names: string[] }>();
   for (const { name, brokenFiles: files } of services)
