@@ -1,5 +1,5 @@
 /**
- * The answers to what was asked at once. Rejects with the first refusal in the order in which it was asked, once all are answered: of one
+ * The answers to what was asked at once. Rejects with the first refusal in the order in which it was asked, once all are answered: in one
  * transaction, those behind it say only that it is aborted.
  */
 export async function allInOrder<const Asked extends readonly unknown[]>(

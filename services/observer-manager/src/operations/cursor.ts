@@ -70,7 +70,7 @@ export function decodeTimelineCursor(cursor: string): TimelinePosition | undefin
   return { atMicros, key };
 }
 
-/** Of lists whose order never changes. */
+/** The cursor of lists whose order never changes. */
 export const encodePlaceCursor = (place: number): string => encode(["p", String(place)]);
 
 export function decodePlaceCursor(cursor: string): number | undefined {
@@ -115,7 +115,7 @@ const decode = (cursor: string): string[] =>
     ? Buffer.from(cursor, "base64url").toString("utf8").split(".")
     : [];
 
-/** Within what a double multiplies exactly (2^53 µs: the year 2255), as the query turns it into a time. */
+/** Whether a double multiplies it exactly (up to 2^53 µs: the year 2255), as the query turns it into a time. */
 const isMicros = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9]{1,16}$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER;
 

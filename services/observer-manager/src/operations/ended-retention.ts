@@ -5,7 +5,7 @@ const EVERY_MS = 60_000;
 const FAILED_PAUSE_MS = 10_000;
 
 export interface EndedRetentionParts {
-  /** For the log: `timers`. */
+  /** What the log calls them: `timers`. */
   what: string;
   /** Removes some of those that ended longer ago, by its own measure of how many. @returns how many */
   forget(olderThanMs: number): Promise<number>;

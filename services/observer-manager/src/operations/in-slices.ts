@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** So long everybody else waits for it at a time. */
+/** Everybody else waits so long for it at a time. */
 const SLICE_MS = 10;
 
-/** One after the other: each of many at once would have a slice of each turn of the loop. */
+/** Searches go one after the other: each of many at once would have a slice of each turn of the loop. */
 let before: Promise<unknown> = Promise.resolve();
 
 /**
- * As many as there are, `most` at most, of what takes a while to be found: a thousand times of an expression are half a second. What
- * comes in meanwhile, heartbeats too, has its turn between two slices. Undefined: it is none.
+ * Takes as many as there are, `most` at most, of what takes a while to be found: a thousand times of an expression are half a second. What
+ * comes in meanwhile, heartbeats too, has its turn between two slices. Undefined stands for none.
  */
 export function inSlices<Item>(items: Iterable<Item | undefined>, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
   const found = before.then(() => find(items, most));
@@ -29,7 +29,7 @@ async function find<Item>(items: Iterable<Item | undefined>, most: number): Prom
   return found;
 }
 
-/** What becomes of each, in their order. One alone waits for nobody. */
+/** What becomes of each, in their order. A single one waits for nobody. */
 export const eachInSlices = async <Item, Result>(items: readonly Item[], to: (item: Item) => Result): Promise<Result[]> =>
   items.length > 1 ? inSlices(each(items, to)) : items.map((item) => to(item));
 

@@ -8,8 +8,8 @@ export interface LoopParts {
 const EARLY_MS = 5;
 
 /**
- * Ms until a moment that all loops of this process share which look so often, or each few of them: what they ask to find nothing goes together
- * (adapters/postgres/statements/looks.ts).
+ * Ms until a moment that this process's loops share if they look so often, or every few of them: what they ask to find nothing goes
+ * together (adapters/postgres/statements/looks.ts).
  */
 export const untilNext = (everyMs: number, nowMs = performance.now()): number =>
   everyMs - ((nowMs + EARLY_MS) % everyMs) + EARLY_MS;

@@ -25,24 +25,24 @@ import type { TimelineQuery } from "./observers/timeline.ts";
 
 export interface ManagerReads {
   listObservers(query: ObserverQuery): Promise<ObserverPage>;
-  /** What lists show of the same page, by field. */
+  /** The same page's columns that lists show, by field. */
   listObserverColumns(query: ObserverQuery): Promise<ObserverColumns>;
   findObserver(ref: ObserverRef): Promise<ObserverView | undefined>;
   /** Newest first; undefined when there is no such observer. */
   listRuns(ref: ObserverRef): Promise<RunList | undefined>;
   /** Newest first; undefined when there is no such observer. */
   timeline(ref: ObserverRef, query: TimelineQuery): Promise<TimelinePage | undefined>;
-  /** The one that counts. */
+  /** The checkpoint that counts. */
   readCheckpoint(id: ObserverId): Promise<CheckpointView>;
   listServices(query: { all: boolean }): Promise<ServiceList>;
   stats(): Promise<Stats>;
   runFigures(query: RunFigureQuery): Promise<RunFigures>;
-  /** Of services that live. */
+  /** The types of services that live. */
   listTypes(): Promise<TypeList>;
   listErrors(query: ErrorQuery): Promise<ErrorPage>;
   findError(id: string): Promise<ErrorEntry | undefined>;
   groupErrors(): Promise<ErrorGroupList>;
-  /** Last errors of observers that are not Deleted. */
+  /** The last errors of observers that are not Deleted. */
   groupObserverErrors(): Promise<ObserverErrors>;
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<AuditPage>;

@@ -34,16 +34,16 @@ export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDe
   };
 }
 
-/** One of many that was refused, as it stands in the answer to all. */
+/** One of many that was refused, in the form in which it stands in the answer to all. */
 export const refusedOne = (refusal: Refusal, requestId: string): { status: number; problem: ProblemDetails } => ({
   status: PROBLEMS[refusal.code].status,
   problem: toProblemDetails(refusal, requestId),
 });
 
-/** Of types that are known, in an answer to many: each of ten thousand may have mistyped, where a thousand are known. */
+/** So many names of known types are told in an answer to many: each of ten thousand may have mistyped, where a thousand are known. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** The same of each that was refused in one answer; the first that name the known types do it for all. */
+/** Does the same for each that was refused in one answer; the first that name the known types do it for all. */
 export function refuser(requestId: string): (refusal: Refusal) => ReturnType<typeof refusedOne> {
   let names = 0;
   return (refusal) => {

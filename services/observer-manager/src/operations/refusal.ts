@@ -9,12 +9,12 @@ export interface Refusal {
   errors?: FieldProblem[];
   knownTypes?: string[];
   knownPools?: string[];
-  /** Of `spec-changed`. */
+  /** Only `spec-changed` has it. */
   specVersion?: number;
   differs?: ProblemDetails["differs"];
-  /** Of `key-taken`: who has it. */
+  /** Only `key-taken` has it: who has the key. */
   taskId?: string;
-  /** Of `forbidden`: what would be enough. */
+  /** Only `forbidden` has it: the role that would be enough. */
   neededRole?: Role;
   /** Sent as Retry-After, in s. Problems of status 503 have a default. */
   retryAfterS?: number;

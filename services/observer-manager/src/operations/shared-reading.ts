@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * What takes long to read, for many who ask for it again and again. It begins at most every so many ms, and whoever asks meanwhile waits for the
- * next that begins: so it is one reading for all of them, and each sees what was changed before they asked. None waits for another to end,
- * which may never do so.
+ * Shares what takes long to read among many who ask for it again and again. A reading begins at most every so many ms, and whoever asks
+ * meanwhile waits for the next that begins: so it is one reading for all of them, and each sees what was changed before they asked. None
+ * waits for another to end, which may never do so.
  */
 export class SharedReading<T> {
   readonly #read: () => Promise<T>;
   readonly #everyMs: number;
   #begunAtMs = Number.NEGATIVE_INFINITY;
-  /** That has not begun. */
+  /** The reading that has not begun yet. */
   #next: Promise<T> | undefined;
 
   constructor(read: () => Promise<T>, everyMs: number) {

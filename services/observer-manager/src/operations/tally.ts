@@ -14,26 +14,26 @@ export interface Tally {
   putAside(reasons: readonly ErrorReason[]): void;
 }
 
-/** The same of tasks. */
+/** The same for tasks. */
 export interface TaskTally {
-  /** Written by this manager. */
+  /** Counts ends that this manager has written. */
   ended(status: (typeof TASK_OVER_STATUSES)[number], count: number): void;
 }
 
-/** The same of requests over AMQP. */
+/** The same for requests over AMQP. */
 export interface RequestTally {
   /** @param user undefined: one that the setting does not name. @param isTold false: no queue took the answer */
   answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void;
 }
 
-/** The same of timers. */
+/** The same for timers. */
 export interface TimerTally {
   /** One was published, or was to be. @param lateMs how long it had been due by then */
   tried(outcome: FiringOutcome, lateMs: number): void;
   expired(count: number): void;
 }
 
-/** The same of schedules. */
+/** The same for schedules. */
 export interface ScheduleTally {
   /** @param lateMs how much later than it was due; undefined: somebody asked for it, or nobody was there in time */
   decided(status: OccurrenceStatusName, lateMs: number | undefined): void;
@@ -41,7 +41,7 @@ export interface ScheduleTally {
 
 export interface AppliedBatches {
   messages: number;
-  /** From the begin of the transaction to its commit. */
+  /** The time from the begin of the transaction to its commit. */
   tookMs: number;
   /** The age of the oldest event by its service's clock, at the commit; null without events. */
   oldestEventMs: number | null;

@@ -1,9 +1,9 @@
 import { UUID } from "../domain/errors/error-group.ts";
 import type { Log } from "./log.ts";
 
-/** So often at least what goes on failing is told. What has not failed for so long fails anew. */
+/** What goes on failing is told at least so often. What has not failed for so long fails anew. */
 const MINUTE_MS = 60_000;
-/** Of more that differ, as errors do that name a row, those that failed last. */
+/** At most so many different failures are known, the last ones: errors that name a row all differ. */
 const MOST_KNOWN = 1_000;
 
 type Tell = (fields: object, message: string) => void;
@@ -23,7 +23,7 @@ interface Repeated {
  */
 export class ThinnedLog implements Log {
   readonly #log: Log;
-  /** By all that makes it the same; who failed last comes last. */
+  /** Failures by all that makes them the same; the one that failed last comes last. */
   readonly #known = new Map<string, Repeated>();
 
   constructor(log: Log) {

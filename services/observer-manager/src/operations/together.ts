@@ -1,7 +1,7 @@
 import { RefusedByDatabase } from "./books/books-store.ts";
 
 export interface TogetherParts<In, Out> {
-  /** One transaction. Answers in the order given. */
+  /** Makes one transaction of them. Answers in the order given. */
   run(together: In[]): Promise<Out[]>;
   maxSize: number;
   /** Default: 1. */
@@ -15,7 +15,7 @@ export interface TogetherParts<In, Out> {
 /** One with longer params counts for more of those that share a transaction: a thousand of 256 KiB were 256 MB in one statement. */
 const CHARS_OF_ONE = 16_384;
 
-/** For how many of `maxSize` one with such params counts: a thousand have 16 MiB at most. */
+/** How many of `maxSize` one with such params counts for: a thousand have 16 MiB at most. */
 export const sizeOfParams = (params: unknown): number => Math.max(1, JSON.stringify(params).length / CHARS_OF_ONE);
 
 interface Submission<In, Out> {
@@ -51,7 +51,7 @@ export class Together<In, Out> {
     this.#isBusy = false;
   }
 
-  /** One at least, in order. */
+  /** Takes one at least, in order. */
   #take(): Submission<In, Out>[] {
     const { maxSize, sizeOf = () => 1, keysOf = () => [], isAlone = () => false } = this.#parts;
     const keys = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Log } from "./log.ts";
 
-/** More wait for nobody: they are answered at once with how it stands. */
+/** When so many wait, others are answered at once with how it stands. */
 const MAX_WAITS = 10_000;
 const LOOK_EVERY_MS = 500;
 
@@ -10,14 +10,14 @@ export interface WaitsStore<Id extends string> {
 }
 
 /**
- * Who waits for the end of a task, or of a flow. What this manager writes itself wakes them at once; what another one writes is looked
+ * Those who wait for the end of a task, or of a flow. What this manager writes itself wakes them at once; what another one writes is looked
  * for twice a second, by one statement for all.
  */
 export class Waits<Id extends string> {
   readonly #store: WaitsStore<Id>;
   readonly #log: Log;
   readonly #waiting = new Map<Id, Set<() => void>>();
-  /** All of them; many may wait for one. */
+  /** How many wait in all; many may wait for one. */
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -32,7 +32,7 @@ export class Waits<Id extends string> {
     for (const id of ids) for (const wake of this.#waiting.get(id) ?? []) wake();
   }
 
-  /** It as it is when it is over, or after `limitMs`; or as soon as `gone` says that nobody is there to be told. */
+  /** Finds it as it is when it is over, or after `limitMs`; or as soon as `gone` says that nobody is there to be told. */
   async found<View>(
     id: Id,
     limitMs: number,

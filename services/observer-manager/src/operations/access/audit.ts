@@ -13,13 +13,13 @@ export interface AuditQuery {
   /** Their name. */
   actor?: string;
   action?: AuditedAction;
-  /** Among the targets that are named. */
+  /** It is among the targets that are named. */
   observer?: ObserverRef;
-  /** Likewise, an id or a name. */
+  /** The same for any target, by its id or name. */
   target?: string;
   targetKind?: AuditedKind;
   requestId?: string;
-  /** ISO 8601: from then on, and before then. */
+  /** ISO 8601: entries from `since` on, and before `until`. */
   since?: string;
   until?: string;
   limit: number;
@@ -51,7 +51,7 @@ export const newAction = (kind: AuditedAction, by: AuditedActor, details: Record
   id: newAuditId(),
   kind,
   by,
-  // Without those that were not given, so that the trail shows what was: `false` may be what was asked.
+  // Values that were not given are left out, so that the trail shows what was: `false` may be what was asked.
   details: Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined)),
 });
 
@@ -61,7 +61,7 @@ export const doneTo = (action: Action, observers: { id: string; name: string }[]
   targets: observers.slice(0, MAX_AUDITED_TARGETS).map(({ id, name }) => ({ kind: "observer", id, name })),
 });
 
-/** One entry a call, however many observers it created. */
+/** Makes one entry a call, however many observers it created. */
 export const doneToEach = (created: readonly { action: Action; observer: { id: string; name: string } }[]): ActionDone[] =>
   [...grouped(created, ({ action }) => action)].map(([action, of]) =>
     doneTo(
@@ -89,7 +89,7 @@ export const doneToFlow = (action: Action, { id, name }: { id: string; name: str
   targets: [{ kind: "flow", id, name }],
 });
 
-/** One entry a call, however many timers it changed. */
+/** Makes one entry a call, however many timers it changed. */
 export const doneToTimers = (changes: readonly { action: Action; timer: { id: string; name: string } }[]): ActionDone[] =>
   [...grouped(changes, ({ action }) => action)].map(([action, of]) => ({
     action,

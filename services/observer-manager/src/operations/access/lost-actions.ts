@@ -4,7 +4,7 @@ import { Loop } from "../loop.ts";
 import type { ActionDone } from "./audit.ts";
 
 export interface LostActionsParts {
-  /** Of these entries of the audit trail, those that the books do not have, or of which they have fewer. */
+  /** Those of these entries of the audit trail that the books do not have, or of which they have fewer. */
   missing(actions: { id: string; count: number }[]): Promise<ReadonlySet<string>>;
   errors: ErrorBook;
   managerId: string;
@@ -17,7 +17,7 @@ const MOST_KEPT = 10_000;
 /** What was under way on the old primary when another was found may still be answered: longer than a statement takes. */
 const LOOK_AGAIN_MS = 15_000;
 const FAILED_PAUSE_MS = 1_000;
-/** Some 20 kB. */
+/** Such a line has some 20 kB. */
 const MOST_OF_A_LINE = 50;
 
 type Accepted = ActionDone & { atMs: number };
@@ -29,7 +29,7 @@ type Accepted = ActionDone & { atMs: number };
  */
 export class LostActions {
   readonly #parts: LostActionsParts;
-  /** By the id of their entry; the oldest first. */
+  /** They are kept by the id of their entry, the oldest first. */
   readonly #kept = new Map<string, Accepted>();
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   #looksDue = 0;
@@ -38,7 +38,7 @@ export class LostActions {
     this.#parts = parts;
   }
 
-  /** After the commit. */
+  /** Called after the commit. */
   accepted(done: readonly ActionDone[]): void {
     for (const one of done) {
       const before = this.#kept.get(one.action.id);

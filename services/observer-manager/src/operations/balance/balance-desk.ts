@@ -42,7 +42,7 @@ export class BalanceDesk {
     return standing === undefined ? NO_POOL : this.#viewOf(pool, standing);
   }
 
-  /** Begins one where there is something to move; one that is under way goes on. Problems: pool-not-found, not-ready. */
+  /** Begins a rebalance where there is something to move; one that is under way goes on. Problems: pool-not-found, not-ready. */
   async rebalance(
     pool: string,
     { dryRun }: { dryRun: boolean },
@@ -62,14 +62,16 @@ export class BalanceDesk {
     return { begun: true, balance: { ...view, rebalance: toRebalanceView(rebalance) } };
   }
 
-  /** What was told to move goes all the same. Safe to repeat. Problems: pool-not-found, not-ready. */
+  /** Observers that were told to move do so all the same. Safe to repeat. Problems: pool-not-found, not-ready. */
   async cancelRebalance(pool: string, by: Actor): Promise<BalanceView | Refusal> {
     if (!this.#parts.isReady()) return NOT_READY;
     await this.#parts.store.cancel(pool, newAction("pool.cancel-rebalance", by));
     return this.getBalance(pool);
   }
 
-  /** Away from the service where it runs. Problems: observer-not-found, not-movable, nowhere-to-move, service-too-old, not-ready. */
+  /**
+   * Moves it away from the service where it runs. Problems: observer-not-found, not-movable, nowhere-to-move, service-too-old, not-ready.
+   */
   async moveObserver(ref: ObserverRef, by: Actor): Promise<{ kind: "accepted"; observer: ObserverView } | Refusal> {
     const refusal = this.#whyNot();
     if (refusal !== undefined) return refusal;
@@ -94,7 +96,7 @@ export class BalanceDesk {
   }
 }
 
-/** What REST asks of it. */
+/** What REST asks of the balance. */
 export type BalanceTools = Pick<BalanceDesk, "getBalance" | "rebalance" | "cancelRebalance" | "moveObserver">;
 
 function whyNotMove({ service, type }: ObserverView, standing: PoolStanding | undefined): Refusal | undefined {
@@ -137,7 +139,7 @@ function toView(pool: string, standing: PoolStanding, last: RebalanceRow | undef
   };
 }
 
-/** What keeps services out of it, where that keeps the pool uneven. */
+/** What keeps services out of a rebalance, where that keeps the pool uneven. */
 function whyStays(standing: PoolStanding, plan: Plan, atRest: string | undefined): string | null {
   const { services } = standing;
   const awaiting = awaitingIn(standing);

@@ -20,7 +20,9 @@ export interface PoolService extends BalancedService {
 
 export interface PoolStanding {
   readonly services: readonly PoolService[];
-  /** By type: observers that nobody runs yet, on their way or waiting for a worker, and those that were told to move and have not ended yet. */
+  /**
+   * Observers that nobody runs yet, on their way or waiting for a worker, and those that were told to move and have not ended yet; by type.
+   */
   readonly awaiting: ReadonlyMap<string, number>;
 }
 
@@ -43,36 +45,36 @@ export interface StepChoice {
 export type Step =
   | {
       readonly kind: "move";
-      /** The first of which anything may move is what moves. */
+      /** The first choice of which anything may move is what moves. */
       readonly choices: readonly StepChoice[];
       /** How many are to move from now on, these included. */
       readonly left: number;
-      /** So few that nobody would have begun for them: where none of them may move, it is even enough. */
+      /** So few are left that nobody would have begun for them: where none of them may move, it is even enough. */
       readonly isNearlyEven: boolean;
     }
   | { readonly kind: "wait"; readonly why: string }
   | { readonly kind: "end"; readonly outcome: "even" | "stalled"; readonly why: string | null };
 
 export interface BalanceStore {
-  /** Of every pool that has a living service. */
+  /** Every pool that has a living service has one. */
   standings(): Promise<ReadonlyMap<string, PoolStanding>>;
-  /** The one under way, or the last. */
+  /** The rebalance under way, or the last. */
   lastOf(pool: string): Promise<RebalanceRow | undefined>;
   /** Begins one, unless one is under way; with the action in the audit trail, in one transaction. @returns the one under way */
   begin(asked: { pool: string; by: string; why: string; planned: number }, action?: Action): Promise<RebalanceRow>;
   /** Ends the one under way, if there is one. */
   cancel(pool: string, action: Action): Promise<void>;
-  /** Of a rebalance the next step is due: whether anybody takes it just now is not asked. */
+  /** Whether the next step of a rebalance is due. Somebody may be taking it just now: that is not asked. */
   isAnyDue(): Promise<boolean>;
   /**
-   * In one transaction: takes a rebalance whose next step is due, which nobody else takes meanwhile, and writes what `decide` makes of
-   * it, with a command for each observer that moves.
+   * Takes, in one transaction, a rebalance whose next step is due, which nobody else takes meanwhile, and writes what `decide` makes of it,
+   * with a command for each observer that moves.
    * @returns the pool, and how many were told to move; undefined: none is due
    */
   step(
     decide: (row: RebalanceRow, standing: PoolStanding | undefined) => Step,
   ): Promise<{ pool: string; moved: number } | undefined>;
-  /** One observer, in one transaction with the action. */
+  /** Moves one observer, in one transaction with the action. */
   moveOne(
     ref: ObserverRef,
     action: Action,

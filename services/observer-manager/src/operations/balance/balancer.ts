@@ -7,7 +7,7 @@ import { awaitingIn, decideStep, planFor } from "./next-step.ts";
 
 export interface BalancerParts {
   store: BalanceStore;
-  /** With REBALANCE=auto. */
+  /** REBALANCE=auto is set. */
   isAuto: boolean;
   /** False while the books may be behind reality, or not all managers know of moves. */
   mayMove(): boolean;
@@ -18,7 +18,7 @@ export interface BalancerParts {
 
 const STEP_LOOK_MS = 1_000;
 const IDLE_LOOK_MS = 5_000;
-/** After one that was cancelled or stalled. */
+/** A pool is left alone for so long after a rebalance that was cancelled or stalled. */
 const RESTS_MS = 600_000;
 
 /**

@@ -2,22 +2,26 @@ import { asideOf, nextStep, type Plan, planOf } from "../../domain/balance/plan.
 import type { Stage } from "../../domain/balance/stage.ts";
 import type { PoolStanding, RebalanceRow, Step, StepChoice } from "./balance-store.ts";
 
-/** Of all that run in the pool, at once. A step is every 5 s, so that is 12 % a minute. */
+/** At most this part of all that run in the pool moves at once. A step is every 5 s, so that is 12 % a minute. */
 const A_STEP = 0.01;
 const A_SMALL_STEP = 5;
-/** So long it waits for what is on its way, or for a service that rests; then there is no worker for that, and nothing to spread. */
+/**
+ * A rebalance waits so long for what is on its way, or for a service that rests; then there is no worker for that, and nothing to spread.
+ */
 const WAITS_AT_MOST_MS = 60_000;
 
 export const TYPES_UNKNOWN = "those with room do not know the types of what could move";
 
-/** Those that give and take. The others keep what they have. */
+/** Plans for those that give and take. The others keep what they have. */
 export const planFor = ({ services }: PoolStanding): Plan =>
   planOf(services.filter(({ isOpen, canMove }) => isOpen && canMove));
 
-/** How many are on their way in it, or wait. */
+/** How many are on their way to a service of the pool, or wait. */
 export const awaitingIn = ({ awaiting }: PoolStanding): number => [...awaiting.values()].reduce((a, b) => a + b, 0);
 
-/** The pool is not even with those that rest for now, and could be made so; undefined: they change nothing. */
+/**
+ * The plan in which those that rest for now take part, where it finds the pool uneven and could mend that; undefined: they change nothing.
+ */
 export function withThoseAtRest({ services }: PoolStanding): { plan: Plan; why: string } | undefined {
   const known = services.filter(({ canMove }) => canMove);
   const resting = known.filter(({ restsFor }) => restsFor !== null);
@@ -28,7 +32,7 @@ export function withThoseAtRest({ services }: PoolStanding): { plan: Plan; why: 
   return { plan, why: `${who.join(", ")}; with ${resting.length === 1 ? "it" : "them"} the pool is not even` };
 }
 
-/** What is on its way goes first: a failover is not to find a service aside. */
+/** What is on its way goes first: a failover must not find a service aside. */
 export function decideStep({ waitsForMs }: RebalanceRow, standing: PoolStanding | undefined): Step {
   if (standing === undefined) return { kind: "end", outcome: "stalled", why: "no service of the pool lives" };
   const awaiting = awaitingIn(standing);

@@ -25,9 +25,9 @@ export interface BooksStore {
   inTransaction<T>(work: (tx: BooksTransaction) => Promise<T>): Promise<T>;
   /** Writes a sign of life by itself. @returns false where more follows from it: then nothing is written */
   noteSignOfLife(sign: SignOfLife): Promise<boolean>;
-  /** In id order, which is that of locks. */
+  /** The ids are in their own order, in which rows are locked. */
   findMatching(filter: ObserverFilter): Promise<ObserverId[]>;
-  /** What may be long of each when it is shown, in bytes, in the order of the refs; 0 where nothing is there. */
+  /** The bytes of what may be long of each when it is shown, in the order of the refs; 0 where nothing is there. */
   sizesOf(refs: readonly ObserverRef[]): Promise<number[]>;
   /** Those of these runs that were ordered to stop because the books did not have their observer. */
   findUnknownRuns(runIds: RunId[]): Promise<Map<RunId, UnknownRun>>;
@@ -40,7 +40,7 @@ export interface UnknownRun {
   revision: number;
   serviceId: ServiceId;
   serviceName: string;
-  /** Of that service, as the books knew it when the order was given. */
+  /** The pool of that service, as the books knew it when the order was given. */
   pool: string;
 }
 
@@ -76,7 +76,6 @@ export interface BooksTransaction {
   findError(id: string): Promise<{ observerId: ObserverId | null; reason: string; body: string } | undefined>;
   /** @returns false when there is none */
   deleteError(id: string): Promise<boolean>;
-  /** Adds to the audit trail. */
   recordActions(done: ActionDone[]): Promise<void>;
   /** Runs `work` so that its failure undoes only its own writes. */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
@@ -96,7 +95,7 @@ export interface BooksTransaction {
    * types, by the services that know it and the observers of that type.
    */
   freeWorkers(pool: string, types: readonly string[]): Promise<FreeWorkers>;
-  /** Those of these names that an observer has which is not Deleted: a hint, as only the insert decides. */
+  /** Those of these names that belong to an observer which is not Deleted: a hint, as only the insert decides. */
   namesTaken(names: string[]): Promise<Set<string>>;
   /**
    * What the next run starts with, under this fencing token; null: nothing. The one before is kept.
@@ -104,11 +103,11 @@ export interface BooksTransaction {
    */
   setCheckpoint(id: ObserverId, fencingToken: number, json: string | null, number?: number): Promise<void>;
   readCheckpoint(id: ObserverId): Promise<CheckpointView>;
-  /** As this transaction leaves them. */
+  /** The observers as this transaction leaves them. */
   viewObservers(ids: ObserverId[]): Promise<Map<ObserverId, ObserverView>>;
 }
 
-/** claimedStart: its command, where it stands under the claim that was given. */
+/** claimedStart: its start command, where that stands under the claim that was given. */
 export interface Inserted {
   observer: ObserverView;
   claimedStart?: string;
@@ -127,7 +126,7 @@ export class RefusedByDatabase extends Error {
   readonly code = "refused-by-database";
 }
 
-/** It fails each time: the database never takes it, or our own code cannot work with it. All else passes. */
+/** The error comes each time: the database never takes it, or our own code cannot work with it. All other errors pass. */
 export const isForGood = (error: unknown): error is Error =>
   error instanceof RefusedByDatabase || error instanceof TypeError || error instanceof RangeError;
 

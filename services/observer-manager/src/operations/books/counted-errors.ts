@@ -1,7 +1,7 @@
 import type { Tally } from "../tally.ts";
 import type { ErrorBook, NewError } from "./books-store.ts";
 
-/** The errors as everybody records them who is no transaction of the ledger: metrics tell of each, and so does the alert. */
+/** Records errors for everybody but the ledger's transactions: metrics tell of each, and so does the alert. */
 export class CountedErrors implements ErrorBook {
   readonly #book: ErrorBook;
   readonly #tally: Pick<Tally, "putAside">;

@@ -8,7 +8,7 @@ import { type BooksStore, isForGood } from "./books-store.ts";
 export interface UnappliedEvent {
   /** The messageId of its error. */
   id: string;
-  /** In the order in which they came. */
+  /** Positions are in the order in which the events came. */
   position: string;
   /** The JSON of a batch with this event alone. */
   batch: string;
@@ -69,7 +69,7 @@ export class LateEvents {
     return EVERY_MS;
   }
 
-  /** Behind the last one, and from the first on again once all have been looked at. */
+  /** The page behind the last one, or the first once all have been looked at. */
   async #nextPage(): Promise<UnappliedEvent[]> {
     const { store } = this.#parts;
     const page = await store.readUnapplied(this.#after, PAGE);

@@ -55,7 +55,7 @@ export class Ledger {
     return wroteCommands.includes(true);
   }
 
-  /** In one transaction, else each by itself. @returns whether it may have written commands that are to be sent */
+  /** Applies them in one transaction, else each by itself. @returns whether it may have written commands that are to be sent */
   async #applyPart(messages: ReceivedMessage[], errors: NewError[], isDead?: Books["isDead"]): Promise<boolean> {
     try {
       return await this.#applyTogether(messages, errors, isDead);
@@ -94,7 +94,7 @@ export class Ledger {
     return [...commands.values()].some((change) => "want" in change);
   }
 
-  /** Whole, else what of it can be applied, else as an error: whatever stands in the queue, what is behind it must get its turn. */
+  /** Applies it whole, else what of it can be applied, else records it as an error: what is behind it in the queue must get its turn. */
   async #applyAlone(message: ReceivedMessage, isDead?: Books["isDead"]): Promise<void> {
     try {
       await this.#applyTogether([message], [], isDead);
@@ -116,7 +116,7 @@ export class Ledger {
     }
   }
 
-  /** Event by event, each behind a savepoint, in one transaction with the sequence number. */
+  /** Applies event by event, each behind a savepoint, in one transaction with the sequence number. */
   async #applySplit(tx: BooksTransaction, batch: ReceivedBatch, isDead: Books["isDead"] = () => false): Promise<Done> {
     const header = await tx.loadFor([batch], this.#inventories);
     const { happened, unapplied } = header;

@@ -14,8 +14,8 @@ export interface RetentionStore {
 }
 
 /**
- * Deleted observers go with their runs; runs also alone, when their observer lives on. These first: of those that are older than the retention some hundred
- * observers may have hundreds of thousands, when the retention was made shorter, and they go in batches.
+ * Deleted observers go with their runs; runs also go alone, when their observer lives on. Runs come first: when the retention was made
+ * shorter, some hundred observers that are older may have hundreds of thousands of runs, and these go in batches.
  */
 export const RETAINED_KINDS = ["runs", "observers", "services", "errors", "audit", "unknown runs"] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
@@ -24,7 +24,7 @@ export type RetainedKind = (typeof RETAINED_KINDS)[number];
 export const MOST_ERRORS = 100_000;
 
 const BATCH = 500;
-/** Between batches, so that the books' own work goes first. */
+/** The pause between batches, so that the books' own work goes first. */
 const PAUSE_MS = 50;
 
 export interface RetentionParts {

@@ -61,7 +61,10 @@ export class BulkWorkDesk implements BulkWorkTools {
     return outcome.work;
   }
 
-  /** What an older manager cannot do waits, whoever is asked. That just this one is not ready says nothing of the others, and has no detail. */
+  /**
+   * What an older manager cannot do waits, whichever manager is asked. A refusal as just this one is not ready has no detail, and says
+   * nothing of the others.
+   */
   #withWhyNot(work: WorkView): WorkView {
     const refusal = work.status === "Running" ? this.#parts.whyNot(work.act) : undefined;
     return refusal?.detail === undefined ? work : { ...work, waitsFor: refusal.detail };

@@ -7,7 +7,7 @@ import { type BulkWorkStep, type BulkWorkStore, matchOf, type NewBulkWork } from
 
 /** Rows locked by one step: services' own events about them wait so long, and so does who cancels. */
 const AT_ONCE = 250;
-/** What another manager has begun is seen by then. */
+/** Work that another manager has begun is seen by then. */
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 
@@ -74,7 +74,7 @@ async function takeStep(tx: BooksTransaction, work: NewBulkWork, ids: ObserverId
   };
 }
 
-/** Of each reason as many as are named. */
+/** Takes as many of each reason as are named. */
 function firstOfEach(refused: readonly { id: ObserverId; code: ProblemCode }[]): ObserverId[] {
   const counts = new Map<ProblemCode, number>();
   return refused.flatMap(({ id, code }) => {

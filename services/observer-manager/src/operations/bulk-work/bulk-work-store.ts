@@ -22,7 +22,7 @@ export interface NewBulkWork {
   id: WorkId;
   wish: BulkWorkWish;
   by: AuditedActor;
-  /** Of the entry of the audit trail that each step adds to. */
+  /** Each step adds to this entry of the audit trail. */
   auditId: string;
 }
 
@@ -53,13 +53,13 @@ export interface BulkWorkStore {
   begin(work: NewBulkWork): Promise<BeginOutcome>;
   find(id: WorkId): Promise<WorkView | undefined>;
   list(query: BulkWorkQuery): Promise<Omit<WorkPage, "nextCursor"> & { last?: BulkWorkPosition }>;
-  /** A step that is under way comes first, and counts. */
+  /** A step that is under way is finished first, and counts. */
   cancel(id: WorkId, by: Actor): Promise<CancelOutcome>;
-  /** Some is not over: whether anybody is at it just now is not asked. */
+  /** Whether some is not over. Somebody may be at it just now: that is not asked. */
   isAnyRunning(): Promise<boolean>;
   /**
-   * The next step of the work that has waited longest, of those that nobody is at: `step` is given those who are next by id, and what it
-   * writes commits with the work's new place.
+   * Takes the next step of the work that has waited longest, of those that nobody is at. `step` is given those who are next by id, and what
+   * it writes commits with the work's new place.
    * @returns false where there was none
    */
   advance(

@@ -12,13 +12,15 @@ import {
   type Unsendable,
 } from "./change-stream.ts";
 
-/** At most so many changes are kept in memory to be handed to all, and so many pages of the books; beyond, each client reads for itself. */
+/**
+ * At most so many changes, and so many pages of the books, are kept in memory to be handed to all; beyond, each client reads for itself.
+ */
 const MAX_BATCH_EVENTS = 1_000;
-/** As many changes as that are no more, unless they are long: then a page has few of them. */
+/** So many pages hold no more changes than that, unless they are long: then a page has few of them. */
 const MAX_BATCH_PAGES = 4;
 /** Updates may come by the thousand: one look for all of them. */
 const LOOKS = { firstMs: 25, maxMs: 2_000 };
-/** When no notification comes, as the listening connection may be away. */
+/** Looks are so far apart when no notification comes, as the listening connection may be away. */
 const BACKSTOP_MS = 2_000;
 
 export interface ChangeSubscription {
@@ -37,7 +39,7 @@ export class ChangeHub {
   readonly #books: ChangeLog;
   readonly #log: Log;
   readonly #streams = new Set<{ stream: ChangeStream; notBeforePoll: number }>();
-  /** The first not yet handed on. */
+  /** The first place not yet handed on. */
   #position: ChangePlace | undefined;
   #pollsStarted = 0;
   /** Looks in a row behind which something that was notified may still be hidden. */
@@ -74,7 +76,10 @@ export class ChangeHub {
     return { resume: () => stream.resume(), close };
   }
 
-  /** The books are others than before, in which the same positions mean other changes: each stream says so, and goes on from the present. */
+  /**
+   * Called when the books are others than before, in which the same positions mean other changes: each stream says so, and goes on from the
+   * present.
+   */
   startOver(): void {
     this.#position = undefined;
     for (const { stream } of this.#streams) stream.startOver();
@@ -128,7 +133,7 @@ export class ChangeHub {
     const anybodyLive = [...this.#streams].some(({ stream }) => stream.isLive);
     const range = { from: from.xid, to: settled.xid };
     const batch = anybodyLive ? await this.#readBatch(range, settled.database) : undefined;
-    // In one tick, so that no stream goes live between the two.
+    // Both happen in one tick, so that no stream goes live between the two.
     this.#position = settled;
     if (batch !== undefined) for (const { stream } of this.#streams) stream.take(batch);
   }
@@ -151,7 +156,7 @@ export class ChangeHub {
     }
   }
 
-  /** One client's alone: it starts over, and the others are told all. */
+  /** It concerns one client alone: that one starts over, and the others are told all. */
   #noteUnsendable(error: Unsendable): void {
     this.#log.error({ err: error }, "A change cannot be sent to a client; it is told to read the lists again");
   }

@@ -28,7 +28,10 @@ export interface ChangePosition {
 
 /** The books, read by what changed. Rejects while the database is away. */
 export interface ChangeLog {
-  /** `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun. `database`: of which all that is. */
+  /**
+   * `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun.
+   * `database`: both are numbers of this one.
+   */
   horizon(): Promise<{ settled: bigint; latest: bigint; database: string }>;
   /** How many rows changed in the range; stops counting at `atMost`. */
   count(range: XidRange, atMost: number): Promise<number>;

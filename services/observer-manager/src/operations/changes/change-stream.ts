@@ -48,14 +48,14 @@ export class ChangeStream {
   #state: "behind" | "catching-up" | "live" | "closed" = "behind";
   /** The first xid not yet sent. Undefined: begin at the present. */
   #next: bigint | undefined;
-  /** In which that is a place. */
+  /** The database in which `#next` is a place. */
   #database = "";
   #resync: ResyncReason | undefined;
   #saidReady = false;
   #full = false;
   #wakeWriter: (() => void) | undefined;
 
-  /** @param unsendable is told of what its sink did not take, and it was not told of */
+  /** @param unsendable is told of what the sink did not take */
   constructor(log: ChangeLog, sink: ChangeSink, lastEventId: string | undefined, unsendable: (error: Unsendable) => void) {
     this.#log = log;
     this.#sink = sink;
@@ -85,14 +85,14 @@ export class ChangeStream {
     this.#sink.end();
   }
 
-  /** Another database, or its counter went backwards (restored): every place in it means nothing. */
+  /** Called for another database, or one whose counter went backwards (restored): every place in it means nothing. */
   startOver(): void {
     if (this.#state === "live") this.#state = "behind";
     this.#next = undefined;
     this.#resync = "unknown-position";
   }
 
-  /** A live batch. A stream that has no room for it reads it from the books later. */
+  /** Sends a live batch. A stream that has no room for it reads it from the books later. */
   take(batch: ChangeBatch): void {
     if (this.#state !== "live") return;
     try {
@@ -166,7 +166,7 @@ export class ChangeStream {
         this.#send(event);
       }
     }
-    // Unless it was told meanwhile to start over.
+    // It stays undefined if the stream was told meanwhile to start over.
     if (this.#next !== undefined) this.#next = range.to;
   }
 
@@ -178,14 +178,14 @@ export class ChangeStream {
     }
   }
 
-  /** What cannot be sent would stand in the way of all that comes behind it, again and again: it reads the lists instead. */
+  /** What cannot be sent would stand in the way of all that comes behind it, again and again: the client reads the lists instead. */
   #skip(error: unknown): void {
     if (!(error instanceof Unsendable)) throw error;
     this.#unsendable(error);
     this.startOver();
   }
 
-  /** Not even that can be said. Its client comes again, with its place. */
+  /** Not even the `resync` can be sent. Its client comes again, with its place. */
   #giveUp(error: Unsendable): void {
     this.#unsendable(error);
     this.close();

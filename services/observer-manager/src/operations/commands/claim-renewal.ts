@@ -17,7 +17,9 @@ export class ClaimRenewal {
     this.#renew = renew;
   }
 
-  /** @returns lets go of them; resolves when none of them is being renewed: what is locked could not be settled, and would be sent again */
+  /**
+   * @returns lets go of them; it resolves when none of them is being renewed: what is locked could not be settled, and would be sent again
+   */
   hold(due: DueCommand[]): () => Promise<void> {
     this.#held.add(due);
     this.#timer ??= setInterval(() => this.#renewAll(), RENEW_EVERY_MS);

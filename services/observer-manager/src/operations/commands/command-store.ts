@@ -18,7 +18,9 @@ export type DueCommand = {
   id: string;
   sentCount: number;
   traceContext?: string | null;
-  /** Of orders about a service's intake alone: when it was claimed, by the database's clock. Who was claimed later was ordered later. */
+  /**
+   * Orders about a service's intake alone have it: when it was claimed, by the database's clock. What was claimed later was ordered later.
+   */
   sentAtMs?: number | null;
 } & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> | null }
@@ -63,9 +65,12 @@ export interface CommandStore {
   claimDue(limit: number, holdMs: number, stopPauses: DoublingPauses, fullPools?: readonly string[]): Promise<Claim>;
   /** The claim holds for `holdMs` from now on. */
   renew(claim: Claim, holdMs: number): Promise<void>;
-  /** Removes, or puts off, each as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
+  /** Removes each, or puts it off, as told; what was forgotten meanwhile, or claimed by another, is left as it is. */
   settle(claim: Pick<Claim, "id">, settled: Settled[]): Promise<void>;
-  /** Until the next command is due; null when there is none. Where the database's clock was set back, what it had put off until then is due at once. */
+  /**
+   * The time until the next command is due; null when there is none. Where the database's clock was set back, what it had put off until
+   * then is due at once.
+   */
   nextDueInMs(): Promise<number | null>;
 }
 
@@ -76,7 +81,7 @@ export type Settled = { id: string } & (
   | { keep: "unsent-stop"; dueInMs: number }
 );
 
-/** Claimed, and not sent after all. */
+/** It was claimed, and not sent after all. */
 export const dueAtOnce = (id: string): Settled => ({ id, keep: true, dueInMs: 0, wasSent: false });
 
 export interface CommandSender {

@@ -19,17 +19,17 @@ import { type ClaimPart, StartsUnderWay, sizeOfStart } from "./starts-under-way.
 
 const CLAIM_LIMIT = 2_000;
 const CLAIMS_AT_ONCE = 2;
-/** A claim that the broker does not confirm by then holds up the next one no longer: the queue of a pool may have lost its majority. */
+/** A claim that the broker does not confirm by then no longer holds up the next one: the queue of a pool may have lost its majority. */
 const PATIENCE_MS = 250;
 /** Where a claim passes a hundred thousand starts of a full pool, claims take a fifth of the time at most while nothing is confirmed. */
 const REST_OF_CLAIMS = 4;
 const MAX_REST_MS = 2_000;
 const restAfter = (tookMs: number): number => Math.min(MAX_REST_MS, Math.max(PATIENCE_MS, tookMs * REST_OF_CLAIMS));
-/** So long the commands of a manager that died wait for another. */
+/** The commands of a manager that died wait so long for another. */
 const CLAIM_HOLDS_MS = OWN_CLAIM_HOLDS_MS;
 /**
- * Of own starts, beyond which they are left to be claimed: a large batch, and what comes beside it; where their params are long, as many as of those
- * that are claimed. While a queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
+ * More own starts than this are left to be claimed: a large batch fits, and what comes beside it; of those with long params, as many as of
+ * those that are claimed. While a queue has lost its majority nothing of them is confirmed: 12,000 of 256 KiB were 3 GB.
  */
 const MAX_OWN = MAX_BULK + CLAIM_LIMIT;
 const MAX_OWN_BEYOND = CLAIM_LIMIT * CLAIMS_AT_ONCE;
@@ -37,7 +37,7 @@ const BACKSTOP_MS = 5_000;
 /** What is due and could not be claimed is locked by somebody. */
 const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
-/** Of an admission while its observer is being stopped: by then it has been, or goes on. */
+/** An admission is put off by so much while its observer is being stopped: by then it has been, or goes on. */
 const PUT_OFF_MS = 1_000;
 const HELD_UP_PAUSE_MS = 5_000;
 const RESENDS = { firstMs: 5_000, maxMs: 60_000 };
@@ -56,18 +56,18 @@ export class Dispatcher implements OwnStarts {
   readonly #tally: Tally;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   #isDue = true;
-  /** Each until its outcome is written. They never reject. */
+  /** Each stands here until its outcome is written. They never reject. */
   readonly #underWay = new Set<Promise<void>>();
-  /** Of these; own starts are not among them. */
+  /** The starts among these; own starts are not counted. */
   readonly #starts = new StartsUnderWay();
-  /** The same of own starts. */
+  /** The same for own starts. */
   readonly #ownUnderWay = new Set<Promise<void>>();
-  /** Of own starts that are not confirmed: how many, and the size of those with long params beyond that. */
+  /** Own starts that are not confirmed: how many, and the size of those with long params beyond that. */
   #own = { count: 0, beyond: 0 };
-  /** Nobody claims under it again: one for all own starts. */
+  /** One claim for all own starts: nobody claims under it again. */
   readonly #ownClaimId = newClaimId();
   readonly #ownRenewal = new ClaimRenewal((due) => this.#renew({ id: this.#ownClaimId, due }));
-  /** What is sent one by one is written down together. */
+  /** Own starts are sent one by one, and written down together. */
   readonly #ownSettlement: Together<Settled[], void>;
 
   constructor(store: CommandStore, sender: CommandSender, log: Log, tally: Tally) {
@@ -97,7 +97,7 @@ export class Dispatcher implements OwnStarts {
     return isRoom && this.#sender.isReady && !this.#loop.isStopped ? this.#ownClaimId : undefined;
   }
 
-  /** Each pool's by themselves. Never rejects. */
+  /** Sends each pool's starts by themselves. Never rejects. */
   send(starts: OwnStart[]): void {
     const byPool = new Map<string, OwnStart[]>();
     for (const own of starts) {
@@ -109,7 +109,7 @@ export class Dispatcher implements OwnStarts {
     for (const some of byPool.values()) this.#sendSlices(some);
   }
 
-  /** Two slices at a time: the next is sent while the broker confirms these. */
+  /** Sends two slices at a time: the next goes out while the broker confirms these. */
   #sendSlices(starts: OwnStart[]): void {
     const slices: Promise<void>[] = [];
     for (let from = 0; from < starts.length; from += CLAIM_LIMIT) {
@@ -166,7 +166,7 @@ export class Dispatcher implements OwnStarts {
   }
 
   /**
-   * Where there are more than one claim takes, the next are claimed while the broker confirms these.
+   * Claims what is due. Where there is more than one claim takes, the next is claimed while the broker confirms these.
    * @returns more: than this may be due
    */
   async #claim(): Promise<"nothing" | "all" | "more"> {
@@ -184,7 +184,7 @@ export class Dispatcher implements OwnStarts {
   }
 
   /**
-   * Each pool's starts by themselves: whatever holds up one, others are confirmed, settled and out of the count meanwhile.
+   * Sends each pool's starts by themselves: whatever holds up one, others are confirmed, settled and out of the count meanwhile.
    * @returns how many starts are not sent now, for want of room
    */
   #beginToSend(claim: Claim): number {
@@ -236,7 +236,7 @@ export class Dispatcher implements OwnStarts {
     }
   }
 
-  /** Until the database has taken it: what went out and is not written down is sent again. */
+  /** Tries until the database has taken it: what went out and is not written down is sent again. */
   async #untilWritten(write: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
@@ -250,7 +250,7 @@ export class Dispatcher implements OwnStarts {
   }
 }
 
-/** Until one of them is over, for `ms` at most. */
+/** Resolves when one of them is over, after `ms` at most. */
 async function firstOf(several: Iterable<Promise<void>>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));

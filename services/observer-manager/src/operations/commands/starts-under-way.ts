@@ -1,17 +1,17 @@
 import { sizeOfParams } from "../together.ts";
 import type { DueCommand } from "./command-store.ts";
 
-/** So much may wait for its confirms: starts, of which one with long params counts for more. One pool has half of it at most. */
+/** So many starts may wait for their confirms; one with long params counts for more. One pool has half of it at most. */
 const MAX_UNDER_WAY = 8_000;
-/** For so many a pool has room, whatever the others have. */
+/** A pool has room for so many, whatever the others have. */
 const MIN_OF_POOL = 100;
-/** A pool with less room waits for more, rather than that most of what it is claimed for is given back. */
+/** A pool with less room waits for more: else most of what it is claimed for would be given back. */
 const WORTH_A_CLAIM = 1_000;
 
 /** A pool that takes none is left alone for so long: its starts, which are due first, would come again and again before all others. */
 const REST_MS = 1_000;
 
-/** A part of a claim that is sent, confirmed and settled by itself. `pool` undefined: what is no start. */
+/** A part of a claim that is sent, confirmed and settled by itself. `pool` undefined: its commands are no starts. */
 export interface ClaimPart {
   pool: string | undefined;
   size: number;
@@ -35,7 +35,7 @@ export class StartsUnderWay {
     return [...new Set([...full, ...this.#restsUntilMs.keys()])];
   }
 
-  /** Parts, which are under way from now on, and starts for whose pools there is no room. */
+  /** The parts are under way from now on. `beyond`: starts for whose pools there is no room. */
   begin(due: readonly DueCommand[]): { parts: ClaimPart[]; beyond: DueCommand[] } {
     const parts = new Map<string | undefined, ClaimPart>();
     const beyond: DueCommand[] = [];

@@ -14,7 +14,7 @@ import type { TypeCheck } from "../types/type-check.ts";
 export interface ErrorQuery {
   reason?: string;
   group?: string;
-  /** By name: of every observer that has or had it. */
+  /** A name means every observer that has or had it. */
   observer?: ObserverRef;
   limit: number;
   after?: ErrorPosition;

@@ -21,10 +21,10 @@ export interface ManagerWord extends Omit<ManagerSighting, "isSilent"> {
 export interface FeatureStore {
   /** Renews this manager's row, and removes those of managers that are gone. @returns all others */
   announce(word: ManagerWord, silentMs: number, goneMs: number): Promise<ManagerSighting[]>;
-  /** What all managers have been seen to know, by whichever of them. */
+  /** What all managers have been seen to know, whichever of them has seen it. */
   known(): Promise<string[]>;
   noteKnown(features: readonly string[]): Promise<void>;
-  /** One was seen that may not know it. */
+  /** A reader was seen that may not know it. */
   forgetKnown(features: readonly string[]): Promise<void>;
   /** Takes this manager's row away. */
   leave(id: string): Promise<void>;
@@ -42,7 +42,7 @@ export interface FeatureGateParts {
 }
 
 const EVERY_MS = 2_000;
-/** Until it has seen the first consumers. */
+/** Looks are so far apart until it has seen the first consumers. */
 const FIRST_LOOKS_MS = 100;
 
 /**
@@ -56,7 +56,7 @@ const FIRST_LOOKS_MS = 100;
 export class FeatureGate {
   readonly #parts: FeatureGateParts;
   #looks: ReadersLook[] = [];
-  /** What all readers have been seen to understand, and none since that may not. */
+  /** What all readers have been seen to understand, unless one was seen since that may not. */
   readonly #known = new Set<Feature>();
   #hasSeenReaders = false;
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
@@ -83,7 +83,7 @@ export class FeatureGate {
     return readersKnow(feature, this.#looks, performance.now());
   }
 
-  /** The same, and also while nobody can be asked, where it was so before. */
+  /** The same; where it was so before, it stays so while nobody can be asked. */
   mayGoOnWith(feature: Feature): boolean {
     return this.#known.has(feature) && mayGoOn(feature, this.#looks);
   }
@@ -113,7 +113,7 @@ export class FeatureGate {
     return servicesKnow(feature, await this.#parts.store.featuresInPool(pool));
   }
 
-  /** Both: what goes to a pool's services and is answered through the state queue may be used. */
+  /** Whether both know it: then what goes to a pool's services and is answered through the state queue may be used. */
   async mayUse(feature: Feature, pool: string): Promise<boolean> {
     return this.readersKnow(feature) && (await this.servicesKnow(feature, pool));
   }
@@ -151,7 +151,7 @@ export class FeatureGate {
   }
 }
 
-/** What is needed of the looks so far: back to one that is older than what has to be settled. */
+/** The looks that are still needed: back to one that is older than what has to be settled. */
 function behind(looks: ReadersLook[], nowMs: number): ReadersLook[] {
   const first = looks.findLastIndex(({ atMs }) => atMs <= nowMs - SETTLED_MS);
   return looks.slice(Math.max(0, first));

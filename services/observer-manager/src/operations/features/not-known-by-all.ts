@@ -1,7 +1,8 @@
 import type { Refusal } from "../refusal.ts";
 
 /**
- * Until the managers that have just started have heard of each other, and while one of an older version runs beside them.
+ * It is not known yet until the managers that have just started have heard of each other, and while one of an older version runs beside
+ * them.
  *
  * @param what they have to do for it
  * @returns what goes on from "it is not known yet"

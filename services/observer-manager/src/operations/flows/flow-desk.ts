@@ -53,7 +53,7 @@ export class FlowDesk implements FlowTools {
     if (large !== -1)
       return { kind: "problem", code: "body-too-large", detail: `The params of /${list}/${large} are too large` };
     const { id = newFlowId(), name } = asked;
-    // One that is repeated is what it was: services that have its types may be away just then.
+    // A flow that is repeated is what it was: services that have its types may be away just then.
     const there = asked.id === undefined ? undefined : await store.findRepeated({ id, name, tasks });
     if (there !== undefined) return there.kind === "taken" ? ID_TAKEN : there;
     const refusal = refusalOf(await checkCreations(types, tasks.map(toCreation)), list);
@@ -122,7 +122,7 @@ const toCreation = ({ type, params, pool, priority }: FlowTask): CreateTask => (
 
 const MOST_ERRORS = 20;
 
-/** One that no living service would take is a flaw of the whole. */
+/** A task that no living service would take is a flaw of the whole. */
 function refusalOf(checked: readonly (CreateTask | Refusal)[], list: "tasks" | "stages"): Refusal | undefined {
   const refused = checked.flatMap((one, place) => ("kind" in one ? [{ place, refusal: one }] : []));
   const [first] = refused;

@@ -28,7 +28,7 @@ export interface FlowFollowerParts {
 export class FlowFollower {
   readonly #parts: FlowFollowerParts;
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
-  /** Not before, in ms of `performance.now()`: it has failed just then. */
+  /** Nothing is cancelled before, by `performance.now()`, as it has just failed. */
   #cancelAtMs = 0;
 
   constructor(parts: FlowFollowerParts) {
@@ -53,7 +53,7 @@ export class FlowFollower {
     if (!isWoken && !(await this.#parts.store.hasWork())) return untilNext(BACKSTOP_MS);
     const isCancelling = await this.#cancel();
     const ends = await this.#follow();
-    // None, although there are some: somebody else is at them.
+    // There are some, but none was taken: somebody else is at them.
     return isCancelling || ends > 0 ? 0 : untilNext(BACKSTOP_MS);
   }
 

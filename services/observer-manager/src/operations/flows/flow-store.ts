@@ -21,7 +21,7 @@ export interface FlowQuery {
 /** What REST does to flows. Each change commits with its entry in the audit trail. */
 export interface FlowStore {
   insert(flow: NewFlow, action: Action): Promise<FlowInsertOutcome>;
-  /** What is there under its id. Undefined: nothing */
+  /** What is there under the flow's id; undefined: nothing. */
   findRepeated(flow: NewFlow): Promise<Exclude<FlowInsertOutcome, { kind: "created" }> | undefined>;
   find(id: FlowId): Promise<FlowView | undefined>;
   /** Those of these that are over. */
@@ -29,7 +29,7 @@ export interface FlowStore {
   list(
     query: FlowQuery,
   ): Promise<{ items: FlowView[]; total: number; isTotalExact: boolean; last?: { createdAtMicros: string; id: string } }>;
-  /** From a place on, in order. Undefined: there is no such flow. @param withOutputs with what each has returned */
+  /** Lists from a place on, in order. Undefined: there is no such flow. @param withOutputs with what each has returned */
   listTasks(
     id: FlowId,
     asked: { fromPlace: number; limit: number; withOutputs: boolean },
@@ -46,7 +46,7 @@ export interface FlowStore {
 }
 
 export interface Followed {
-  /** Ends that were looked at: none, and nothing is left to do, or somebody else is at it. */
+  /** How many ends were looked at. None: nothing is left to do, or somebody else is at it. */
   ends: number;
   unlocked: number;
   cancelled: TaskId[];
@@ -57,11 +57,11 @@ export interface Followed {
 export interface FlowFollowStore {
   /** Whether there is something to follow up, or a flow to be cancelled: looked at each second, and so one short statement. */
   hasWork(): Promise<boolean>;
-  /** Some of the ends that nobody has followed up: writes them down, and unlocks or cancels what comes after. */
+  /** Follows some of the ends that nobody has followed up: writes them down, and unlocks or cancels what comes after. */
   follow(): Promise<Followed>;
   /** Cancels some tasks of a flow that somebody has cancelled. @returns undefined: there is none */
   cancelSome(limit: number): Promise<{ over: TaskId[]; refuse: UnwantedSend[] } | undefined>;
-  /** Some of the oldest, `limit` at most. @returns how many flows are gone; 0: there are no more */
+  /** Forgets some of the oldest, `limit` at most. @returns how many flows are gone; 0: there are no more */
   forget(olderThanMs: number, limit: number): Promise<number>;
 }
 

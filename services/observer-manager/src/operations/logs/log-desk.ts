@@ -64,7 +64,7 @@ export class LogDesk implements LogTools {
     return { kind: "stream", events };
   }
 
-  /** From the first event that is asked for, in the same turn in which it was allowed, to the end. */
+  /** Counts the stream from the first event that is asked for, in the same turn in which it was allowed, to the end. */
   async *#counted(by: Actor, events: AsyncGenerator<PlacedLogEvent>): AsyncGenerator<PlacedLogEvent> {
     this.#streams.opened(by);
     try {
@@ -110,7 +110,7 @@ export class LogDesk implements LogTools {
 
 const isReply = (asked: Asked): asked is LogReply => typeof asked !== "string";
 
-/** Of one that does not run: its last lines are told already, and the next run is awaited. */
+/** Why there is nothing. A run that answers and does not run has told its last lines already, and the next run is awaited. */
 const reasonOf = (asked: Asked): NoLogsReason => {
   if (isReply(asked)) return "moving";
   return asked === "no-broker" ? "no-answer" : asked;

@@ -15,7 +15,7 @@ const ALL = 1_000;
  */
 export class LogFollower {
   #position: LogPosition | undefined;
-  /** Of what was said before it began to follow. */
+  /** How much it wants of what was said before it began to follow. */
   #limit: number;
   #announced: RunId | undefined;
   #reason: NoLogsReason | undefined;
@@ -46,7 +46,7 @@ export class LogFollower {
     return events;
   }
 
-  /** Nothing could be had; told once. */
+  /** Tells that nothing could be had; each reason is told once. */
   wait(data: Extract<LogEvent, { name: "waiting" }>["data"]): PlacedLogEvent[] {
     if (this.#reason === data.reason) return [];
     this.#reason = data.reason;

@@ -9,7 +9,7 @@ export interface LogStreamLimits {
 
 export const LOG_STREAM_LIMITS: LogStreamLimits = { ofOneCaller: 50, inAll: 500 };
 
-/** Counts the streams of logs that are open, by who follows them: somebody who is not known, by address. */
+/** Counts the open streams of logs by who follows them; somebody who is not known counts by address. */
 export class LogStreams {
   readonly #limits: LogStreamLimits;
   readonly #byCaller = new Map<string, number>();

@@ -8,8 +8,7 @@ export interface LogTools {
   readLogs(ref: ObserverRef, query: { limit: number }): Promise<{ kind: "logs"; logs: ObserverLogs } | Refusal>;
 
   /**
-   * The same and what comes after, or all that came after a place. Problems: observer-not-found, too-many-log-streams,
-   * logs-unavailable.
+   * The same and what comes after, or all that came after a place. Problems: observer-not-found, too-many-log-streams, logs-unavailable.
    */
   followLogs(
     ref: ObserverRef,
@@ -24,7 +23,7 @@ export interface LogStream {
   events(signal: AbortSignal): AsyncIterable<LogEvent & { after?: LogPosition }>;
 }
 
-/** Up to where a client has seen what a run said. */
+/** A client has seen what a run said up to here. */
 export interface LogPosition {
   runId: RunId;
   seq: number;

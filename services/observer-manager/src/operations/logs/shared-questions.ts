@@ -16,7 +16,7 @@ interface Asker {
  */
 export class SharedQuestions implements LogReader {
   readonly #reader: LogReader;
-  /** By run: who has yet to be asked for. */
+  /** Those for whom a run has yet to be asked, by run. */
   readonly #waiting = new Map<string, Asker[]>();
 
   constructor(reader: LogReader) {
@@ -45,7 +45,7 @@ export class SharedQuestions implements LogReader {
   }
 }
 
-/** The later of the lines that two ask for are those of either. */
+/** Asks from the earliest place that any asks from, without a limit: each finds its own lines in the answer. */
 function merged(questions: LogQuestion[]): LogQuestion {
   return questions.reduce((all, { afterSeq, limit }) => {
     const isSame = all.afterSeq === afterSeq && all.limit === limit;
@@ -53,7 +53,7 @@ function merged(questions: LogQuestion[]): LogQuestion {
   });
 }
 
-/** More than a service keeps of a run. */
+/** It is more than a service keeps of a run. */
 const MOST = 1_000;
 
 function partFor({ afterSeq, limit }: LogQuestion, answer: LogAnswer): LogAnswer {

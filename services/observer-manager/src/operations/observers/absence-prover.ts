@@ -9,22 +9,22 @@ import {
 import type { Log } from "../log.ts";
 
 export interface ProofStore {
-  /** All of a sighting that the books know. */
+  /** All that the books know of a sighting. */
   sight(pool: string, forMs: number): Promise<Omit<ProofSighting, "ready">>;
   /** @returns false where another manager was faster, or too many starts are on their way */
   begin(pool: string, markerId: string, services: string, insteadOf: string | null): Promise<boolean>;
-  /** For a pool that is looked at by counts, in the place of whatever there is. */
+  /** Begins one for a pool that is looked at by counts, in the place of whatever there is. */
   beginCounted(pool: string, markerId: string): Promise<void>;
   /**
    * Asks every living service of the pool for its inventory, in this round.
-   * @param pairServices of the services, where this is the first of a pair. @returns false where another manager was faster
+   * @param pairServices the services, where this round is the first of a pair. @returns false where another manager was faster
    */
   ask(
     pool: string,
     seen: { markerId: string; round: number },
     next: { round: number; pairServices: string | null },
   ): Promise<boolean>;
-  /** Whom a proof concludes to be absent, up to the limit, each with the mark of its row. */
+  /** Those that a proof concludes to be absent, up to the limit, each with the mark of its row. */
   absent(
     pool: string,
     markerId: string,
@@ -38,9 +38,9 @@ export interface ProofStore {
 export interface MarkerSender {
   /** Messages that nobody holds; null where the queue cannot be asked. */
   ready(pool: string): Promise<number | null>;
-  /** Through the pool's work queue and the state queue. Rejects if either is not confirmed. */
+  /** Sends them through the pool's work queue and the state queue. Rejects if either is not confirmed. */
   sendMarkers(marker: { pool: string; markerId: string; livesMs: number }): Promise<void>;
-  /** Through the state queue alone. Rejects if it is not confirmed. */
+  /** Sends it through the state queue alone. Rejects if it is not confirmed. */
   sendStateMarker(marker: { pool: string; markerId: string; livesMs: number }): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface AbsenceProverParts {
 }
 
 const MAX_AT_ONCE = 2_000;
-/** As long as a look by counts stands (reconciler.ts). */
+/** It lives as long as a look by counts stands (reconciler.ts). */
 const COUNTED_LIVES_MS = 60_000;
 
 /**
@@ -98,7 +98,7 @@ export class AbsenceProver {
     }
   }
 
-  /** When it has been read, the books have read all that was said before a look by counts that was taken before this. */
+  /** Sends a marker. Once it has been read, the books have read all that was said before a look by counts that was taken before this. */
   async mark(pool: string): Promise<void> {
     const { store, markers } = this.#parts;
     const markerId = newMessageId();
@@ -106,7 +106,7 @@ export class AbsenceProver {
     await markers.sendStateMarker({ pool, markerId, livesMs: COUNTED_LIVES_MS });
   }
 
-  /** @param poolsInDoubt in which there still is something to be proven */
+  /** @param poolsInDoubt pools in which there still is something to be proven */
   async clear(poolsInDoubt: string[]): Promise<void> {
     await this.#parts.store.clear(poolsInDoubt, MARKER_LIVES_MS);
   }

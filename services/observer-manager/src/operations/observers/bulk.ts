@@ -16,11 +16,13 @@ import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 /** Rows locked by one transaction: services' own events about them wait so long. */
 const CHUNK = 1_000;
-/** Of what is shown of them, read by one transaction. */
+/** One transaction reads at most so much of what is shown of them. */
 const MAX_CHUNK_BYTES = 8_388_608;
-/** Of what one answer shows, as much as a batch may bring: ten thousand observers of 256 KiB each are more than a manager has memory for. */
+/**
+ * One answer shows at most so much, as a batch may bring: ten thousand observers of 256 KiB each are more than a manager has memory for.
+ */
 const MAX_ANSWER_BYTES = 33_554_432;
-/** So few are no more than that, however long. */
+/** So few never exceed that, however long each is. */
 const FEW = 32;
 
 export interface BulkParts {
@@ -42,7 +44,7 @@ export class Bulk {
     this.#parts = parts;
   }
 
-  /** @param among of ids: those alone that match it when their turn comes */
+  /** @param among with ids: only those are changed that match it when their turn comes */
   async changeObservers(
     refs: ObserverRef[],
     among: ObserverFilter | undefined,
@@ -102,8 +104,9 @@ const chunksOf = <Item>(items: readonly Item[]): Item[][] =>
   Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, i) => items.slice(i * CHUNK, (i + 1) * CHUNK));
 
 /**
- * What is shown of them all is one answer: as many as fit into it, those of each transaction together. The first is in it, however long.
- * @param sizes what is shown of each, in bytes; of none: they are few
+ * What is shown of them all is one answer: as many refs as fit into it, in the chunks of their transactions. The first is in it, however
+ * long.
+ * @param sizes the bytes that are shown of each; empty: they are few
  */
 export function answeredTogether(refs: readonly ObserverRef[], sizes: readonly number[]): ObserverRef[][] {
   const chunks: ObserverRef[][] = [];
@@ -126,18 +129,21 @@ export interface SomeChange {
   ids: ObserverId[];
   filter: ObserverFilter;
   change: BulkChange;
-  /** Null: as if; nothing is written. */
+  /** Null: it only answers as if; nothing is written. */
   action: Action | null;
 }
 
 export interface SomeChanged {
   accepted: ObserverId[];
   refused: { id: ObserverId; code: ProblemCode }[];
-  /** So many of those accepted were not so already. */
+  /** How many of those accepted were not so already. */
   changed: number;
 }
 
-/** Asks the same of those of these that match still, and writes what came of it. Who is accepted stands so in the books, with its command. */
+/**
+ * Asks the same of those of these that still match, and writes what came of it. Those that are accepted stand so in the books, with their
+ * commands.
+ */
 export async function changeSome(tx: BooksTransaction, { ids, filter, change, action }: SomeChange): Promise<SomeChanged> {
   const books = await tx.loadMatching(ids, filter);
   books.traceContext = action?.by.traceContext;
@@ -166,7 +172,7 @@ export function actionOf(
   return newAction(`observer.${kind}`, by, { force: force || undefined, filter: filter && inTheTrail(filter), ...more });
 }
 
-/** As the trail has always told it. */
+/** The filter in the form in which the trail has always told it. */
 const inTheTrail = ({ status, service, labels = {}, q, ...rest }: ObserverFilter): object => ({
   ...rest,
   statuses: [status ?? []].flat(),
@@ -178,7 +184,7 @@ const inTheTrail = ({ status, service, labels = {}, q, ...rest }: ObserverFilter
 const refOf = (service: string) =>
   looksLikeUuid(service) ? { kind: "id", id: service.toLowerCase() } : { kind: "name", name: service };
 
-/** Names are read of those alone that the trail names. */
+/** Reads the names of those alone that the trail names. */
 async function doneToMany(tx: BooksTransaction, action: Action, ids: ObserverId[]): Promise<ActionDone> {
   const named = await tx.viewObservers(ids.slice(0, MAX_AUDITED_TARGETS));
   return doneTo(action, [...named.values()], ids.length);
@@ -197,7 +203,7 @@ function inputOf({ kind, force }: BulkChange): ObserverInput {
   }
 }
 
-/** With a filter: not among those that match. */
+/** With a filter it means: not among those that match. */
 const isNotFound = (outcome: ChangeOutcome): boolean => outcome.kind === "problem" && outcome.code === "observer-not-found";
 
 const mustFindWorker = ({ kind, whenFull }: BulkChange): boolean => kind === "resume" && whenFull !== "queue";

@@ -104,7 +104,7 @@ export class CheckpointDesk {
   }
 }
 
-/** Who asks, and which one he has read; undefined: whichever there is. */
+/** Who asks, and which checkpoint he has read; undefined: whichever there is. */
 interface Asked {
   ifMatch: string | undefined;
   by: Actor;
@@ -116,7 +116,7 @@ interface Wanted extends Pick<Asked, "ifMatch"> {
   action: Action;
 }
 
-/** As whoever asks again finds it, whom no answer has reached. */
+/** Whether it is as asked already: somebody whom no answer has reached may ask again. */
 const isSo = ({ number, value }: CheckpointView, json: string | null): boolean =>
   json === null ? number === 0 : number > 0 && isDeepStrictEqual(value, fromJsonText(json));
 

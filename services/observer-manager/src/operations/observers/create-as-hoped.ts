@@ -15,12 +15,12 @@ export class NotAsHoped extends Error {
 }
 
 /**
- * So many at most, or as long as so many (sizeOfParams). Of more in one transaction the rows are what takes long, and what was written in vain
- * would be much.
+ * At most so many, or as long as so many (sizeOfParams), share a transaction. With more the rows are what takes long, and much would be
+ * written in vain.
  */
 const MAX_HOPED = 100;
 
-/** When something starts is for the database's clock to say, before anything is decided. */
+/** None may have a time to start: whether that has come is for the database's clock to say, before anything is decided. */
 export const mayHopeFor = (candidates: readonly Candidate[], size: number): boolean =>
   size <= MAX_HOPED && candidates.every(({ observer }) => observer.startAt === undefined);
 

@@ -35,7 +35,7 @@ export interface HowToCreate {
   atomic?: boolean;
   /** Why its pool does not take each, or null. Default: all are taken. */
   check?(requests: CreateObserver[]): Promise<(Refusal | null)[]>;
-  /** As BooksTransaction.insertObservers takes it. */
+  /** The claim as BooksTransaction.insertObservers takes it. */
   claimId?: string | undefined;
 }
 
@@ -145,7 +145,7 @@ function refuseAllIfOne(outcomes: Outcomes): void {
   throw new RolledBack(refuseTheInnocent(outcomes));
 }
 
-/** What an atomic batch is answered when some of it cannot be. */
+/** Answers an atomic batch of which some cannot be: these have their refusals, and the others batch-refused. */
 export function refuseTheInnocent(outcomes: readonly unknown[]): Refusal[] {
   return outcomes.map((outcome) => (isRefusal(outcome) ? outcome : problem("batch-refused")));
 }

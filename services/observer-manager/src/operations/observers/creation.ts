@@ -20,7 +20,10 @@ interface Submission {
 /** How many single requests share a transaction when many arrive at once; fewer where their params are long. */
 const MAX_TOGETHER = 1_000;
 
-/** Who sends what cannot be created mostly sends more of it, and each in vain would cost two transactions. */
+/**
+ * So many transactions look first after one in vain: who sends what cannot be created mostly sends more of it, and each in vain would cost
+ * two.
+ */
 const LOOKS_AFTER_ONE_IN_VAIN = 20;
 
 const UNSTORABLE: Refusal = { kind: "problem", code: "invalid-body", detail: "It holds a value that the database refuses." };
@@ -38,7 +41,7 @@ export class Creation {
   readonly #committed: () => void;
   readonly #starts: OwnStarts;
   readonly #together: Together<Submission, CreateOutcome[]>;
-  /** For so many transactions. */
+  /** So many transactions look first, before they write. */
   #lookingFirst = 0;
 
   /** @param committed told after each commit that wrote a command which is due */
@@ -92,7 +95,7 @@ export class Creation {
     }
   }
 
-  /** At first as if nothing stood in the way of any; but not while somebody sends much that cannot be. */
+  /** Writes at first as if nothing stood in the way of any; but not while somebody sends much that cannot be. */
   async #write(candidates: Candidate[], how: HowToCreate, size: number): Promise<CreateOutcome[]> {
     const asking = (create: (...asked: [BooksTransaction, Candidate[], HowToCreate]) => Promise<CreateOutcome[]>) =>
       this.#store.inTransaction((tx) => {

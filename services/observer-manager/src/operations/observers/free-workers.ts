@@ -10,14 +10,14 @@ interface Wanting {
   observer: Pick<NewObserver, "pool" | "type" | "startsLater">;
 }
 
-/** By pool; of one that is not in it nobody asks for workers. */
+/** Pools that are not in it have nobody who asks for workers. */
 export type FreeByPool = ReadonlyMap<string, WorkersLeft>;
 
 /** It is refused where no worker is free. What starts later needs none now. */
 export const mustFindWorker = ({ request, observer }: Wanting): boolean =>
   request.whenFull === "reject" && observer.startsLater !== true;
 
-/** Of the pools in which one of these must find a worker, the types of all. */
+/** For each pool in which one of these must find a worker, the types of all that go there. */
 export function typesToCount(wanting: readonly Wanting[]): Map<string, Set<string>> {
   const pools = new Set(wanting.filter(mustFindWorker).map(({ observer }) => observer.pool));
   const counted = wanting.filter(({ observer }) => pools.has(observer.pool));
@@ -25,7 +25,9 @@ export function typesToCount(wanting: readonly Wanting[]): Map<string, Set<strin
   return new Map([...byPool].map(([pool, of]) => [pool, new Set(of.map(({ observer }) => observer.type))]));
 }
 
-/** Asked at once, and done in this order: nobody else decides about these pools until the transaction ends, so that the answer holds. */
+/**
+ * All is asked at once, and done in this order: nobody else decides about these pools until the transaction ends, so that the answer holds.
+ */
 export async function lockFreeWorkers(
   tx: BooksTransaction,
   typesOf: ReadonlyMap<string, ReadonlySet<string>>,
@@ -39,7 +41,7 @@ export async function lockFreeWorkers(
   return new Map(free);
 }
 
-/** Whether they are enough for all these, whoever comes first. */
+/** Whether the workers are enough for all these, whoever comes first. */
 export function wouldSuffice(free: FreeByPool, wanted: readonly { pool: string; type: string }[]): boolean {
   const left = new Map([...free].map(([pool, workers]) => [pool, workers.copy()]));
   for (const { pool, type } of wanted) {

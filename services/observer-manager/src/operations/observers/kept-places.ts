@@ -4,8 +4,9 @@ import { nextFencingToken } from "../../domain/observers/run-fate.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 
 /**
- * Where runs had got to whose observers these books had lost, and have recorded just now: the next run is given that, with a fencing token above theirs. It is written
- * with a token of its own, as where people set it, so that what those runs said before and what is read only now does not count.
+ * Keeps how far runs had got whose observers these books had lost and have recorded just now. The next run is given that, with a fencing
+ * token above theirs. It is written with a token of its own, as where people set it, so that what those runs said before and what is read
+ * only now does not count.
  */
 export async function keepPlaces(tx: BooksTransaction, starts: readonly ReportedStart[]): Promise<void> {
   const admitted = starts.flatMap(({ observerId, epoch, checkpoint }) =>

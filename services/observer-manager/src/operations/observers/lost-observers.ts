@@ -21,7 +21,7 @@ export interface LostObserver {
   start: ReportedStart;
   /** What a client would have to ask for to have it. */
   request: CreateObserver;
-  /** As it will stand in the books: with a higher revision than any message of it. */
+  /** The observer as it will stand in the books: with a higher revision than any message of it. */
   observer: NewObserver;
 }
 
@@ -104,11 +104,11 @@ function newestOfEach(reported: Reported[]): Reported[] {
   return [...newest.values()];
 }
 
-/** Of one message that went to two services, the run that was admitted later, or at all, knows where it had got to. */
+/** Where one message went to two services, the run that was admitted later, or at all, knows where it had got to. */
 const isNewer = (one: ReportedStart, other: ReportedStart): boolean =>
   one.revision > other.revision || (one.revision === other.revision && (one.epoch ?? 0) > (other.epoch ?? 0));
 
-/** One action a service, however many of its observers are taken back. */
+/** Makes one action a service, however many of its observers are taken back. */
 function candidates(): (one: Reported) => Candidate {
   const actions = new Map<ServiceId, Action>();
   return ({ request, observer, report, order }) => {

@@ -23,9 +23,9 @@ export interface NewObserver {
   whenFull?: WhenFull;
   /** ISO 8601. */
   startAt?: string | undefined;
-  /** That time has not come: decided in the transaction that creates it. */
+  /** That time has not come: this is decided in the transaction that creates it. */
   startsLater?: boolean;
-  /** Only of one that is recorded again: 1 and now otherwise. */
+  /** Only an observer that is recorded again brings these three; otherwise they are 1 and now. */
   revision?: number;
   specVersion?: number;
   createdAt?: string;
@@ -40,9 +40,9 @@ export function newObserver(request: CreateObserver, traceContext?: string): New
 }
 
 /**
- * Whether a POST is that of an observer which is there, once more, and not another one with the same id. Of one that was changed
- * since, the books do not have what it was created with: there only what never changes can tell. The order in which a client writes
- * its fields is no difference, nor is −0.
+ * Whether a POST repeats that of an observer which is there, and does not want another one with the same id. The books do not have what an
+ * observer was created with that was changed since: there only what never changes can tell. The order in which a client writes its fields
+ * is no difference, nor is −0.
  */
 export function isRepeated(request: NewObserver, there: ObserverView): boolean {
   const isSame = msOf(request.startAt) === msOf(there.startAt) && request.name === there.name && request.type === there.type;
@@ -50,7 +50,7 @@ export function isRepeated(request: NewObserver, there: ObserverView): boolean {
   return sameJson(contentOf(request), contentOf(there));
 }
 
-/** REST answers with milliseconds. */
+/** In milliseconds, as REST answers. */
 const msOf = (time: string | null | undefined): number | null => (typeof time === "string" ? Date.parse(time) : null);
 
 /** What a client asks for in an observer, and what a service is given of it: the same fields wherever they stand. */

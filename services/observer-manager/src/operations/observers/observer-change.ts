@@ -9,10 +9,10 @@ import type { ChangeOutcome, ObserverRef } from "./observer-tools.ts";
 import { ROOM_FOR_ALL, type Room, roomFor } from "./room.ts";
 
 /**
- * Asks the same of each of these observers, in the order given: rows are locked, decided upon in memory and written by one
- * statement a table, with the action in the audit trail. Without an action nothing is written: it is decided only. The views are
- * those that the transaction leaves: once it has committed nothing more has to be read.
- * @param among of ids: one that does not match it is not found
+ * Asks the same of each of these observers, in the order given: rows are locked, decided upon in memory and written by one statement a
+ * table, with the action in the audit trail. Without an action nothing is written: it is decided only. The views are those that the
+ * transaction leaves: once it has committed nothing more has to be read.
+ * @param among with ids: one that does not match it is not found
  */
 export async function changeObservers(
   tx: BooksTransaction,
@@ -47,7 +47,7 @@ export async function changeObservers(
   });
 }
 
-/** Why not; or whether it was not so already. */
+/** `problem`: why not. `changes`: whether it was not so already. */
 type Asked = { problem: ProblemCode } | { changes: boolean };
 
 /**
@@ -66,10 +66,10 @@ export function ask(books: Books, observer: ObserverBook, input: ObserverInput, 
   return { changes: decision.kind === "go" || decision.actions.length > 0 };
 }
 
-/** What is asked is another thing where the books know more than the status says. */
+/** The input that is meant, where the books know more than the status says. */
 function standingInput(observer: ObserverBook, input: ObserverInput, run: RunBook | undefined): ObserverInput {
   if (input === "resume") return resumptionOf(observer, run);
-  // In place it would begin again with what it keeps; who restarts it wants what is wanted.
+  // In place it would begin again with what it keeps; who restarts it wants the newest.
   if (input === "restart" && observer.rejectedUpdate !== null && run !== undefined && observer.pending === null)
     return observer.status === "OnDeleting" ? input : "update";
   return input === "delete" && observer.requestedRunId !== null ? "delete-asking" : input;

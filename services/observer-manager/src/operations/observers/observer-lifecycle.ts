@@ -24,7 +24,7 @@ export interface LifecycleParts {
   mayPause(): boolean;
   /** Whether all managers know what an update is. */
   mayUpdate(): boolean;
-  /** Whether all managers know what a run answers that is told what is wanted of it. */
+  /** Whether all managers know what a run answers when it is told what is wanted of it. */
   mayTell(): boolean;
   /** Whether all managers know what Scheduled is. */
   maySchedule(): boolean;

@@ -65,9 +65,9 @@ export interface Lifecycle {
   resumeObserver(ref: ObserverRef, options: { whenFull: WhenFull }, by: Actor): Promise<ChangeOutcome>;
 
   /**
-   * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the
-   * middle, the rest is answered batch-interrupted.
-   * @param among of ids: those alone that match it when their turn comes; the others are left alone
+   * The same for many, answered in the order of the refs. What was accepted stays so: when the database goes away in the middle, the rest
+   * is answered batch-interrupted.
+   * @param among with ids: only those are changed that match it when their turn comes; the others are left alone
    */
   changeObservers(
     refs: ObserverRef[],
@@ -76,7 +76,7 @@ export interface Lifecycle {
     by: Actor,
   ): Promise<(ChangeOutcome | "left-alone")[] | Refusal>;
 
-  /** Of all that match now; one that no longer does when its turn comes is left alone. */
+  /** Asks it of all that match now; one that no longer does when its turn comes is left alone. */
   changeMatching(filter: ObserverFilter, change: BulkChange, by: Actor): Promise<BulkCount | Refusal>;
 }
 
@@ -88,13 +88,13 @@ export type CreateOutcome =
 export interface SpecRequest {
   ref: ObserverRef;
   change: ChangeObserver;
-  /** Of a whole definition: it has to be so already. */
+  /** A whole definition has it: the observer has to be of this type already. */
   type?: string;
-  /** As the header says it. */
+  /** The value of the header. */
   ifMatch: string | undefined;
-  /** Of a change to another pool. */
+  /** What becomes of a change to another pool that finds no worker. */
   whenFull: WhenFull;
-  /** Answers as if, and changes nothing. */
+  /** It only answers as if, and changes nothing. */
   dryRun: boolean;
 }
 
@@ -109,14 +109,14 @@ export type PutOutcome = SpecChanged | { kind: "created"; observer: ObserverView
 
 export type ChangeOutcome = { kind: "accepted"; observer: ObserverView } | Refusal;
 
-/** What is asked of many. */
+/** What is asked of many observers. */
 export interface BulkChange {
   kind: "stop" | "restart" | "pause" | "resume";
-  /** Of a stop: also what has not started, or what nobody answers for. */
+  /** A stop also takes what has not started, or what nobody answers for. */
   force: boolean;
-  /** Of a resume: what is to become of those for which there is no worker. */
+  /** What is to become of those to be resumed for which there is no worker. */
   whenFull?: WhenFull;
-  /** Answers as if, and changes nothing. */
+  /** It only answers as if, and changes nothing. */
   dryRun: boolean;
 }
 

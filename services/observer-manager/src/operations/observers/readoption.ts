@@ -103,8 +103,8 @@ export class Readoption implements ErrorBook {
 }
 
 /**
- * No fault of the observer's. Nobody has said yet which types there are: the service that reports is as good as new to these books. Or some do not
- * know admission (yet): it was accepted once, and fares as those of its type that are there.
+ * The refusal is no fault of the observer's. Nobody has said yet which types there are: the service that reports is as good as new to these
+ * books. Or some do not know admission (yet): it was accepted once, and fares as those of its type that are there.
  */
 const isUndecided = ({ code, knownTypes }: Refusal): boolean =>
   code === "admission-not-known" || (code === "unknown-type" && knownTypes?.length === 0);

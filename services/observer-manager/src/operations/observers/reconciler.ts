@@ -10,7 +10,7 @@ import type { AbsenceProver } from "./absence-prover.ts";
 export interface ReconcilerStore {
   /** Pools in which an observer has been without a run, and without a start to be sent, for `forMs`. */
   poolsInDoubt(forMs: number): Promise<string[]>;
-  /** All of a sighting that the books know. */
+  /** All that the books know of a sighting. */
   sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "readUntilMs" | "atMs">>;
   /** Asks every living service of the pool for its inventory. */
   askInventories(pool: string): Promise<void>;
@@ -40,22 +40,25 @@ export interface ReconcilerParts {
 }
 
 const EVERY_MS = 4_000;
-/** While something is in doubt. */
+/** Looks are so far apart while something is in doubt. */
 const AGAIN_MS = 2_000;
-/** While services are being asked. */
+/** Looks are so far apart while services are being asked. */
 const SOON_MS = 500;
 const COUNTS_EVERY_MS = 10_000;
 /** How long an observer may be without a run before it is in doubt: a redelivery takes milliseconds. */
 const IN_DOUBT_AFTER_MS = 3_000;
-/** Each waits for database and broker most of the time. */
+/** So many pools are looked into at once: each waits for database and broker most of the time. */
 const POOLS_AT_ONCE = 5;
-/** Of a round, for pools that nobody serves: there may be a thousand, and one that lacks an observer that it could run waits for them. */
+/**
+ * A round gives so much time to pools that nobody serves: there may be a thousand, and one that lacks an observer that it could run waits
+ * for them.
+ */
 const COUNTED_WITHIN_MS = 1_000;
 
 /** What was repaired so far, for metrics. */
 export interface RepairCounts {
   sentAgain: number;
-  /** Of observers that were to be in another pool: their messages went with the queue of the one before, as they should. */
+  /** Those that were to be in another pool: their messages went with the queue of the one before, as they should. */
   sentElsewhere: number;
   deletionsConcluded: number;
   pausesConcluded: number;
@@ -120,7 +123,7 @@ export class Reconciler {
     return proofs.includes(true);
   }
 
-  /** As many as there is time for, the next ones in the next round. */
+  /** Looks at as many as there is time for; the next ones come in the next round. */
   async #lookAtSome(pools: string[]): Promise<void> {
     const untilMs = performance.now() + COUNTED_WITHIN_MS;
     const next = Math.max(0, pools.indexOf(this.#nextCounted));
@@ -140,7 +143,7 @@ export class Reconciler {
     return EVERY_MS;
   }
 
-  /** By counts: in a pool without a service, or with one that does not know markers, or while a manager is silent. */
+  /** Looks by counts: in a pool without a service, or with one that does not know markers, or while a manager is silent. */
   async #lookAt(pool: string): Promise<void> {
     const { store, queues, prover, mayMark } = this.#parts;
     if (!mayMark()) return void this.#firstLooks.delete(pool);
@@ -159,7 +162,7 @@ export class Reconciler {
     this.#parts.committed();
   }
 
-  /** Those of them whose rows still have these marks: nobody has them. */
+  /** Repairs those of them whose rows still have these marks: nobody has them. */
   async repair(pool: string, ids: ObserverId[], marks: ReadonlyMap<string, string>): Promise<void> {
     const became = new Map<ObserverStatus, number>();
     let sentElsewhere = 0;
@@ -216,7 +219,7 @@ async function inGroups<T>(pools: readonly string[], act: (pool: string) => Prom
   return answers;
 }
 
-/** The first look still stands: the same services, nothing under way, and not long ago, also by a clock that was set back. */
+/** Whether the first look still stands: the same services, nothing under way, and not long ago, also by a clock that was set back. */
 function isComparable(first: Sighting, now: Sighting): boolean {
   const key = (sighting: Sighting) =>
     JSON.stringify([

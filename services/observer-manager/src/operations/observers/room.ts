@@ -6,10 +6,10 @@ import { lockFreeWorkers } from "./free-workers.ts";
 /** Takes a worker for an observer that is to run again, and says why not. */
 export type Room = (observer: ObserverBook) => ProblemCode | null;
 
-/** Whoever finds none waits for one. */
+/** An observer that finds no worker waits for one. */
 export const ROOM_FOR_ALL: Room = () => null;
 
-/** One that is being paused has its place still, and one that goes on waiting for its time needs none. */
+/** An observer that is being paused has its place still, and one that goes on waiting for its time needs none. */
 const needsWorker = ({ status, startsLater }: ObserverBook): boolean =>
   !startsLater && (status === "Paused" || status === "Scheduled");
 

@@ -1,8 +1,8 @@
 /** What figures of runs are asked for. */
 export interface RunFigureQuery {
-  /** The last so many, this one included. */
+  /** So many of the last minutes, this one included. */
   minutes: number;
   type?: string | undefined;
-  /** Its name or id. */
+  /** The name or id of a service. */
   service?: string | undefined;
 }

@@ -6,7 +6,7 @@ import { Loop, untilDue } from "../loop.ts";
 import { ROOM_FOR_ALL, roomFor } from "./room.ts";
 
 const AT_ONCE = 200;
-/** Of one that is created to start earlier than that, some other manager may know alone. */
+/** Another manager alone may know of an observer that is created to start earlier than that. */
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
 
@@ -18,7 +18,7 @@ export interface DueStart {
 export interface ScheduledStartStore {
   /** Observers that are Scheduled and whose time has come, the first first. Not locked: whoever starts one looks again. */
   due(limit: number): Promise<DueStart[]>;
-  /** Until the next one is, not above 0 where one is; null: there is none. */
+  /** The time until the next one is due, not above 0 where one is; null: there is none. */
   nextDueInMs(): Promise<number | null>;
   /** There was no worker for them: they are due again after some seconds, and say why. @returns how many had not said so before */
   putOff(ids: readonly ObserverId[]): Promise<number>;

@@ -11,13 +11,13 @@ export interface SpecDeskParts {
   store: BooksStore;
   types: TypeCheck;
   creation: Creation;
-  /** All managers know what a run answers that is told what is wanted of it. */
+  /** Whether all managers know what a run answers when it is told what is wanted of it. */
   mayTell(): boolean;
   /** Told after each commit that wrote a command. */
   committed(): void;
 }
 
-/** So often somebody else may be in between. */
+/** Somebody else may be in between so often. */
 const MAX_TRIES = 5;
 
 const BUSY: Refusal = {

@@ -34,7 +34,7 @@ export interface Unchecked {
 }
 
 export interface SpecUpdate extends SpecRequest {
-  /** All managers know what a run answers that is told. */
+  /** All managers know what a run answers when it is told. */
   mayTell: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function updateSpec(
   const spec = { ...view, ...given(request.change) } as ObserverView & ObserverSpec;
   const moves = isMoved(observer, spec.pool);
   if (fields.includes("params") || fields.includes("pool")) {
-    // What has a place keeps it, whether somebody serves its pool just now or not.
+    // An observer that has a place keeps it, whether somebody serves its pool just now or not.
     const asIf = asCreate(spec, moves ? request.whenFull : "queue");
     if (!isChecked(asIf, checked)) return { kind: "unchecked", asIf };
   }
@@ -74,7 +74,7 @@ export async function updateSpec(
   return { kind: "changed", observer: await write(tx, { books, observer, spec, fields, input, by }), changed: differences };
 }
 
-/** How it stands, and what it is. */
+/** Why it cannot be changed, by how it stands and what it is; undefined: it can. */
 function whyNot(observer: ObserverBook, view: ObserverView, { type }: SpecRequest): Refusal | undefined {
   const decision = decide(observer.status, "update", observer.pending);
   if (decision.kind === "refuse") return problem(decision.problem);

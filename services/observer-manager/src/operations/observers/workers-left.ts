@@ -3,7 +3,7 @@ export interface FreeWorkers {
   ofType: ReadonlyMap<string, number>;
 }
 
-/** Of one pool. Each type can have no more than its pool has, and no more than the services that know it have. */
+/** The free workers of one pool. Each type can have no more than its pool has, and no more than the services that know it have. */
 export class WorkersLeft {
   #ofPool: number;
   readonly #ofType: Map<string, number>;

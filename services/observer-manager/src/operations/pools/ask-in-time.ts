@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AskQueues } from "./pool-queues.ts";
 
-/** One queue that does not answer is given up after 5 s (pool-queue.ts), and what the others say is of use; a scrape waits for 8 s (manager-metrics.ts). */
+/**
+ * One queue that does not answer is given up after 5 s (pool-queue.ts): what the others say is still of use. A scrape waits for 8 s
+ * (manager-metrics.ts).
+ */
 const WITHIN_MS = 6_000;
 
 /**

@@ -3,7 +3,10 @@ import type { QueueBroker, QueueTrouble, UnwantedQueue } from "../../domain/over
 
 /** What the broker says of the queues at this moment. */
 export interface QueuesNow {
-  /** Of the pools that were asked for and can be had, of the unwanted ones, and of the state queues of observers and tasks, and the error queue. */
+  /**
+   * Depths of the queues of the pools that were asked for and can be had, of the unwanted ones, of the state queues of observers and tasks,
+   * and of the error queue.
+   */
   depths: QueueDepth[];
   troubles: readonly QueueTrouble[];
   unwanted: readonly UnwantedQueue[];
@@ -30,8 +33,8 @@ export interface PoolQueues {
   /** Declares the queues of these pools, again too, and forgets the others. Never rejects: what is refused is in the warnings. */
   keep(pools: readonly string[]): Promise<void>;
   look(pool: string): Promise<QueueCounts | "gone">;
-  /** In one step where the broker can. Never one that has a consumer. */
+  /** Removes it in one step where the broker can. It never removes one that has a consumer. */
   remove(pool: string, only: { ifEmpty: boolean }): Promise<Removal>;
-  /** Those that nobody wants and that are there all the same, for the warnings. */
+  /** Shows the queues that nobody wants and that are there all the same, for the warnings. */
   showUnwanted(unwanted: readonly ({ pool: string } & QueueCounts)[]): void;
 }

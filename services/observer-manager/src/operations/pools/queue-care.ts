@@ -23,7 +23,7 @@ export interface QueueCareParts {
 const EVERY_MS = 5_000;
 /** A service that restarts is back by then. */
 const UNWANTED_FOR_MS = 10_000;
-/** One that was not there may be again: a service came and went. */
+/** A queue that was not there may be there again by then: a service came and went. */
 const GONE_AGAIN_MS = 20_000;
 const FAILED_AGAIN_MS = 300_000;
 /** More pools than this are looked at in the next rounds. */
@@ -42,7 +42,9 @@ export class QueueCare {
   /** Leftover pools, and when this manager saw first that they are. */
   readonly #leftSinceMs = new Map<string, number>();
   readonly #notBeforeMs = new Map<string, number>();
-  /** In the order of their last looks: of more than a round has room for each is to have its turn, those that stay among them. */
+  /**
+   * Pools in the order of their last looks. Where there are more than a round has room for, each has its turn, those that stay among them.
+   */
   readonly #lookedAt = new Set<string>();
   readonly #unwanted = new Map<string, QueueCounts>();
   #wanted: string[] = [];

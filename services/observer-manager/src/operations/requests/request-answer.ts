@@ -7,10 +7,10 @@ import { type AdmittedRequest, ANSWER_TYPES, problemReply, type RequestAnswer } 
 /** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
 const MAX_ANSWER_LENGTH = 4_000_000;
 
-/** Of an error's message, in an answer that is too long. */
+/** So much of an error's message is told in an answer that is too long. */
 const MAX_ERROR_LENGTH = 200;
 
-/** The JSON of these results; of very long ones without params and results: a thousand of 64 KiB are more than a message may have. */
+/** The JSON of these results. Very long ones go without params and results: a thousand of 64 KiB are more than a message may have. */
 export function shown({ results }: TaskBatchResults | TimerBatchResults | TimerCancelResults): string {
   const json = JSON.stringify({ results });
   return json.length <= MAX_ANSWER_LENGTH ? json : JSON.stringify({ results: results.map(short) });
@@ -46,7 +46,7 @@ export function repeated(request: AdmittedRequest, digest: string, json: string)
   return refusedWith(request, { kind: "problem", code: "id-taken", detail });
 }
 
-/** What no other try would mend: nothing of the request was done. It stands among the errors, too, for whoever runs the manager. */
+/** Answers what no other try would mend: nothing of the request was done. It stands among the errors, too, for whoever runs the manager. */
 export function undecidable(request: AdmittedRequest, error: unknown): RequestAnswer {
   const isRefused = error instanceof RefusedByDatabase;
   const detail = `The request ${request.messageId} of ${request.name} cannot be decided: ${isRefused ? error.message : "an error of the manager's own, see its log"}`;

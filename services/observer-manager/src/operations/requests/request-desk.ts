@@ -4,7 +4,7 @@ import { answerOf, repeated, undecidable } from "./request-answer.ts";
 import { MAX_ANSWERS_LENGTH, type RequestStore, requestKey } from "./request-store.ts";
 import { RequestWork, type RequestWorkParts } from "./request-work.ts";
 
-/** Requests of so many together share a transaction, and one request at least. */
+/** Requests for so many together share a transaction; a transaction has one request at least. */
 const MAX_TOGETHER = 1_000;
 const MAX_RACES = 20;
 
@@ -29,7 +29,7 @@ export class RequestDesk {
     this.#work = new RequestWork(parts);
   }
 
-  /** @returns of the first of these, one at least, until their answers are long together: the others are to be asked for next */
+  /** @returns the answers to the first of these, to one at least, until they are long together: the others are to be asked for next */
   async decide(requests: readonly AdmittedRequest[]): Promise<Map<AdmittedRequest, RequestAnswer>> {
     const answers = new Map<AdmittedRequest, RequestAnswer>();
     for (const together of bundles(requests)) {
@@ -50,7 +50,7 @@ export class RequestDesk {
     }
   }
 
-  /** But those whose kept answers are known by now, and those behind answers that are long together. */
+  /** Leaves out those whose kept answers are known by now, and those behind answers that are long together. */
   async #decideEach(requests: readonly AdmittedRequest[], answers: Map<AdmittedRequest, RequestAnswer>): Promise<void> {
     for (const request of requests) {
       if (answers.has(request)) continue;
@@ -94,7 +94,10 @@ export class RequestDesk {
 const isFull = (answers: ReadonlyMap<AdmittedRequest, RequestAnswer>): boolean =>
   [...answers.values()].reduce((sum, { reply }) => sum + (reply?.json.length ?? 0), 0) >= MAX_ANSWERS_LENGTH;
 
-/** In order; none with two of one request, as the second is to find what was decided of the first, or of one timer; and each of one kind. */
+/**
+ * Splits them in order. A bundle has one kind, and no two of one request, as the second is to find what was decided of the first, or of one
+ * timer.
+ */
 function bundles(requests: readonly AdmittedRequest[]): AdmittedRequest[][] {
   const all: AdmittedRequest[][] = [];
   let keys = new Set<string>();

@@ -40,7 +40,10 @@ export type Answers = string[] | undefined;
  * request, or of one timer.
  */
 export interface RequestStore {
-  /** By `requestKey`; of those that were decided. In this order, as long as their answers may be together: at least the first one's is there. */
+  /**
+   * Finds, by `requestKey`, those that were decided. They come in this order, as long as their answers may be together: the first is always
+   * there.
+   */
   find(keys: readonly RequestKey[]): Promise<Map<string, KeptAnswer>>;
   createTasks(decisions: readonly TaskDecision[]): Promise<Answers>;
   putTimers(decisions: readonly TimerDecision[]): Promise<Answers>;

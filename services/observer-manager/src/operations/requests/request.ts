@@ -33,11 +33,11 @@ export interface Reply {
 /** What is to be said of a request. */
 export interface RequestAnswer {
   outcome: RequestOutcome;
-  /** As in the setting; undefined: it is not in it. */
+  /** The name as in the setting; undefined: it is not in it. */
   user: string | undefined;
   /** Undefined: nobody wants it, or nobody may be sent it. */
   reply?: Reply;
-  /** For the errors. */
+  /** What is put to the errors. */
   error?: { reason: "unreadable" | "refused-by-database"; detail: string };
 }
 

@@ -10,8 +10,9 @@ interface Asked {
 }
 
 /**
- * What was checked, in the order in which it was asked for: whose type nobody knows is told, as who may create all would be (`withPools`), what there is
- * in its place; but of the types and pools alone that the user may have. Asked for only where there is one of a user who may not have all.
+ * What was checked, in the order in which it was asked for. Where nobody knows a type, the refusal tells what there is in its place, as for
+ * somebody who may create all (`withPools`), but only types and pools that the user may have. These are looked for only where there is one
+ * of a user who may not have all.
  */
 export async function toldWithin(
   asked: readonly Asked[],
@@ -32,7 +33,7 @@ export async function toldWithin(
   });
 }
 
-/** Of ten thousand tasks of one mistyped type both are looked for once. */
+/** Looks for both once, even for ten thousand tasks of one mistyped type. */
 function wordsFor(user: RequestUser, pools: LivePool[]): (refusal: Refusal, wanted: CreateTask) => Refusal {
   const [types, within] = [typesWithin(user), poolsWithin(user)];
   const known = new Map<readonly string[], string[]>();

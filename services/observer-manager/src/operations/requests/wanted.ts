@@ -41,7 +41,9 @@ const invalid = (issues: Parameters<typeof bodyProblems>[0]): Refusal => ({
   errors: bodyProblems(issues),
 });
 
-/** What this user may not have as its refusal. Whose a timer is that is to be cancelled, or met, is looked at where it is found. */
+/**
+ * What this user may not have is in it as its refusal. Whose a timer is that is to be cancelled, or met, is looked at where it is found.
+ */
 export function allowed(name: string, user: RequestUser, { kind, wanted }: Wanted): Wanted {
   switch (kind) {
     case "tasks":

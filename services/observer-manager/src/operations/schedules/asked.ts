@@ -25,7 +25,7 @@ const KEYED: Refusal = {
 /** Two that are asked for within one millisecond have neighbouring times. */
 const NEAR_MS = 1_000;
 
-/** One occurrence now, whatever the clock says; of a request that was made already, the one that it has made. */
+/** Makes one occurrence now, whatever the clock says. For a request that was made already, it is the one that it has made. */
 export async function runNow(
   state: Standing,
   { id, overlap }: RunSchedule,
@@ -35,14 +35,15 @@ export async function runNow(
 ): Promise<{ decision?: ScheduleDecision; answer: { atMs: number } | Refusal }> {
   const { definition } = state;
   const before = id && (await requested(id));
-  // Whom no answer has reached asks again.
+  // Somebody whom no answer has reached asks again.
   if (before !== undefined) return { answer: before.overlap === (overlap ?? null) ? before : ID_TAKEN };
   if (definition.kind !== "task") return { answer: WITHOUT_TASK };
-  // As at its creation: the key would refuse the new task while the one before is being cancelled, and nothing would run.
+  // It is the same at the schedule's creation: the key would refuse the new task while the one before is being cancelled, and nothing would
+  // run.
   if (overlap === "cancel-running" && definition.task.key !== undefined) return { answer: KEYED };
   const taken = await existing(nowMs, nowMs + NEAR_MS);
   let atMs = nowMs;
-  // A time of its own would find its row there, and do nothing.
+  // If it took one of the schedule's own times, that would find its row there, and do nothing.
   while (taken.has(atMs) || isItsOwn(definition, atMs)) atMs += 1;
   const asked = { ...state.underWay.regular, overlap: overlap ?? definition.overlap };
   const { occurrences, cancel } = started(definition, asked, [
@@ -53,7 +54,9 @@ export async function runNow(
 
 const isItsOwn = ({ timing }: TaskDefinition, atMs: number): boolean => nextTime(timing, atMs - 1) === atMs;
 
-/** Each time of a stretch that has passed, but for those that have started. One after the other, beside what comes by time. */
+/**
+ * Takes each time of a stretch that has passed, but for those that have started. They go one after the other, beside what comes by time.
+ */
 export async function backfill(
   state: Standing,
   asked: BackfillSchedule,
@@ -64,7 +67,7 @@ export async function backfill(
   const { definition, version } = state;
   if (definition.kind !== "task") return { answer: WITHOUT_TASK };
   const fromMs = Date.parse(asked.from);
-  // What nothing was decided about yet is not for a backfill.
+  // Times that nothing was decided about yet are not for a backfill.
   const toMs = Math.min(Date.parse(asked.to), state.nextMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
   const times = timesBetween(definition.timing, fromMs, toMs, MAX_BACKFILL + 1);
   if (times.length > MAX_BACKFILL) return { answer: tooMany(times[MAX_BACKFILL] as number) };
@@ -86,7 +89,7 @@ export async function backfill(
   return asked.dryRun || wanted.length === 0 ? { answer } : { decision: decisionOf(state, occurrences, []), answer };
 }
 
-/** How many of each; of what is written already: as it was written. */
+/** Counts the occurrences of each status; those that are written already count as they were written. */
 export function countsOf(
   occurrences: readonly { status: OccurrenceStatusName }[],
 ): Pick<BackfillAnswer, "started" | "queued" | "skipped"> {
@@ -108,8 +111,8 @@ const tooMany = (nextMs: number): Refusal => ({
 });
 
 /**
- * What has come and is told as missed, as the schedule is changed or paused before anybody decided about it: what was due, and what waits for its
- * jitter still. From then on nobody would look at it.
+ * The times that have come and are told as missed, as the schedule is changed or paused before anybody decided about them: what was due,
+ * and what waits for its jitter still. From then on nobody would look at them.
  */
 export function missedByChange(before: ScheduleState, nowMs: number): ScheduleDecision | undefined {
   const { id, version, definition, nextMs, lastMs } = before;
@@ -130,7 +133,7 @@ export function missedByChange(before: ScheduleState, nowMs: number): ScheduleDe
   return { id, version, occurrences: rows, cancel: [], plan, missed: count, problem: null };
 }
 
-/** Nothing where its expression cannot be read: that may be what is mended. */
+/** Nothing is told where its expression cannot be read: that may be what is mended. */
 function passedOf(definition: TaskDefinition, of: Parameters<typeof dueTimes>[1]) {
   const { timing, keep } = definition;
   try {

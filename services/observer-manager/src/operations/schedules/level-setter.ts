@@ -11,12 +11,12 @@ import type { NewOccurrence, ScheduleDecision, ScheduleState } from "./schedule-
 
 /** Rows locked by one transaction: services' own events about them wait so long. */
 const AT_ONCE = 1_000;
-/** An observer that is new, or that matches from now on, is noticed so late. */
+/** It takes at most so long until an observer is noticed that is new, or that matches from now on. */
 const LOOK_EVERY_MS = 30_000;
 const BACKSTOP_MS = 1_000;
 const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
-/** While not all managers know what is wanted, it is asked again so often. */
+/** While not all managers know what is wanted, it is asked again after so long. */
 const NOT_YET_PAUSE_MS = 1_000;
 
 export interface LevelSetterParts {
@@ -65,7 +65,7 @@ export class LevelSetter {
       changed = await this.#bring(state, nowMs, tx);
     });
     if (changed > 0) this.#parts.committed();
-    // One that is due and was not to be had is another manager's at this moment.
+    // A schedule that is due and was not to be had is another manager's at this moment.
     return wasDue ? 0 : LOCKED_PAUSE_MS;
   }
 
@@ -93,7 +93,8 @@ export class LevelSetter {
 }
 
 /**
- * Those that are over, or about to be, are left alone: they are asked once, like the others. Whoever is resumed and finds no worker waits for one.
+ * Observers that are over, or about to be, are left alone: they are asked once, like the others. One that is resumed and finds no worker
+ * waits for one.
  * @returns who matched still, and how many of them were not so already
  */
 async function change(

@@ -8,9 +8,9 @@ export interface LevelTransaction {
   books: BooksTransaction;
   /** Those that were not yet brought to what has been wanted since then; the first of them. */
   notBrought(observers: ScheduledObservers, sinceMs: number, limit: number): Promise<ObserverId[]>;
-  /** From now on they are: what somebody does to them holds until the next change. */
+  /** Notes that they are brought to it: what somebody does to them holds until the next change. */
   brought(ids: ObserverId[], sinceMs: number): Promise<void>;
-  /** What is wanted, with the rows of what has passed. */
+  /** Writes what is wanted, with the rows of what has passed. */
   write(level: Level, decision: ScheduleDecision): Promise<Decided>;
   /** Adds to the row of the change. */
   count(sinceMs: number, changed: number): Promise<void>;
@@ -19,6 +19,6 @@ export interface LevelTransaction {
 export interface LevelStore {
   /** Locks one that is due for a look, if there is one; where the work throws, it is put off. @returns whether there was */
   look(work: (state: ScheduleState, nowMs: number, tx: LevelTransaction) => Promise<void>): Promise<boolean>;
-  /** Until the next is due for a look, 0 or less: one is; null: none will be. */
+  /** The time until the next is due for a look, 0 or less: one is; null: none will be. */
   nextLookInMs(): Promise<number | null>;
 }

@@ -1,6 +1,6 @@
 import type { AuditedActor } from "../../domain/access/identity.ts";
 
-/** In whose name a schedule cancels tasks, and pauses and resumes observers. */
+/** A schedule cancels tasks, and pauses and resumes observers, in this name. */
 export const scheduleActor = (id: string): AuditedActor => ({
   name: id,
   role: "operator",

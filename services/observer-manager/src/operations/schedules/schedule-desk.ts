@@ -57,7 +57,7 @@ export class ScheduleDesk implements ScheduleTools {
     const { store, types, wake } = this.#parts;
     const read = readDefinition(body);
     if ("code" in read) return read;
-    // Put once more it changes nothing: a service that has its type may be away just then.
+    // A schedule that is put once more changes nothing: a service that has its type may be away just then.
     if (read.kind === "task" && !(await this.#isThere(id, read))) {
       const [checked] = await checkCreations(types, [taskOf(read, 0)]);
       if (checked !== undefined && "kind" in checked) return atTask(checked);
@@ -114,7 +114,7 @@ export class ScheduleDesk implements ScheduleTools {
     if ("code" in done) return done;
     this.#told(done.decided);
     if ("code" in done.answer || asked.dryRun) return done.answer;
-    // What its key keeps from starting is known when it is written.
+    // Only the transaction that writes it tells what its key keeps from starting.
     return { ...done.answer, ...countsOf(done.decided.occurrences) };
   }
 
@@ -139,7 +139,7 @@ export class ScheduleDesk implements ScheduleTools {
     return "code" in read ? read : this.#times({ definition: read, version: null, nextMs: null, lastMs: null }, id, asked);
   }
 
-  /** From now on: as they will be decided about. */
+  /** Without `from` these are the times from now on, as they will be decided about. */
   async #times(
     read: Pick<ScheduleState, "definition" | "nextMs" | "lastMs"> & { version: number | null },
     id: string,
@@ -165,7 +165,7 @@ export class ScheduleDesk implements ScheduleTools {
   }
 }
 
-/** Of a schedule that is there: its times may not be readable here. */
+/** The times of a schedule that is there may not be readable here. */
 async function readable<Answer>(work: () => Promise<Answer>): Promise<Answer | Refusal> {
   try {
     return await work();
@@ -181,7 +181,7 @@ function readDefinition(body: PutSchedule): Definition | Refusal {
   return errors.length > 0 ? { kind: "problem", code: "invalid-body", errors } : definitionOf(body);
 }
 
-/** What a look at its task found stands within the body. */
+/** Puts what a look at the task found into the place of the task within the body. */
 function atTask(refusal: Refusal): Refusal {
   const errors = refusal.errors?.map((error) =>
     "pointer" in error ? { ...error, pointer: `/task${error.pointer}` } : error,
@@ -198,7 +198,7 @@ function planOfPut(id: string, definition: Definition, before: ScheduleState | u
   return { ...planAnew(id, definition, before, nowMs), ...(decision && { decision }) };
 }
 
-/** From now on, and never back behind what was decided: the clock may have been set back. */
+/** Plans from now on, and never back behind what was decided: the clock may have been set back. */
 function planAnew(id: string, definition: Definition, before: ScheduleState | undefined, nowMs: number): Plan {
   const next = nextOf(definition, Math.max(nowMs, before?.lastMs ?? nowMs));
   if (definition.kind === "task") return planFrom(id, definition.timing.jitterMs, next);

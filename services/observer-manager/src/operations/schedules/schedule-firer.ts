@@ -7,16 +7,16 @@ import { decideDue, taskOf } from "./firing.ts";
 import type { Fired, ScheduleDecision, ScheduleFiringStore, TaskScheduleState } from "./schedule-store.ts";
 
 const AT_ONCE = 500;
-/** So long this process thinks, with the rows locked; what is left is due still. */
+/** This process thinks at most so long with the rows locked; what is left stays due. */
 const THINK_MS = 100;
-/** Rows of one transaction. */
+/** One transaction writes about so many rows. */
 const MOST_OCCURRENCES = 5_000;
 const BACKSTOP_MS = 1_000;
 const LOCKED_PAUSE_MS = 100;
 const FAILED_PAUSE_MS = 1_000;
 /** How often it is looked whether what is queued may start: with each round of the backstop, which comes some ms earlier or later. */
 const QUEUED_EVERY_MS = 900;
-/** It is looked so soon after tasks have ended, once for all that end meanwhile. */
+/** So soon after tasks have ended it looks, once for all that end meanwhile. */
 const QUEUED_AFTER_END_MS = 200;
 
 export interface ScheduleFirerParts {
@@ -93,7 +93,7 @@ export class ScheduleFirer {
       if (queued.claimed === AT_ONCE) this.#queuedAtMs = Number.NEGATIVE_INFINITY;
     }
     if (!isDue) return untilDue(dueInMs, BACKSTOP_MS);
-    // What is due and was not to be had is another manager's at this moment.
+    // A schedule that is due and was not to be had is another manager's at this moment.
     return claimed > 0 ? 0 : LOCKED_PAUSE_MS;
   }
 
@@ -115,7 +115,7 @@ export class ScheduleFirer {
   }
 }
 
-/** The first of them, as many as there is time for. */
+/** Decides about the first of them, as many as there is time for. */
 function decideAll(states: TaskScheduleState[], nowMs: number): ScheduleDecision[] {
   const untilMs = performance.now() + THINK_MS;
   const decisions: ScheduleDecision[] = [];

@@ -24,7 +24,7 @@ export interface ScheduleState {
   isPaused: boolean;
   /** Its first time that nothing was decided about; null: paused, or over. */
   nextMs: number | null;
-  /** The last that something was decided about, but for what somebody asked for. */
+  /** The last time that something was decided about, but for what somebody asked for. */
   lastMs: number | null;
   /** What it wants of observers, since when. */
   wanted: Wanted | null;
@@ -54,11 +54,11 @@ export interface NewOccurrence {
   status: OccurrenceStatusName;
   cause: OccurrenceView["cause"];
   reason?: OccurrenceReason;
-  /** Of a started one: to be created with it. */
+  /** A started one has it: the task that is created with it. */
   task?: NewTask;
   /** Whether others wait for its end, or are skipped until then. */
   isOpen?: boolean;
-  /** Where another task has its key it is queued, else skipped. */
+  /** Where another task has its key it is queued, if this is true; else it is skipped. */
   mayWait?: boolean;
   wanted?: Wanted;
   lateMs: number;
@@ -67,7 +67,7 @@ export interface NewOccurrence {
   request?: RunRequest;
 }
 
-/** By which id somebody has asked for it, and for which policy. */
+/** The id by which somebody has asked for it, and the policy. */
 export interface RunRequest {
   id: RequestedRunId;
   overlap: RunSchedule["overlap"];
@@ -86,7 +86,7 @@ export interface ScheduleDecision {
   occurrences: NewOccurrence[];
   /** Tasks that one of these takes the place of. */
   cancel: TaskId[];
-  /** Undefined: as it was. */
+  /** Undefined: it stays as it was. */
   plan: (Plan & { lastMs: number | null }) | undefined;
   missed: number;
   problem: string | null;
@@ -125,7 +125,7 @@ export interface ScheduleChange<Answer> {
   answer: Answer;
 }
 
-/** With what is under way of it. */
+/** A schedule with what is under way of it. */
 export type Standing = ScheduleState & { underWay: UnderWay };
 
 /** What there is of the times from one instant on and before another. */
@@ -169,7 +169,6 @@ export interface ScheduleStore {
     action: Action,
   ): Promise<{ answer: Answer; decided: Decided } | undefined>;
   find(id: string): Promise<ScheduleView | undefined>;
-  /** As of its state. */
   read(id: string): Promise<Pick<ScheduleState, "definition" | "version" | "nextMs" | "lastMs"> | undefined>;
   /** PostgreSQL's clock. */
   nowMs(): Promise<number>;
@@ -182,7 +181,10 @@ export interface ScheduleStore {
   ): Promise<(Omit<OccurrencePage, "nextCursor"> & { lastMicros?: string }) | undefined>;
 }
 
-/** Of those that were claimed: `decided` so many, with those that could not be written and are due again later; `problems` are those that are new. */
+/**
+ * What became of those that were claimed. `decided`: how many, with those that could not be written and are due again later. `problems`:
+ * those that are new.
+ */
 export type Fired = Decided & {
   claimed: number;
   decided: number;

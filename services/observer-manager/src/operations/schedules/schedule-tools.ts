@@ -35,9 +35,9 @@ export interface ScheduleTools {
   /** Safe to repeat. */
   pauseSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal>;
   resumeSchedule(id: string, by: Actor): Promise<ScheduleView | Refusal>;
-  /** Also: schedule-without-task. */
+  /** It also has the problem schedule-without-task. */
   runSchedule(id: string, asked: RunSchedule, by: Actor): Promise<OccurrenceView | Refusal>;
-  /** Also: schedule-without-task, invalid-body (+ errors). */
+  /** It also has the problems schedule-without-task, and invalid-body (+ errors). */
   backfillSchedule(id: string, asked: BackfillSchedule, by: Actor): Promise<BackfillAnswer | Refusal>;
   listOccurrences(id: string, query: OccurrenceQuery): Promise<OccurrencePage | Refusal>;
   nextTimes(id: string, asked: TimesAsked): Promise<ScheduleTimes | Refusal>;

@@ -20,8 +20,8 @@ export type ServiceOrder = "drain" | "cordon" | "uncordon" | "reload";
 
 export interface ServiceStore {
   /**
-   * In one transaction, with the action in the audit trail: locks the boots that the ref may mean (living ones first, two at most), and marks the one that
-   * `choose` picks by what it is asked, with a command that is due at once.
+   * Locks, in one transaction with the action in the audit trail, the boots that the ref may mean (living ones first, two at most), and
+   * marks the one that `choose` picks by what it is asked, with a command that is due at once.
    */
   ask(
     order: ServiceOrder,
@@ -58,7 +58,7 @@ export class ServiceDesk {
     return this.#ask("drain", ref, by, chooseLiving);
   }
 
-  /** Safe to repeat; of a service that drains nothing changes. Problems: as of a drain, and service-too-old. */
+  /** Safe to repeat. Nothing changes for a service that drains. Problems: as of a drain, and service-too-old. */
   async cordonService(ref: ServiceRef, by: Actor): Promise<ServiceOutcome> {
     return this.#parts.mayCordon() ? this.#ask("cordon", ref, by, chooseThatBalances) : MAY_NOT_CORDON;
   }
@@ -110,7 +110,7 @@ function chooseThatBalances(boots: KnownService[]): KnownService | Refusal {
   return { kind: "problem", code: "service-too-old" };
 }
 
-/** Of a name's boots the one that lives; draining the wrong one of two would be a fault of its own. */
+/** Takes the boot of that name that lives; draining the wrong one of two would be a fault of its own. */
 function chooseLiving(boots: KnownService[]): KnownService | Refusal {
   const [first, second] = boots;
   if (first === undefined) return { kind: "problem", code: "service-not-found" };

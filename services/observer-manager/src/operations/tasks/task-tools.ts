@@ -41,7 +41,7 @@ export interface TaskTools {
   /** @param waitMs answers when it is over, or then at the latest; @param gone nobody is there any more to be answered */
   findTask(id: TaskId, waitMs: number, gone: AbortSignal): Promise<TaskView | undefined>;
   listTasks(query: TaskQuery): Promise<TaskPage>;
-  /** Of many, each for itself; what was accepted stays so. */
+  /** Changes many, each for itself; what was accepted stays so. */
   changeTasks(change: TaskBulkChange, by: Actor): Promise<TaskBulkCount>;
   /** Problems: task-not-found, task-over. */
   cancelTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
@@ -51,7 +51,7 @@ export interface TaskTools {
   retryTask(id: TaskId, by: Actor): Promise<TaskOutcome>;
 }
 
-/** What is asked of many: of some by their ids, or of all that match. */
+/** What is asked of many tasks: of some by their ids, or of all that match. */
 export type TaskBulkChange = ((CancelTasksRequest & { kind: "cancel" }) | (RetryTasksRequest & { kind: "retry" })) & {
   /** What the ids were found by, for the audit trail. */
   failures?: Pick<RetryFailures, "type" | "group">;
@@ -70,11 +70,11 @@ export interface TaskTypeTools {
 
 /** What is Failed, by what went wrong, and how it is mended. */
 export interface TaskFailureTools {
-  /** Of the newest. */
+  /** Groups the newest of them. */
   groupTaskFailures(of: { type?: string | undefined; pool?: string | undefined }): Promise<TaskFailureGroups>;
-  /** Those of the group, as it is now, run again. */
+  /** Runs those of the group again, as it is now. */
   retryTaskFailures(asked: RetryFailures, by: Actor): Promise<TaskBulkCount>;
-  /** As retryTask, with these params. Also: unknown-type (+ knownTypes), invalid-body (+ errors). */
+  /** Does what retryTask does, with these params. Also: unknown-type (+ knownTypes), invalid-body (+ errors). */
   retryTaskWith(id: TaskId, params: unknown, by: Actor): Promise<TaskOutcome>;
 }
 

@@ -5,11 +5,11 @@ import type { FiringOutcome, Unfired } from "./timer-store.ts";
 export class ClaimInFlight {
   readonly id: string;
   readonly claimedAtMs: number;
-  /** Resolves when it is known of each what became of it. */
+  /** Resolves when it is known of each timer what became of it. */
   readonly known: Promise<void>;
   #becameKnown: () => void = () => undefined;
   #unknown: number;
-  /** Of those that are in flight for the books, too. */
+  /** How many are still in flight for the books, too. */
   #unwritten: number;
   #fired: TimerId[] = [];
   #unfired = new Map<Unfired, TimerId[]>();
@@ -24,12 +24,12 @@ export class ClaimInFlight {
     });
   }
 
-  /** Confirmed, and not written yet. */
+  /** Timers whose confirmation is not written yet. */
   get fired(): readonly TimerId[] {
     return this.#fired;
   }
 
-  /** To be given back. */
+  /** Timers to be given back. */
   get unfired(): readonly [Unfired, readonly TimerId[]][] {
     return [...this.#unfired];
   }
@@ -49,7 +49,7 @@ export class ClaimInFlight {
     if (this.#unknown === 0) this.#becameKnown();
   }
 
-  /** Those that were `fired` at that moment, or `unfired` like that. */
+  /** Notes that these are written: they were `fired`, or `unfired` in this way. */
   written(what: "fired" | Unfired, ids: readonly TimerId[]): void {
     this.#unwritten -= ids.length;
     if (what === "fired") this.#fired = this.#fired.slice(ids.length);

@@ -30,12 +30,12 @@ function readOne(given: unknown, seen: Set<string>): CreateTimer | Refusal {
   const { id } = checked.value;
   const isTwice = seen.has(id);
   seen.add(id);
-  // Which of the two would hold, nobody could say.
+  // Nobody could say which of the two would hold.
   if (isTwice) return { kind: "problem", code: "invalid-body", errors: [{ pointer: "/id", message: "is here twice" }] };
   return payloadRefusal(checked.value) ?? checked.value;
 }
 
-/** As long as its message will be, which is what PostgreSQL gives: a claim has five hundred of them in hand. */
+/** Measures the payload as it will be in its message, which is what PostgreSQL gives: a claim has five hundred of them in hand. */
 export function payloadRefusal({ payload }: Pick<PutTimer, "payload">): Refusal | undefined {
   if (bytesOfJsonb(payload) <= MAX_TIMER_PAYLOAD_BYTES) return undefined;
   return {
@@ -45,7 +45,7 @@ export function payloadRefusal({ payload }: Pick<PutTimer, "payload">): Refusal 
   };
 }
 
-/** The answer: in the order given. */
+/** The answer, in the order given. */
 export function timerBatchResults(outcomes: readonly TimerPutOutcome[], requestId: string): TimerBatchResults {
   return {
     results: outcomes.map((outcome) =>

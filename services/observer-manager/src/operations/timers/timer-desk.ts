@@ -16,7 +16,7 @@ export interface TimerDeskParts {
 
 /** How many single requests share a transaction when many arrive at once; fewer where their payloads are long. */
 const MAX_TOGETHER = 1_000;
-/** Of cancels nobody knows how long the payloads are that they will be answered with: so many have 8 MiB at most. */
+/** Nobody knows how long the payloads are with which cancels will be answered: those of so many have 8 MiB at most. */
 const MAX_CANCELS_TOGETHER = 128;
 
 const sizeOfAll = (puts: TimerPut[]): number => puts.reduce((sum, { timer }) => sum + sizeOfParams(timer.payload), 0);
@@ -54,7 +54,7 @@ export class TimerDesk implements TimerTools {
     return putOutcomesOf(requests, outcomes);
   }
 
-  /** What is large enough to fill a transaction holds up no single ones. */
+  /** As many puts as fill a transaction hold up no single ones. */
   #put(puts: TimerPut[]): Promise<PutOutcome[]> | PutOutcome[] {
     if (puts.length === 0) return [];
     return puts.length >= MAX_TOGETHER ? this.#parts.store.put(puts) : this.#puts.do(puts);

@@ -9,9 +9,12 @@ import type { DueTimer, FiringOutcome, TimerFiringStore, Tries } from "./timer-s
 const AT_ONCE = 500;
 /** So many are of claims that are not over, in each of the two firers: so many of each a crash fires twice. */
 const MAX_IN_FLIGHT = 3_000;
-/** What their payloads may have together, in characters, before no more are claimed: three thousand of 64 KiB were 190 MB. A set has 16 MiB at most. */
+/**
+ * The payloads of those may have so many characters together before no more are claimed: three thousand of 64 KiB were 190 MB. A set has 16
+ * MiB at most.
+ */
 const MAX_CHARS_IN_FLIGHT = 33_554_432;
-/** For fewer no set is claimed. */
+/** No set is claimed for fewer. */
 const LEAST_ROOM = 250;
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
@@ -34,7 +37,7 @@ export interface TimerSender {
 }
 
 export interface TimerFirerParts {
-  /** This manager, this boot. */
+  /** It names this manager, and this boot. */
   owner: string;
   /** Each of the two has a firer of its own, so that what nobody hears takes none of the others' room. */
   tries: Tries;
@@ -54,17 +57,17 @@ export class TimerFirer {
   readonly #loop = new Loop({ round: () => this.#round(), failed: (error) => this.#failed(error) });
   readonly #settler: TimerSettler;
   readonly #claims = new Set<ClaimInFlight>();
-  /** What is of these, and not written. */
+  /** How many timers of these claims are not written. */
   #inFlight = 0;
-  /** What the payloads have of which it is not known yet what became of them. */
+  /** Characters of the payloads of timers of which it is not known yet what became. */
   #charsInFlight = 0;
   /** The last claims were full. */
   #isBehind = false;
-  /** So often in a row something was due and none was claimed. One time may be another manager, which was quicker. */
+  /** How often in a row something was due and none was claimed. Once may be another manager, which was quicker. */
   #foundNone = 0;
-  /** When the next one is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
+  /** When the next timer is due, by `performance.now()`, as far as was seen; infinity: it is to be looked again. */
   #dueAtMs = Number.POSITIVE_INFINITY;
-  /** By `performance.now()`: nothing is claimed before. */
+  /** Nothing is claimed before, by `performance.now()`. */
   #restsUntilMs = Number.NEGATIVE_INFINITY;
   /** Claims of which this manager never heard, as their connection was lost, and when to look whether they were committed. */
   #looks: { claimId: string; atMs: number }[] = [];
@@ -126,7 +129,7 @@ export class TimerFirer {
     return this.#foundNone > 1 ? LOCKED_PAUSE_MS : 0;
   }
 
-  /** Beside each other: while one is committed, the other is executed. @returns how many each found */
+  /** Claims sets beside each other: while one is committed, the other is executed. @returns how many each found */
   async #claimSets(sets: number, limit: number): Promise<number[]> {
     const claims = await Promise.allSettled(Array.from({ length: sets }, () => this.#claim(limit)));
     return claims.map((claim) => {
@@ -160,7 +163,7 @@ export class TimerFirer {
     this.#looks = this.#looks.filter((look) => !due.includes(look));
   }
 
-  /** Not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
+  /** It is not awaited: what is claimed is sent at once, and the next set is claimed meanwhile. */
   #fire(due: readonly DueTimer[], claim: ClaimInFlight): void {
     const { sender, tally } = this.#parts;
     this.#claims.add(claim);
@@ -192,7 +195,7 @@ export class TimerFirer {
     this.#change(() => (this.#inFlight -= timers));
   }
 
-  /** Wakes it where this makes room. */
+  /** Wakes the loop where this makes room. */
   #change(less: () => void): void {
     const hadRoom = this.#hasRoom;
     less();

@@ -4,7 +4,7 @@ import { Loop, untilNext } from "../loop.ts";
 import type { TimerFiringStore } from "./timer-store.ts";
 
 const EVERY_MS = 2_000;
-/** While somebody is looked at more closely. */
+/** Looks are so far apart while somebody is looked at more closely. */
 const CLOSER_MS = 500;
 const FAILED_PAUSE_MS = 1_000;
 

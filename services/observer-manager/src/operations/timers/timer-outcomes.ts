@@ -16,7 +16,7 @@ export const newTimerOf = ({ id, name, payload, at, inMs, expiresAt }: CreateTim
 const isoOf = (instant: Instant): string =>
   typeof instant === "string" ? instant : new Date(instantMs(instant)).toISOString();
 
-/** Of all that were asked for, in that order; `outcomes` are of those that were not refused. */
+/** The outcomes of all that were asked for, in that order; `outcomes` are those of the ones that were not refused. */
 export function putOutcomesOf(
   requests: readonly (CreateTimer | Refusal)[],
   outcomes: readonly PutOutcome[],
@@ -43,7 +43,7 @@ function answerOf(outcome: PutOutcome): TimerPutOutcome {
   }
 }
 
-/** Likewise. @param again how one that came back just now is cancelled once more */
+/** The same for cancels. @param again how one that came back just now is cancelled once more */
 export function cancelOutcomesOf(
   requests: readonly ({ id: TimerId } | Refusal)[],
   outcomes: readonly CancelOutcome[],

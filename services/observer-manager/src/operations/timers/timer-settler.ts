@@ -4,30 +4,34 @@ import type { Log } from "../log.ts";
 import type { ClaimInFlight } from "./claim-in-flight.ts";
 import type { FiringOutcome, TimerFiringStore } from "./timer-store.ts";
 
-/** For others to be given back with. */
+/** It waits so long for others to be given back with. */
 const GATHER_MS = 2;
 const AGAIN_MS = 500;
-/** After so long those of a claim that were confirmed wait for the others no more. Longer than a claim takes under load, where each by itself costs more. */
+/**
+ * After so long the confirmed ones of a claim wait for the others no more. It is longer than a claim takes under load, where each by itself
+ * costs more.
+ */
 const TOGETHER_MS = 2_000;
 
 export interface TimerSettlerParts {
   store: Pick<TimerFiringStore, "giveBack" | "fired" | "finish">;
   /** So many are written. */
   settled(timers: number): void;
-  /** All of it is. */
+  /** All of the claim is written. */
   finished(claim: ClaimInFlight): void;
   log: Log;
 }
 
 /**
- * Comes in: what became of what was published. Guarantee: it is written, first what is given back of a claim, and then that the claim is over, for as long
- * as this process lives and the database does not come back. A crash leaves the claim to be taken over, and all of it to be fired once more.
+ * Comes in: what became of what was published. Guarantee: it is written, first what is given back of a claim, and then that the claim is
+ * over, as soon as the database can be reached while this process lives. A crash leaves the claim to be taken over, and all of it to be
+ * fired once more.
  */
 export class TimerSettler {
   readonly #parts: TimerSettlerParts;
   readonly #waiting = new Set<ClaimInFlight>();
   readonly #alarms = new Map<ClaimInFlight, NodeJS.Timeout>();
-  /** For which nobody waits until all of it is known. */
+  /** Claims of which nobody waits until all is known. */
   readonly #apart = new Set<ClaimInFlight>();
   #working: Promise<void> | undefined;
   #isClosing = false;
@@ -36,7 +40,7 @@ export class TimerSettler {
     this.#parts = parts;
   }
 
-  /** It will be told of each of these. */
+  /** To be called before it is told what became of the claim's timers. */
   begin(claim: ClaimInFlight): void {
     this.#alarms.set(
       claim,
@@ -100,7 +104,7 @@ export class TimerSettler {
     }
   }
 
-  /** Also where it is the rest of a claim: these ended later than they were claimed. */
+  /** The rest of such a claim is written like this, too: its timers ended later than they were claimed. */
   async #writeApart(claims: readonly ClaimInFlight[]): Promise<void> {
     const { store, settled } = this.#parts;
     const some = claims.filter((claim) => this.#apart.has(claim)).map((claim) => ({ claim, fired: [...claim.fired] }));

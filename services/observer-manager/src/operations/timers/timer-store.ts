@@ -1,12 +1,12 @@
 import type { TimerId, TimerStatusName, TimerView } from "@unacked/contracts";
 import type { Action } from "../access/audit.ts";
 
-/** As it was asked for, checked. Times are ISO 8601. */
+/** A timer as it was asked for, checked. Times are ISO 8601. */
 export interface NewTimer {
   id: TimerId;
   name: string;
   payload: unknown;
-  /** One of these two. `inMs`: after the transaction that writes it has begun. */
+  /** One of these two is given. `inMs` counts from the begin of the transaction that writes it. */
   at?: string | undefined;
   inMs?: number | undefined;
   /** Undefined: nobody said. */
@@ -51,13 +51,13 @@ export interface TimerPosition {
 
 /** What REST does to timers. Each change commits with its entry in the audit trail. */
 export interface TimerStore {
-  /** Each id once. In the order given; all of them in one transaction. */
+  /** Puts all in one transaction, each id once. Answers in the order given. */
   put(puts: TimerPut[]): Promise<PutOutcome[]>;
   find(id: TimerId): Promise<TimerView | undefined>;
   list(
     query: TimerQuery,
   ): Promise<{ items: TimerView[]; total: number; isTotalExact: boolean; last?: TimerPosition | undefined }>;
-  /** Each id once. In the order given; all of them in one transaction. */
+  /** Cancels all in one transaction, each id once. Answers in the order given. */
   cancel(cancels: TimerCancel[]): Promise<CancelOutcome[]>;
 }
 
@@ -67,21 +67,21 @@ export interface FinishedClaim {
   fired: readonly TimerId[];
 }
 
-/** By whom, and by which claim. */
+/** Who claims, and by which claim. */
 export interface Claim {
   owner: string;
   claimId: string;
 }
 
-/** Which are claimed: those that were never returned, as a rule; or those that were, and are tried again. */
+/** Which timers are claimed: those that were never returned, as a rule; or those that were, and are tried again. */
 export type Tries = "first" | "again";
 
 export interface DueTimer {
   id: TimerId;
   name: string;
-  /** As JSON. */
+  /** It is JSON. */
   payload: string;
-  /** Since the epoch. */
+  /** In ms since the epoch. */
   atMs: number;
   /** How long it had been due when it was claimed. */
   lateMs: number;
@@ -109,12 +109,12 @@ export interface TimerFiringStore {
   fired(ids: readonly TimerId[]): Promise<void>;
   /** All that they claimed was confirmed, or is given back: what is left of it is Fired. */
   finish(claims: readonly FinishedClaim[]): Promise<void>;
-  /** Until the next one is due that nobody is firing; null: there is none. */
+  /** The time until the next one is due that nobody is firing; null: there is none. */
   nextDueInMs(tries?: Tries): Promise<number | null>;
   renew(owner: string): Promise<void>;
   /** Owners whose lease has run out, and when. Whoever has timers in flight has one. */
   lapsed(): Promise<{ owner: string; leaseUntil: string }[]>;
-  /** Unsure, and due at once. @returns how many */
+  /** Marks their timers unsure, and due at once. @returns how many */
   takeOver(owners: readonly string[]): Promise<number>;
   /** It fires no more. What it could not settle is taken over by others. */
   leave(owner: string): Promise<void>;

@@ -3,13 +3,13 @@ import type { Refusal } from "../refusal.ts";
 /** A pool that has living services, with the types that are known there. */
 export interface LivePool {
   pool: string;
-  /** Of observers. */
+  /** The types of observers. */
   types: string[];
   taskTypes: string[];
 }
 
 export interface LivePools {
-  /** In the order of their names. */
+  /** They are in the order of their names. */
   livePools(): Promise<LivePool[]>;
 }
 
@@ -24,7 +24,8 @@ interface Where {
 }
 
 /**
- * Says which pools know it; of one that nobody knows, whether it is a type of the other kind. Looked for once, however many have it.
+ * Says which pools know the type, or, where nobody does, whether it is a type of the other kind. It is looked for once, however many have
+ * it.
  *
  * @param within nothing is told of other pools, or of types of the other kind; undefined: of all
  */

@@ -11,7 +11,7 @@ import type { TaskTypeStore } from "./task-type-store.ts";
 /** What a creation is held against. */
 export type CreationTypes = Pick<TaskTypeStore, "liveTypes" | "thereAmong"> & LivePools;
 
-/** What living services of a pool announced, as all requests of a call are held against it. */
+/** What living services of a pool announced; all requests of a call are held against it. */
 export interface PoolTypes {
   services: number;
   known: KnownTypes;
@@ -24,8 +24,8 @@ export async function poolTypes(store: Pick<TaskTypeStore, "liveTypes">, pool: s
 }
 
 /**
- * Those that a living service would refuse, as their refusals. With no living service of the pool nothing can be checked, and a task may wait for one.
- * One that is repeated is what it was: services that have its type may be away just then, and it makes no new one.
+ * Puts a refusal in the place of each that a living service would refuse. With no living service of the pool nothing can be checked, and a
+ * task may wait for one. One that is repeated is what it was: services that have its type may be away just then, and it makes no new one.
  */
 export async function checkCreations(
   store: CreationTypes,
@@ -42,7 +42,7 @@ export async function checkCreations(
   return withPools(requests, await withThere(requests, checked, store), store);
 }
 
-/** By their ids; asked for only where one with an id was refused. */
+/** A refused one that is there by its id is no refusal. The books are asked only where one with an id was refused. */
 async function withThere(
   requests: readonly (CreateTask | Refusal)[],
   checked: (CreateTask | Refusal)[],
@@ -95,7 +95,7 @@ export function refusalOf(
 }
 
 /**
- * Of all that were asked for, in that order; `inserted` are of those that were not refused.
+ * The outcomes of all that were asked for, in that order; `inserted` are those of the ones that were not refused.
  *
  * @param again how one whose key or id is held up is asked for once more
  */
@@ -115,7 +115,7 @@ export function outcomesOf(
   });
 }
 
-/** Something may be due. Also of what was queued: a claim passes over a row that is locked just then. */
+/** Something may be due. A task that was queued counts, too: a claim passes over a row that is locked just then. */
 export const isChange = (outcome: InsertOutcome): boolean =>
   "task" in outcome && outcome.kind !== "exists" && outcome.kind !== "returned";
 
@@ -136,7 +136,7 @@ export const heldUp = (task: HeldUp, again = "try again when it has"): Refusal =
   detail: `A transaction that has not ended has ${heldOf(task)} (unacked_create_task). Nothing was changed; ${again}`,
 });
 
-/** Of one that is to run again: somebody may have its key, or just itself, as who runs many again has. */
+/** The refusal of one that is to run again: somebody may have its key, or just itself, as who runs many again has. */
 export const heldAgain = (id: TaskId, key: string | null): Refusal =>
   key === null
     ? {
@@ -152,7 +152,7 @@ export function heldOf({ id, key }: HeldUp): string {
   return [...ofKey, ...ofId].join(" or ");
 }
 
-/** What comes after it is over already. */
+/** A task of a flow does not run again alone: what comes after it is over already. */
 export const ofFlow = (flowId: string): Refusal => ({
   kind: "problem",
   code: "task-not-retryable",

@@ -6,7 +6,7 @@ export type InsertOutcome =
   | Accepted<"exists" | "returned" | "replaced" | "queued">
   | { kind: "taken" }
   | { kind: "key-taken"; winner: TaskId }
-  /** By a task of a pool that whoever asks may not have: nothing more is said of it. */
+  /** A task has it in a pool that whoever asks may not have: nothing more is said of it. */
   | { kind: "key-elsewhere" }
   /** Somebody's transaction has its key, and has not ended. */
   | { kind: "held-up" };

@@ -1,7 +1,10 @@
 import { type CreateTask, newTaskId } from "@unacked/contracts";
 import type { NewTask } from "./new-task.ts";
 
-/** Under the id that was chosen, or a new one. What is added stands before what is spread: docs/performance-budget.md, hidden classes. */
+/**
+ * The task under the id that was chosen, or a new one. What is added stands before what is spread: docs/performance-budget.md, hidden
+ * classes.
+ */
 export const withId = (task: CreateTask): NewTask =>
   task.id === undefined ? { hasNewId: true, ...task, id: newTaskId() } : { ...task, id: task.id };
 

@@ -25,7 +25,7 @@ function readOne(task: unknown): CreateTask | Refusal {
   return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
 }
 
-/** The same, as receipts. */
+/** The same answer, as receipts. */
 export function batchReceipts(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskReceipts {
   const refuse = refuser(requestId);
   return {
@@ -37,7 +37,7 @@ export function batchReceipts(outcomes: readonly TaskCreateOutcome[], requestId:
   };
 }
 
-/** The answer: in the order given. (Assigned, so that its tasks have one hidden class: docs/performance-budget.md.) */
+/** The answer, in the order given. (Assigned, so that its tasks have one hidden class: docs/performance-budget.md.) */
 export function batchResults(outcomes: readonly TaskCreateOutcome[], requestId: string): TaskBatchResults {
   const refuse = refuser(requestId);
   return {

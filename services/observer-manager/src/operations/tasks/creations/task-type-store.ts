@@ -11,6 +11,6 @@ export interface TaskTypeStore {
     types: { type: string; paramsSchema: Record<string, unknown> }[];
     outside: string[];
   }>;
-  /** Those of these that there are, over or not. */
+  /** Those of these ids that there are, over or not. */
   thereAmong(ids: TaskId[]): Promise<TaskId[]>;
 }

@@ -10,12 +10,12 @@ export type TaskTarget = { ids: TaskId[] } | Pick<TaskQuery, "statuses" | "type"
 export interface TaskBulkStore {
   /** The first of those that may be cancelled, or retried. */
   find(kind: "cancel" | "retry", target: TaskTarget, limit: number): Promise<TaskId[]>;
-  /** Those of these that still match and do not run are over now; those that run are to be told. @returns how many, and whom to tell */
+  /** Ends those of these that still match and do not run; those that run are to be told. @returns how many, and whom to tell */
   cancelMany(
     ids: TaskId[],
     target: TaskTarget,
     action: Action,
   ): Promise<{ accepted: number; over: TaskId[]; refuse: UnwantedSend[] }>;
-  /** Those of these that still match; but not one whose key another has. @returns how many run again */
+  /** Runs those of these again that still match; but not one whose key another has. @returns how many run again */
   retryMany(ids: TaskId[], target: TaskTarget, action: Action): Promise<number>;
 }

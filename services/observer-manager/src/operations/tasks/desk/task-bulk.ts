@@ -5,7 +5,7 @@ import type { TaskBulkChange } from "../task-tools.ts";
 import type { UnwantedSend } from "../unwanted-send.ts";
 import type { TaskBulkStore } from "./task-bulk-store.ts";
 
-/** So many in one transaction: what they lock is free again soon. */
+/** One transaction changes so many: what they lock is free again soon. */
 const AT_ONCE = 500;
 
 export interface TaskBulkParts {

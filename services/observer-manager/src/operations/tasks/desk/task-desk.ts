@@ -61,14 +61,14 @@ const insertTogether = (insert: TaskStore["insert"]): Together<Creation[], Inser
     },
   });
 
-/** Somebody has to look for it. */
+/** Somebody has to look for a task that was not sent at once. */
 const leavesSome = (outcome: InsertOutcome): boolean =>
   isChange(outcome) && !(outcome.kind === "created" && outcome.sendId !== null);
 
 export class TaskDesk implements TaskTools {
   readonly #parts: TaskDeskParts;
   readonly #insertNew: Together<Creation[], InsertOutcome[]>;
-  /** Those may wait for whoever has the id, or the key, of one of them; what has neither does not wait with them. */
+  /** These may wait for whoever has the id, or the key, of one of them; what has neither does not wait with them. */
   readonly #insertChosen: Together<Creation[], InsertOutcome[]>;
   readonly #insertKeyed: Together<Creation[], InsertOutcome[]>;
 
@@ -94,7 +94,7 @@ export class TaskDesk implements TaskTools {
     return tasks.every(({ task }) => isNew(task)) ? this.#insertNew : this.#insertChosen;
   }
 
-  /** Of one that is asked for alone all is shown, whoever shared its transaction. */
+  /** One that is asked for alone is shown whole, whoever shared its transaction. */
   async #inFull(outcome: TaskCreateOutcome): Promise<TaskCreateOutcome> {
     if (outcome.kind === "problem" || outcome.isShort !== true) return outcome;
     const task = await this.#parts.store.find(outcome.id);

@@ -56,7 +56,7 @@ export class TaskFailureDesk implements TaskFailureTools {
     return { ...count, more };
   }
 
-  /** As many of a group as one call does. Others may be older than all that one call looks at. */
+  /** As many of a group as one call takes. Others may be older than all that one call looks at. */
   async #newestOf(type: string, group: string): Promise<{ ids: TaskId[]; more: boolean }> {
     const ids: TaskId[] = [];
     let last: FailedTask | undefined;

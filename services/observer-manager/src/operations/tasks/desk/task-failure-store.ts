@@ -15,7 +15,7 @@ export interface AlikeFailures {
   newestAtMs: number;
 }
 
-/** Who is it about. */
+/** The tasks that it is about. */
 export interface FailureFilter {
   type?: string | undefined;
   pool?: string | undefined;
@@ -30,12 +30,12 @@ export interface FailedTask {
 }
 
 export interface TaskFailureStore {
-  /** Of the newest `limit` that are Failed. */
+  /** Groups the newest `limit` that are Failed. */
   alike(filter: FailureFilter, limit: number): Promise<AlikeFailures[]>;
-  /** Of the newest `limit` of a type that are Failed, or of those behind that one: with what. The newest first. */
+  /** What the newest `limit` of a type are Failed with, or those behind that one. The newest come first. */
   errorsOf(type: string, limit: number, after?: FailedTask): Promise<FailedTask[]>;
-  /** As it is, to check what it is to become. */
+  /** The task as it is, to check what it is to become. */
   find(id: TaskId): Promise<TaskView | undefined>;
-  /** As a retry, with these params; the former ones stand in its story. */
+  /** Does what a retry does, with these params; the former ones stand in its story. */
   retryWith(id: TaskId, params: unknown, action: Action): ReturnType<TaskStore["retry"]>;
 }

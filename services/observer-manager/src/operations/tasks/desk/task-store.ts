@@ -18,8 +18,8 @@ export interface TaskQuery {
 /** Tasks as they are created, looked at and changed, in the database. No call leaves a transaction open; all reject while it is away. */
 export interface TaskStore {
   /**
-   * Each for itself, in order: created, there already by its id with the same body, or its id is taken; and where another task has its
-   * key, what it wants to become of that. `sending` is for those without keys.
+   * Inserts each for itself, in order: it is created, there already by its id with the same body, or its id is taken; where another task
+   * has its key, what it wants to become of that. `sending` is for those without keys.
    */
   insert(tasks: Creation[], sending?: AtOnce): Promise<InsertOutcome[]>;
   find(id: TaskId): Promise<TaskView | undefined>;
@@ -47,7 +47,7 @@ export interface TaskStore {
     | { kind: "key-taken"; winner: TaskId }
     /** Somebody's transaction has its key, and has not ended. */
     | { kind: "held-up"; key: string | null }
-    /** It is over, and of a flow: that is run again as a whole. */
+    /** It is over, and part of a flow: that is run again as a whole. */
     | { kind: "of-flow"; flowId: string }
   >;
 }

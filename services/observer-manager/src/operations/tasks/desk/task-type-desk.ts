@@ -6,7 +6,7 @@ import type { Refusal } from "../../refusal.ts";
 import type { TaskTypeTools } from "../task-tools.ts";
 
 export interface TaskLimitStore {
-  /** By name: what living services have, and what is limited. */
+  /** Lists by name what living services have, and what is limited. */
   list(): Promise<TaskTypeView[]>;
   /**
    * Writes what `decide` makes of the limits as they are; what it refuses stays. No claim that ends later goes by the old ones.

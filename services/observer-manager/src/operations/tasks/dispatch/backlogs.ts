@@ -1,6 +1,6 @@
 import type { TaskQueueStore } from "./task-queue-store.ts";
 
-/** What others have created or claimed meanwhile is not known for so long. */
+/** A count holds for so long: what others have created or claimed meanwhile is not known. */
 const HOLDS_MS = 250;
 
 interface Backlog {
@@ -11,7 +11,7 @@ interface Backlog {
 /** How many tasks of a type wait in a pool, counted now and then, and not beyond what is of interest. */
 export class Backlogs {
   readonly #store: Pick<TaskQueueStore, "countReady">;
-  /** By pool and type. */
+  /** Counts by pool and type. */
   readonly #seen = new Map<string, Backlog>();
 
   constructor(store: Pick<TaskQueueStore, "countReady">) {

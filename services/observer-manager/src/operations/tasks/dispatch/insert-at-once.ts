@@ -9,8 +9,9 @@ export interface SenderAtOnce {
   /** Asked before so many that are due, of these types, are created in a pool. @returns undefined: they wait, to be claimed */
   atOnce(pool: string, counts: ReadonlyMap<string, number>): AtOnce | undefined;
   /**
-   * Publishes what was Sent as it was created, of one pool, in this order; of so many that were tried, by an insert that took so long. Undefined: it has
-   * waited for somebody else's lock, and how long that was says nothing of the pool.
+   * Publishes what was Sent as it was created, of one pool, in this order.
+   * @param tried how many an insert has tried, and how long it took. Undefined: it has waited for somebody else's lock, and how long that
+   * was says nothing of the pool.
    */
   sent(pool: string, tasks: readonly StartTask[], tried: { count: number; tookMs: number } | undefined): void;
   /** Work that may end with `sent`: whoever stops the sender waits for it. */
@@ -58,13 +59,13 @@ async function insertAndSend(
 
 const isDue = ({ startAt }: NewTask): boolean => startAt === undefined || Date.parse(startAt) <= Date.now();
 
-/** Undefined: they are of several. */
+/** Undefined: they are of several pools. */
 function onlyPoolOf(tasks: readonly Creation[]): string | undefined {
   const pool = tasks[0]?.task.pool;
   return tasks.every(({ task }) => task.pool === pool) ? pool : undefined;
 }
 
-/** As a claim has them. What has no time is due now, so that all that are told one were due before. */
+/** Sorts as a claim does. What has no time is due now, so that all that are told one were due before. */
 function byUrgency(one: NewTask, other: NewTask): number {
   if (one.priority !== other.priority) return other.priority - one.priority;
   const dueOf = ({ startAt }: NewTask) => (startAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(startAt));

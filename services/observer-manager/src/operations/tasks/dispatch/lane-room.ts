@@ -5,11 +5,12 @@ import type { Claimed } from "../../../domain/tasks/bundles.ts";
 const GROWS_BY = 0.25;
 
 /**
- * How many of a type may join a lane, where its message had no place for some lately: these go back, to be claimed and read again. Of 300 tasks of 250 KiB
- * one after the other, 1,744 were claimed, where 8 fit and as many as take a tenth of a second were taken for each message.
+ * How many of a type may join a lane, where its message had no place for some lately: these go back, to be claimed and read again. Of 300
+ * tasks of 250 KiB one after the other, 1,744 were claimed: 8 fit into a message, and as many as take a tenth of a second were claimed for
+ * each.
  */
 export class LaneRoom {
-  /** By pool and type; none where all find a place. */
+  /** Numbers by pool and type; none where all find a place. */
   readonly #most = new Map<string, number>();
 
   next(pool: string, type: string): number {
@@ -20,7 +21,7 @@ export class LaneRoom {
     return most;
   }
 
-  /** As many as have found a place in those lanes in which others have not. */
+  /** Lets as many join as have found a place in those lanes in which others have not. */
   wereLeft(pool: string, joiners: readonly Claimed[], left: readonly StartTask[]): void {
     const ids = new Set(left.map(({ taskId }) => taskId));
     const full = new Set(joiners.flatMap(({ task, lane }) => (ids.has(task.taskId) ? [lane] : [])));

@@ -1,4 +1,4 @@
-/** By so much the newest count weighs. */
+/** The newest count weighs so much. */
 const WEIGHT = 0.5;
 const LEAST_MS = 200;
 

@@ -20,31 +20,34 @@ import { Rate } from "./rate.ts";
 import type { Outlook, TaskQueueStore } from "./task-queue-store.ts";
 
 const PACES_EVERY_MS = 250;
-/** What was seen before that is not gone by where nobody claims. */
+/** Where nobody claims, what was seen longer ago than this does not count. */
 const PACES_HOLD_MS = 2_000;
-/** An insert that is to send takes no longer; and so much for each task, up to so much for all. */
+/** An insert that is to send is slow beyond this, and so much for each task, up to so much for all. */
 const SLOW_INSERT_MS = 50;
 const SLOW_PER_TASK_MS = 0.4;
 const SLOW_TASKS_MS = 400;
-/** No more are sent by one insert: a change of limits waits for its commit, and all claims for that; and who claims meanwhile fills the window once more. */
+/**
+ * One insert sends no more: a change of limits waits for its commit, and all claims for that; and who claims meanwhile fills the window
+ * once more.
+ */
 const MOST_AT_ONCE = 2_000;
-/** To count the calls in flight an insert reads no more of their tasks. */
+/** An insert that counts the calls in flight reads no more of their tasks. */
 const MOST_READ = 50_000;
 const LONGEST_WITHOUT_MS = 5_000;
 
-/** Of one pool. */
+/** What was claimed in one pool. */
 export interface PoolClaim {
-  /** As it is to be sent. */
+  /** The messages to be sent. */
   bundles: Bundle[];
-  /** Who found no place in the message of his lane: to be given back. */
+  /** Tasks that found no place in the message of their lane: they are to be given back. */
   left: StartTask[];
-  /** How many, with those. */
+  /** How many were claimed, with `left`. */
   claimed: number;
   /** Nothing else waits. */
   isAll: boolean;
   /** Its window has room for more of what waits, which one claim did not read. */
   isCut: boolean;
-  /** Some of it had room for more: unlike one that is full, it leaves nothing that could have been sent. */
+  /** Some of its calls had room for more: unlike full ones they leave nothing that could have been sent. */
   hasRoom: boolean;
   /** What it leaves waits for room in the window alone, and what is Sent there has the workers busy for a while. */
   isAmple: boolean;
@@ -58,17 +61,17 @@ export interface PoolClaim {
  */
 export class TaskClaimer {
   readonly #parts: { store: TaskQueueStore; log: Log };
-  /** By pool. */
+  /** Rates of sends, by pool. */
   readonly #rates = new Map<string, Rate>();
   readonly #backlogs: Backlogs;
   readonly #laneRoom = new LaneRoom();
   #paces = new Map<string, TypePace>();
-  /** By pool: the types that take batches, and how many a call takes. */
+  /** The types that take batches, and how many tasks a call takes; by pool. */
   #batches = new Map<string, Map<string, number>>();
-  /** With services that live and do not drain. */
+  /** Pools with services that live and do not drain. */
   #served = new Map<string, Awaited<ReturnType<TaskQueueStore["servedPools"]>>[number]>();
   #pacesAtMs = Number.NEGATIVE_INFINITY;
-  /** By pool: when it is tried again to send what is created at once. */
+  /** When it is tried again to send what is created at once, by pool. */
   readonly #atOnceFromMs = new Map<string, number>();
 
   constructor(parts: { store: TaskQueueStore; log: Log }) {
@@ -107,13 +110,13 @@ export class TaskClaimer {
     return { ...how, bundles, left, claimed: all.length, hasRoom: isAll || !areFull };
   }
 
-  /** To be called before claims: how long tasks take, and which types take batches. What services tell every few seconds needs no closer look. */
+  /** To be called before claims. Learns how long tasks take, and which types take batches: services tell that every few seconds. */
   async lookAtPaces(): Promise<void> {
     if (performance.now() - this.#pacesAtMs < PACES_EVERY_MS) return;
     this.sawPaces(...(await allInOrder([this.#parts.store.paces(), this.#parts.store.servedPools()])));
   }
 
-  /** What else has asked for it has come to know. */
+  /** Takes over what something else that has asked for it has come to know. */
   sawPaces(paces: Outlook["paces"], served: Outlook["servedPools"]): void {
     this.#pacesAtMs = performance.now();
     this.#served = new Map(served.map((pool) => [pool.pool, pool]));
@@ -142,8 +145,8 @@ export class TaskClaimer {
   }
 
   /**
-   * Of tasks that are Sent as they are created: who travels with whom. An insert has no floors to begin its looks at (claim-floors.ts): where
-   * they have become slow, it is tried for a tenth of the time.
+   * Who travels with whom, of tasks that are Sent as they are created. An insert has no floors to begin its looks at (claim-floors.ts):
+   * where they have become slow, it is tried for a tenth of the time.
    */
   bundlesAtOnce(pool: string, claimed: Claimed[], tried: { count: number; tookMs: number } | undefined): Bundle[] {
     if (tried !== undefined && tried.tookMs > SLOW_INSERT_MS + Math.min(tried.count * SLOW_PER_TASK_MS, SLOW_TASKS_MS))
@@ -159,7 +162,7 @@ export class TaskClaimer {
     return rate;
   }
 
-  /** Each of a type that takes batches stands for a call: the others that it takes go with it, and there may be too few of them. */
+  /** Each task of a type that takes batches stands for a call: the others that it takes go with it, and there may be too few of them. */
   async #companions(
     pool: string,
     claimed: Claimed[],

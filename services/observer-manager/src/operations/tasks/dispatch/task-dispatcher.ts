@@ -11,9 +11,9 @@ import type { TaskSender } from "./task-sender.ts";
 
 const BACKSTOP_MS = 1_000;
 const FAILED_PAUSE_MS = 1_000;
-/** Under load rounds are no closer: fewer commits, and more travels together. */
+/** Under load rounds are at least so far apart: there are fewer commits, and more travels together. */
 const BUSY_PAUSE_MS = 10;
-/** So many claimed in one round are load, or so many a second lately: behind a limit a round may find none just before hundreds. */
+/** So many claimed in one round are load. BUSY_PER_S lately are, too: behind a limit a round may find none just before hundreds. */
 const BUSY = 50;
 /** While what is Sent ahead of the workers lasts, room is filled so far apart: a quarter of a turn (domain/tasks/window.ts). */
 const REFILL_MS = 25;
@@ -47,19 +47,19 @@ export class TaskDispatcher implements SenderAtOnce {
   readonly #underWay = new Set<Promise<void>>();
   readonly #claimer: TaskClaimer;
   #cancelsAtMs = 0;
-  /** Of what is Ready, the last round may have left some for want of room; and whether there has been room since it began. */
+  /** The last round may have left some of what is Ready for want of room; `#isThereRoom`: there has been room since it began. */
   #maySomeWait = true;
   #isThereRoom = false;
-  /** The workers are busy for a while without it. */
+  /** The workers are busy for a while without another round. */
   #isAmple = false;
-  /** When the next one is due, by `performance.now()`, as far as was seen. */
+  /** When the next task is due, by `performance.now()`, as far as was seen. */
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /** When a pool's queue last did not take something, by `performance.now()`; none once it has taken one. */
   readonly #refusedMs = new Map<string, number>();
   /** Pools in which the last look has left some. */
   #leftIn: ReadonlySet<string> = new Set();
   #looksAgain: NodeJS.Timeout | undefined;
-  /** By pool, of what is being sent: the queue of one may confirm nothing, and the others go on. */
+  /** Characters that are being sent, by pool: the queue of one may confirm nothing, and the others go on. */
   readonly #chars = new Map<string, number>();
 
   constructor(parts: TaskDispatcherParts) {
@@ -142,7 +142,7 @@ export class TaskDispatcher implements SenderAtOnce {
     return Math.min(this.#untilDue(), Math.max(1, nextRoomAtMs - performance.now()));
   }
 
-  /** One look, together with those of others, in the place of a round that would find nothing. */
+  /** Makes one look, together with those of others, in the place of a round that would find nothing. */
   async #isQuiet(): Promise<boolean> {
     const { isAnyReady, isCancelDue, nextDueInMs, paces, servedPools } = await this.#parts.store.outlook();
     this.#claimer.sawPaces(paces, servedPools);
@@ -161,7 +161,7 @@ export class TaskDispatcher implements SenderAtOnce {
     return FAILED_PAUSE_MS;
   }
 
-  /** @returns as of one pool: `isAll`, `isAmple` of all, `isCut` of any */
+  /** @returns what claim returns for one pool: `isAll`, `isAmple` if all pools have it, `isCut` if any has */
   async #claimAll(): Promise<Pick<PoolClaim, "claimed" | "isAll" | "isCut" | "isAmple" | "nextRoomAtMs">> {
     const { store } = this.#parts;
     let count = 0;
@@ -192,7 +192,7 @@ export class TaskDispatcher implements SenderAtOnce {
     return { claimed: count, isAll: areAll, isCut: isAnyCut, isAmple: areAmple, nextRoomAtMs };
   }
 
-  /** Not awaited: what the broker has yet to confirm is Sent, and in the window. */
+  /** It is not awaited: what the broker has yet to confirm is Sent, and in the window. */
   #sendAll(bundles: Bundle[]): void {
     for (const bundle of bundles) {
       const sending = this.#send(bundle).finally(() => this.#underWay.delete(sending));
@@ -213,7 +213,7 @@ export class TaskDispatcher implements SenderAtOnce {
     await this.#returned(bundle.tasks, this.#parts.store.giveBack(bundle.tasks));
   }
 
-  /** What its queue does not take comes back, and would be claimed again at once. */
+  /** What the pool's queue does not take comes back, and would be claimed again at once. */
   #refusesNow(pool: string): boolean {
     return performance.now() - (this.#refusedMs.get(pool) ?? Number.NEGATIVE_INFINITY) < BACKSTOP_MS;
   }
@@ -226,7 +226,7 @@ export class TaskDispatcher implements SenderAtOnce {
     return (this.#chars.get(pool) ?? 0) > MAX_CHARS;
   }
 
-  /** They are Ready again with that. */
+  /** Waits for `back`, with which they are Ready again. */
   async #returned(tasks: readonly StartTask[], back: Promise<void>): Promise<void> {
     try {
       await back;

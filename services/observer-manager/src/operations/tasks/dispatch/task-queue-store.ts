@@ -3,10 +3,10 @@ import type { Claimed, TypePace } from "../../../domain/tasks/bundles.ts";
 import type { UnwantedSend } from "../unwanted-send.ts";
 
 export interface Outlook {
-  /** And somebody is there to take it. */
+  /** Something is Ready, and somebody is there to take it. */
   isAnyReady: boolean;
   isCancelDue: boolean;
-  /** Not above 0 where it is due; null when there is none. */
+  /** The time until the next task is due, not above 0 where it is; null when there is none. */
   nextDueInMs: number | null;
   paces: Awaited<ReturnType<TaskQueueStore["paces"]>>;
   servedPools: Awaited<ReturnType<TaskQueueStore["servedPools"]>>;
@@ -20,7 +20,7 @@ export interface TaskQueueStore {
   promoteDue(limit: number): Promise<{ promoted: number; nextDueInMs: number | null }>;
   /** Workers of services that live and do not drain, by pool, and the types that they have; only of pools in which something is Ready. */
   waitingPools(): Promise<{ pool: string; workers: number; types: string[] }[]>;
-  /** Of each pool with services that live and do not drain: their workers, the types that they have, and whether any of these is limited. */
+  /** Each pool with services that live and do not drain: their workers, the types that they have, and whether any of these is limited. */
   servedPools(): Promise<{ pool: string; workers: number; types: string[]; isLimited: boolean }[]>;
   /** How long tasks of a type take in a pool, where its services have seen enough of them, and how many they give to one call. */
   paces(): Promise<({ pool: string; type: string } & TypePace)[]>;
@@ -46,16 +46,21 @@ export interface TaskQueueStore {
     /** No type here is limited, or takes batches, and nothing was given back: what is left waits for room in the window alone. */
     isPlain: boolean;
   }>;
-  /** So many more of the type of this one, claimed just before, as far as its limits allow: they go with it. */
+  /** Claims so many more of this one's type, which was claimed just before, as far as its limits allow: they go with it. */
   claimCompanions(pool: string, task: StartTask, count: number): Promise<Claimed[]>;
-  /** More of a type, none of which was sent before, as far as its rate allows: each joins that of these lanes which its turn names. */
+  /**
+   * Claims more of a type, none of which was sent before, as far as its rate allows: each joins that of these lanes which its turn names.
+   */
   claimJoiners(pool: string, type: string, lanes: TaskId[], turns: number[]): Promise<Claimed[]>;
   /** How many of a type are Ready in a pool; not beyond `atMost`. */
   countReady(pool: string, type: string, atMost: number): Promise<number>;
-  /** Ready again, with all that was before: their messages were certainly not taken. */
+  /** Makes them Ready again, with all that was before: their messages were certainly not taken. */
   giveBack(sent: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
-  /** Ready again, as if they had not been claimed: nobody has tried to send them. No sends, and no starts of their types. */
+  /**
+   * Makes them Ready again, as if they had not been claimed: nobody has tried to send them. They count as no sends, and no starts of their
+   * types.
+   */
   unclaim(claimed: readonly { taskId: TaskId; sendId: SendId }[]): Promise<void>;
-  /** Of tasks that somebody has cancelled while they ran: those whose service has not been told for some seconds. */
+  /** Takes tasks that somebody has cancelled while they ran, and whose service has not been told for some seconds. */
   takeCancelsDue(limit: number): Promise<UnwantedSend[]>;
 }

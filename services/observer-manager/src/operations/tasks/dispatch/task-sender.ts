@@ -7,8 +7,11 @@ export interface TaskSender {
   ready(signal: AbortSignal): Promise<void>;
   /** Whether that is so now. */
   readonly isReady: boolean;
-  /** In one message: of one pool and type. `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
+  /** Sends one message: of one pool and type. `not-taken`: certainly in no queue · `unknown`: nobody knows. Never rejects. */
   send(bundle: Bundle): Promise<"sent" | "not-taken" | "unknown">;
-  /** Once; what is lost is ordered again: of what the books have, while they do; of all else when its service says again that it runs. Never rejects. */
+  /**
+   * Orders it once. What is lost is ordered again: of what the books have, while they do; of all else when its service says again that it
+   * runs. Never rejects.
+   */
   cancel(sends: UnwantedSend[]): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { Refusal } from "../../refusal.ts";
 import type { TaskFigureTools } from "../task-tools.ts";
 import type { TaskFigureStore } from "./task-figure-store.ts";
 
-/** If nobody says since when. */
+/** So many are told if nobody says since when. */
 const USUAL = { minute: 60, hour: 48 } as const;
 
 type FigureReads = Omit<TaskFigureStore, "fold" | "forgetOld">;
@@ -36,7 +36,7 @@ export class TaskFigureDesk implements TaskFigureTools {
     return overviewOf(by, nowMs, { minutes, bars: by === "minute" ? minutes : hours, standings });
   }
 
-  /** By the minute, as each scrape has it: no bars are made for whom nobody draws them. */
+  /** By the minute, as each scrape has it. Nobody draws these, so no bars are made. */
   async taskFiguresUndrawn(): Promise<TaskFiguresUndrawn> {
     const nowMs = await this.#store.nowMs();
     const [minutes, standings] = await Promise.all([

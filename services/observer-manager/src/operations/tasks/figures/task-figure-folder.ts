@@ -4,7 +4,7 @@ import type { TaskFigureStore } from "./task-figure-store.ts";
 
 const EVERY_MS = 5_000;
 const FAILED_PAUSE_MS = 10_000;
-/** Additions in one transaction. */
+/** One transaction folds so many additions. */
 const AT_ONCE = 5_000;
 
 /**

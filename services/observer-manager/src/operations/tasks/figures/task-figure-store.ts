@@ -5,7 +5,7 @@ import type { FigureRow, TaskStandings } from "../../../domain/tasks/figures-ove
 export interface TaskFigureStore {
   /** Folds what was added into minutes and hours. @returns how many additions that were; at most `limit` */
   fold(limit: number): Promise<number>;
-  /** @returns how many went; at most `limit` */
+  /** Forgets figures that are too old. @returns how many went; at most `limit` */
   forgetOld(limit: number): Promise<number>;
   /** Exact as of now, folded or not. `sinceMs` is the beginning of a minute or hour. */
   read(query: {
@@ -17,6 +17,6 @@ export interface TaskFigureStore {
   /** A living service has the type, somebody has limited it, or there is a task of it. */
   isKnown(type: string): Promise<boolean>;
   standings(): Promise<TaskStandings>;
-  /** By the clock that figures are kept by. */
+  /** The clock is the one that figures are kept by. */
   nowMs(): Promise<number>;
 }

@@ -9,7 +9,7 @@ import type { NewTask } from "../creations/new-task.ts";
 import type { TaskTypeStore } from "../creations/task-type-store.ts";
 import type { RefusedCreation, SendCreations } from "./task-ledger-store.ts";
 
-/** Of pools. */
+/** It stands for all pools. */
 const ALL = "*";
 
 /**
@@ -26,7 +26,7 @@ export class TaskCreations {
     this.#pools = pools;
   }
 
-  /** By send; only of those that have completed, and create some. Rejects when the database cannot be reached. */
+  /** What each send creates; only of those that have completed, and create some. Rejects when the database cannot be reached. */
   async of(words: readonly TaskWord[]): Promise<Map<SendId, SendCreations>> {
     const found = new Map<SendId, SendCreations>();
     const wanted: Wanted[] = [];
@@ -43,7 +43,7 @@ export class TaskCreations {
     return found;
   }
 
-  /** In slices: one bundle of handlers' ends may create many thousands. */
+  /** Checks in slices: one bundle of handlers' ends may create many thousands. */
   async #check(wanted: readonly Wanted[]): Promise<Checked[]> {
     const all = await eachInSlices(wanted, (one) => ({ ...one, read: this.#read(one.json, one.taskId, one.pool) }));
     const pools = new Set(all.flatMap(({ read }) => ("refusal" in read ? [] : [read.pool])));
@@ -93,7 +93,7 @@ interface Checked {
   read: Read;
 }
 
-/** As it is shown with the creator. */
+/** The refusal as it is shown with the creator. */
 export function toRefused(
   { id, type }: { id: string; type: string },
   { code, detail, errors }: Omit<Refusal, "kind">,
@@ -104,7 +104,7 @@ export function toRefused(
   return { id: withoutHoles(id), type: withoutHoles(type), code, detail: withoutHoles(why.slice(0, 1_000)) };
 }
 
-/** It may be anything that JSON can say, as an object whose `toString` is a number. */
+/** The value may be anything that JSON can say, as an object whose `toString` is a number. */
 const shown = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value).slice(0, 64) : "";
 

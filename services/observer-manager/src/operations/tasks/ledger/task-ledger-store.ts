@@ -12,11 +12,11 @@ export interface OverTask {
 /** What the handler of a send wants to be created if it has completed its task. */
 export interface SendCreations {
   wanted: NewTask[];
-  /** Before it was tried. */
+  /** They were refused before they were tried. */
   refused: RefusedCreation[];
 }
 
-/** As it is shown with its creator. */
+/** A refusal as it is shown with its creator. */
 export type RefusedCreation = NonNullable<TaskView["refused"]>[number];
 
 /** Some of what was to be written has been: nothing of it was written now. */
@@ -26,7 +26,7 @@ export class AppliedBefore extends Error {
 
 /** What is told of tasks, in the database. No call leaves a transaction open; all reject while it is away. */
 export interface TaskLedgerStore {
-  /** Of services: the number of the last batch that was applied. */
+  /** The number of the last batch of each service that was applied. */
   lastSeqs(services: ServiceId[]): Promise<Map<ServiceId, number>>;
   /**
    * Writes all of it in one transaction, and nothing twice; with it what ended sends want to be created, each for itself: where one is

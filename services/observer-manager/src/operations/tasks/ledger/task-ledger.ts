@@ -11,7 +11,10 @@ export interface TaskLedgerParts {
   tally: TaskTally;
   /** Sends that nobody wants: they are told to end. */
   unwanted(sends: UnwantedSend[]): void;
-  /** `made`: what of it lets others begin. Room alone, or perhaps more: something that is due again, or is new, or somebody new to run it. */
+  /**
+   * `made`: what of it lets others begin. It is room alone, or perhaps more: something that is due again, or is new, or somebody new to run
+   * it.
+   */
   committed(over: TaskId[], told: { hasFlowEnds: boolean; made: "nothing" | "room" | "more" }): void;
   /** Something that was told in these pools is not in the books, and never will be: a promoted standby lacks it, or nobody could read it. */
   behind(pools: string[]): void;
@@ -43,7 +46,7 @@ export class TaskLedger {
     }
   }
 
-  /** Of a message, the rest of which comes after it: its number is not known yet when this is written. */
+  /** Applies a part of a message, the rest of which comes after it: its number is not known yet when this is written. */
   async applyPart(part: TaskEventBatch): Promise<void> {
     const news = newsOf([part]);
     for (const told of news.seqs.values()) told.seq -= 1;

@@ -10,13 +10,13 @@ export interface Asking {
 }
 
 /**
- * Who waits, in the order in which they came, and by what they wait for: ten thousand may, each for a hundred types, so that nothing is
- * looked for among all of them.
+ * Those who wait, in the order in which they came, and by what they wait for: ten thousand may, each for a hundred types, so that nothing
+ * is looked for among all of them.
  */
 export class TakersLine<Waiter extends Asking> {
   /** The first to come has 1; a place is nobody else's later. */
   readonly #places = new Map<Waiter, number>();
-  /** By pool and type, the first to come first. Nothing is kept of what nobody waits for. */
+  /** Those who wait, the first to come first, by pool and type. Nothing is kept of what nobody waits for. */
   readonly #pools = new Map<string, Map<string, Set<Waiter>>>();
   #lastPlace = 0;
   #kindCount = 0;
@@ -33,7 +33,7 @@ export class TakersLine<Waiter extends Asking> {
     return [...this.#places.keys()];
   }
 
-  /** Undefined: he has left. */
+  /** Undefined: the waiter has left. */
   placeOf(waiter: Waiter): number | undefined {
     return this.#places.get(waiter);
   }
@@ -74,7 +74,7 @@ export class TakersLine<Waiter extends Asking> {
     return this.#kindCount + new Set(types.filter((type) => !ofPool?.has(type))).size;
   }
 
-  /** Of what somebody waits for, each once. */
+  /** What somebody waits for, each kind once. */
   kinds(): Kind[] {
     return [...this.#pools].flatMap(([pool, types]) => Array.from(types.keys(), (type) => ({ pool, type })));
   }

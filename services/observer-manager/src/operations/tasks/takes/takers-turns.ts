@@ -7,8 +7,8 @@ interface Queue<Waiter> {
 }
 
 /**
- * Whose turn it is, one after the other in the order in which they came, of those who wait for what is ready. Only these are looked at.
- * Who comes later has his turn in the next round, and who has left meanwhile none. After his turn he either leaves or there was `none`.
+ * Gives turns to those who wait for what is ready, one after the other in the order in which they came. Only these are looked at. Who comes
+ * later has his turn in the next round, and who has left meanwhile none. After his turn he either leaves or there was `none`.
  */
 export class TakersTurns<Waiter extends Asking> {
   readonly #line: TakersLine<Waiter>;
@@ -24,7 +24,7 @@ export class TakersTurns<Waiter extends Asking> {
     }
   }
 
-  /** And for which of his types, in his order. */
+  /** Whose turn it is, and for which of his types, in his order. */
   next(): { waiter: Waiter; types: string[] } | undefined {
     let first: Waiter | undefined;
     let firstPlace = this.#lastPlace + 1;
@@ -40,7 +40,7 @@ export class TakersTurns<Waiter extends Asking> {
     return { waiter: first, types: types.filter((type) => this.#queues.has(keyOf({ pool, type }))) };
   }
 
-  /** Of these there was none, or no room: whoever else waits for them need not try. */
+  /** There was none of these, or no room: whoever else waits for them need not try. */
   none(pool: string, types: readonly string[]): void {
     for (const type of types) this.#queues.delete(keyOf({ pool, type }));
   }

@@ -24,12 +24,12 @@ import type { Taker, TaskTakeTools } from "../task-tools.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "./task-take-store.ts";
 import type { WaitingTakers } from "./waiting-takers.ts";
 
-/** So often it is looked for one who does not wait, where others who claim just then are in his way. */
+/** For one who does not wait it looks so often, where others who claim just then are in his way. */
 const MAX_LOOKS = 10;
 const MAX_PAUSE_MS = 16;
 /** Claims of a type with a rate are so far apart; where it has no room, the next comes later. */
 const SOON_MS = 5;
-/** Of what is due, so many are made Ready for one who does not wait; the rest when he asks again. */
+/** So many of what is due are made Ready for one who does not wait; the rest when he asks again. */
 const PROMOTE_LIMIT = 5_000;
 
 export interface TaskTakeDeskParts {
@@ -49,7 +49,7 @@ export interface TaskTakeDeskParts {
  */
 export class TaskTakeDesk implements TaskTakeTools {
   readonly #parts: TaskTakeDeskParts;
-  /** Under way: of a thousand who ask in one moment each goes by what one look finds. */
+  /** One look under way: a thousand who ask in one moment all go by what it finds. */
   #promoting: Promise<boolean> | undefined;
 
   constructor(parts: TaskTakeDeskParts) {
@@ -63,7 +63,7 @@ export class TaskTakeDesk implements TaskTakeTools {
     const hasWaited = tasks.length === 0 && asked.wait > 0;
     const taken = hasWaited ? await takers.wait(asked, action, signal) : tasks;
     if (taken.length === 0) {
-      // Before its first task a type is known to nobody: it is said, and not refused.
+      // A type is known to nobody before its first task: this is said, and not refused.
       const unknownTypes = signal.aborted ? [] : await store.unknown(asked.types);
       return { tasks: [], ...(unknownTypes.length > 0 && { unknownTypes }) };
     }
@@ -73,8 +73,8 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 
   /**
-   * Who waits is looked for again in any case, and what is due made Ready for him. For one who does not it is done here: the dispatcher, which
-   * does it else, stands still while the broker is away.
+   * For one who waits it is looked again in any case, and what is due is made Ready. For one who does not it is done here: the dispatcher,
+   * which does it else, stands still while the broker is away.
    */
   async #take(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
     for (let look = 1; ; look += 1) {

@@ -10,14 +10,14 @@ export interface HeldTask {
   params: unknown;
   failures: number;
   leaseUntil: Date;
-  /** Of a task of a flow: what it comes directly after. */
+  /** A task of a flow has them: the results of what it comes directly after. */
   inputs?: readonly TaskInput[];
 }
 
 /** How an attempt outside ended. */
 export type TakenEnd = { outcome: "completed"; output: string } | ({ outcome: "failed" } & FailedAttempt);
 
-/** What was asked of a taking that is none (any more). */
+/** Something was asked of a taking that is none (any more). */
 export type NotHeld =
   | { kind: "not-found" }
   /** What the task is now. */
@@ -26,16 +26,17 @@ export type NotHeld =
 /** Tasks that workers outside have, as the operations see them. */
 export interface TaskTakeStore {
   /**
-   * Claims them as the dispatcher does, and for nobody else until the lease is over. @returns also when a type that its rate holds back
-   * may go on (null: none is); whether it has passed what somebody else was looking at, and claimed none: by now that may be free;
-   * and what of them is over, as `giveBack` has it: of those that have no room in one answer
+   * Claims them as the dispatcher does, and for nobody else until the lease is over.
+   * @returns also when a type that its rate holds back may go on (null: none is); whether it has passed what somebody else was looking at,
+   * and claimed none: by now that may be free; and, of those that have no room in one answer, which are over, as `giveBack` has it
    */
   take(
     asked: Pick<TakeTasks, "types" | "pool" | "count" | "leaseMs">,
     action: Action,
   ): Promise<{ tasks: HeldTask[]; nextRoomInMs: number | null; hasPassed: boolean; over: TaskId[] }>;
   /**
-   * Ready again, and counted as before: who asked for them by that action has never had them. Who ran them last, where and when is forgotten.
+   * Makes them Ready again, and counted as before: who asked for them by that action has never had them. Who ran them last, where and when
+   * is forgotten.
    * @returns those that somebody has cancelled meanwhile: they are over
    */
   giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<TaskId[]>;
@@ -44,8 +45,9 @@ export interface TaskTakeStore {
   /** Those of these types that have a task which is Ready. */
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]>;
   /**
-   * Of a taking that is current. @param end is told what was before the end. @returns `repeated`: it was told before; the task as it
-   * is now
+   * Ends a taking that is current.
+   * @param end is told what was before the end
+   * @returns `repeated`: it was told before; the task as it is now
    */
   end(
     held: { id: TaskId; sendId: SendId },
@@ -59,6 +61,6 @@ export interface TaskTakeStore {
   ): Promise<{ kind: "extended"; until: Date } | { kind: "cancelling" } | NotHeld>;
   /** Ends the leases that are over. @returns how many tasks go on elsewhere, and which are over with their third */
   endLeases(limit: number): Promise<{ again: number; over: OverTask[] }>;
-  /** Until the next one is over; null when nothing is taken. */
+  /** The time until the next one is over; null when nothing is taken. */
   nextLeaseInMs(): Promise<number | null>;
 }

@@ -7,11 +7,11 @@ import { TakersLine } from "./takers-line.ts";
 import { TakersTurns } from "./takers-turns.ts";
 import type { HeldTask, TaskTakeStore } from "./task-take-store.ts";
 
-/** More wait for nothing: they are answered at once that there is none. */
+/** When so many wait, others are answered at once that there is none. */
 const MAX_WAITING = 10_000;
-/** Types of pools that they wait for, all together: each look asks for all of them. Who brings more than these waits for nothing, too. */
+/** They wait for so many types of pools, all together: each look asks for all of them. Who brings more than these does not wait, either. */
 const MAX_KINDS = 20_000;
-/** What another manager has made Ready is looked for so often, by one statement for all who wait here. */
+/** It looks so often for what another manager has made Ready, by one statement for all who wait here. */
 const LOOK_EVERY_MS = 500;
 const PROMOTE_LIMIT = 5_000;
 
@@ -32,8 +32,8 @@ export interface WaitingTakersParts {
 }
 
 /**
- * Who waits for a task to take. Woken by whatever this manager makes Ready or makes room for; else looks twice a second, while
- * somebody waits. A crash leaves nobody waiting, and what was claimed for one who has not heard of it until its lease is over.
+ * Those who wait for a task to take. It is woken by whatever this manager makes Ready or makes room for, and else looks twice a second,
+ * while somebody waits. A crash leaves nobody waiting, and what was claimed for one who has not heard of it until its lease is over.
  */
 export class WaitingTakers {
   readonly #parts: WaitingTakersParts;
@@ -65,7 +65,7 @@ export class WaitingTakers {
     return this.#line.isWaitedFor(pool, types);
   }
 
-  /** Those that it was given, or none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
+  /** Resolves with what it was given, or with none after `asked.wait`, or as soon as `signal` says that nobody is there to be told. */
   wait(asked: TakeTasks, action: Action, signal: AbortSignal): Promise<HeldTask[]> {
     const isFull = this.#line.size >= MAX_WAITING || this.#line.kindCountWith(asked) > MAX_KINDS;
     if (isFull || this.#loop.isStopped || signal.aborted) return Promise.resolve([]);
@@ -85,7 +85,7 @@ export class WaitingTakers {
     });
   }
 
-  /** Nobody has heard that they are his. */
+  /** Gives back tasks of which nobody has heard that they are his. */
   giveBack(tasks: HeldTask[], action: Action): void {
     const { store, over, log } = this.#parts;
     void store.giveBack(tasks, action).then(
@@ -97,7 +97,7 @@ export class WaitingTakers {
     );
   }
 
-  /** In the order in which they came. Nobody is tried for whose types there is none, or no room was for one before him. */
+  /** Tries them in the order in which they came. Nobody is tried for whose types there is none, or no room was for one before him. */
   async #round(): Promise<number> {
     this.#loop.takeWake();
     if (this.#line.size === 0) return Number.POSITIVE_INFINITY;

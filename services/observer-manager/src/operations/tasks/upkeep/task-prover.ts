@@ -9,12 +9,12 @@ export interface TaskProof {
   markerId: string;
   /** Those that have to answer, by `<id>.<generation>`: who may have lived when its marker was seen. */
   services: string[];
-  /** Its marker; null: it was not seen yet. */
+  /** How long ago its marker was seen; null: it was not yet. */
   seenAgoMs: number | null;
   beganAgoMs: number;
-  /** null: nobody was asked. */
+  /** How long ago they were asked; null: nobody was. */
   askedAgoMs: number | null;
-  /** And those that were gone before its marker was sent: what they had held is in front of it. */
+  /** Those that have answered. Those that were gone before its marker was sent count, too: what they had held is in front of it. */
   answered: string[];
 }
 
@@ -37,16 +37,16 @@ export interface PoolInDoubt {
 
 export interface TaskProofStore {
   poolsInDoubt(): Promise<PoolInDoubt[]>;
-  /** With a proof under way. */
+  /** Pools that have a proof under way. */
   provenPools(): Promise<string[]>;
   /** Proofs of pools where nobody is in doubt are worth nothing. */
   forgetOthers(pools: string[]): Promise<void>;
   find(pool: string): Promise<TaskProof | undefined>;
-  /** Those of this pool that live, or are not known to be dead; and that have ended lately. */
+  /** Sessions of this pool that live, or are not known to be dead; and that have ended lately. */
   sessions(pool: string): Promise<TaskSession[]>;
   /**
-   * Of what runs on those that are `gone` nothing is judged: the broker may keep their messages still, or they may live where it has lost sight of
-   * them, as the books have yet to hear.
+   * Begins a proof. Nothing is judged that runs on those that are `gone`: the broker may keep their messages still, or they may live where
+   * it has lost sight of them, as the books have yet to hear.
    * @returns false where another manager has begun one
    */
   begin(proof: { pool: string; markerId: string; services: string[]; gone: string[] }): Promise<boolean>;
@@ -56,8 +56,8 @@ export interface TaskProofStore {
   /** Makes Ready what is in no inventory, or Cancelled what somebody has cancelled, if all have answered. */
   conclude(proof: TaskProof): Promise<{ ready: number; cancelled: TaskId[] }>;
   /**
-   * Of what somebody has cancelled, and what ran on services that have ended some time ago: so many are Cancelled, or Ready with what came after the
-   * cancel. It needs no proof, as nobody runs them, and no service, as there may be none any more.
+   * Ends tasks that somebody has cancelled, and that ran on services that have ended some time ago: so many are Cancelled, or Ready with
+   * what came after the cancel. It needs no proof, as nobody runs them, and no service, as there may be none any more.
    */
   endAbandoned(limit: number): Promise<{ ready: number; cancelled: TaskId[] }>;
 }
@@ -68,9 +68,9 @@ export interface TaskMarkers {
   sendMarker(pool: string, markerId: string): Promise<void>;
   /** @returns false where that session has ended, as the broker says. Whatever else goes wrong is a service that lives. */
   ask(service: Source, markerId: string): Promise<boolean>;
-  /** Likewise, with no question. */
+  /** Asks the broker whether the session lives, with no question to the service. */
   lives(service: Source): Promise<boolean>;
-  /** The pool's task queue: messages that nobody holds, and sessions that take them. Null while that is not known. */
+  /** The messages of the pool's task queue that nobody holds, and sessions that take them. Null while that is not known. */
   queue(pool: string): Promise<{ ready: number; consumers: number } | null>;
 }
 
@@ -87,24 +87,30 @@ export interface TaskProverParts {
 }
 
 const EVERY_MS = 2_000;
-/** Between the steps of a young proof: it has to be over before the next service dies, where some keep doing that. */
+/** The steps of a young proof are so far apart: it has to be over before the next service dies, where some keep doing that. */
 const STEP_MS = 100;
 const YOUNG_MS = 5_000;
 /** After an alarm all managers first get rid of what waited in their sockets. */
 const SETTLED_MS = 5_000;
 /** A marker that is not seen by then and is not in the queue is lost. */
 const LOST_AFTER_MS = 10_000;
-/** Behind long tasks it waits; expired by then. */
+/** It waits behind long tasks, and has expired by then. */
 export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
-/** What was sent within twelve seconds before a proof began is not judged by it (task-proof-store.ts); and the clocks of two servers may differ. */
+/**
+ * A proof does not judge what was sent within twelve seconds before it began (task-proof-store.ts); and the clocks of two servers may
+ * differ.
+ */
 const NOT_JUDGED_MS = 15_000;
 /** Whatever was sent so long ago, and is not over, has its pool in doubt. */
 const IN_DOUBT_AFTER_MS = 25_000;
 const ABANDONED_AT_ONCE = 1_000;
-/** Who answers nothing for so long is about to be found dead: it begins again. Less than services remember what they gave back (task-teller.ts). */
+/**
+ * A proof begins again if somebody answers nothing for so long: he is about to be found dead. It is less than services remember what they
+ * gave back (task-teller.ts).
+ */
 const ANSWERS_WITHIN_MS = 45_000;
 
 /**
@@ -113,7 +119,7 @@ const ANSWERS_WITHIN_MS = 45_000;
  */
 export class TaskProver {
   readonly #parts: TaskProverParts;
-  /** By pool: when a proof was concluded last, here. */
+  /** When a proof was concluded here last, by pool. */
   readonly #concludedMs = new Map<string, number>();
   /** Pools whose last proof came to no end: who is gone there the books may not know yet. */
   readonly #shaken = new Set<string>();
@@ -133,7 +139,10 @@ export class TaskProver {
     return this.#loop.end();
   }
 
-  /** They are proven before their turn, once all that may have been lost by now would be judged. In memory: if this manager dies, in their turn. */
+  /**
+   * Has these pools proven before their turn, once all that may have been lost by now would be judged. This is kept in memory: if this
+   * manager dies, they are proven in their turn.
+   */
   booksAreBehind(pools: readonly string[]): void {
     const nowMs = performance.now();
     for (const pool of pools) {
@@ -212,7 +221,8 @@ export class TaskProver {
     const gone = this.#shaken.has(pool) ? await this.#goneOf(services) : [];
     if (gone.length === services.length) return false;
     if (gone.length > 0 || living.length < sessions.length) {
-      // With its consumer a session has left what it held. Else the books do not know somebody yet, or the broker cannot reach him, or waits for him.
+      // A session has left what it held when its consumer is gone. Else the books do not know somebody yet, or the broker cannot reach him,
+      // or waits for him.
       const queue = await markers.queue(pool);
       const others = living.filter(({ name, isConsuming }) => isConsuming && !gone.includes(name)).length;
       if (queue === null || queue.consumers > others) return false;

@@ -8,14 +8,14 @@ import type { TaskLedgerStore } from "../ledger/task-ledger-store.ts";
 export interface TaskDays {
   /** Makes the partitions of the days to come, where they are missing. */
   makeAhead(): Promise<void>;
-  /** Drops those of days that ended longer ago. @returns their names */
+  /** Drops the partitions of days that ended longer ago. @returns their names */
   dropOlderThan(ageMs: number): Promise<string[]>;
 }
 
 const AT_ONCE = 2_000;
 const EVERY_MS = 3_600_000;
 /**
- * Where there is no partition for a day no task can end on it. A week ahead is not enough for who is woken after two (the clocks of timers stand still
+ * No task can end on a day without a partition. A week ahead is not enough for who is woken after two (the clocks of timers stand still
  * while a machine sleeps), nor where the database's clock is set.
  */
 const DAYS_EVERY_MS = 60_000;
@@ -81,7 +81,7 @@ export class TaskRetention {
     for (let gone = AT_ONCE; gone === AT_ONCE && !this.#loop.isStopped; ) gone = await forgetSome();
   }
 
-  /** Once it is stopped nobody is told, as of a round (loop.ts): the database may be closed. */
+  /** Nobody is told once it is stopped, as with a round (loop.ts): the database may be closed. */
   #tryEach(acts: Act[]): Promise<boolean> {
     const isStopped = () => this.#loop.isStopped;
     return tryEach(acts, { isStopped, failed: (error, kind) => isStopped() || this.#failed(error, kind) });
