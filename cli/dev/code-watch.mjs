@@ -26,10 +26,10 @@ export function watchCode(observersDir, onSaved, onTrouble) {
   function watchBeside() {
     for (const dir of foldersBeside()) {
       try {
-        // Not what is below: it may be the project's own folder, with all its packages.
+        // Folders below it are not watched: it may be the project's own folder, with all its packages.
         watched.set(dir, watchFolder(dir, saved, onTrouble, { isWhole: false }));
       } catch (error) {
-        // None yet, or not any more: it is looked for again at the next save.
+        // The folder does not exist (any more). It is looked for again at the next save.
         const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
         if (code !== "ENOENT" && code !== "ENOTDIR") onTrouble(message);
       }
@@ -55,6 +55,6 @@ function filesOf(dir) {
       .filter(isCode)
       .map((name) => join(dir, name));
   } catch {
-    return []; // it is away
+    return []; // the folder is gone
   }
 }

@@ -1,17 +1,19 @@
-/** What `unacked dev` is asked for; see commands/dev.ts. */
+/** The options of `unacked dev`; see commands/dev.ts. */
 export interface DevOptions {
-  /** The folder of the observers; undefined: `observers` or `src/observers`. */
+  /** The folder of the observers. Undefined means `observers` or `src/observers`. */
   readonly dir: string | undefined;
-  /** Of the page and the REST interface; 0: any free one. */
+  /** The port of the page and the REST interface. 0 means any free one. */
   readonly port: number;
-  /** Begins with empty data. */
+  /** Whether it begins with empty data. */
   readonly fresh: boolean;
-  /** Sources and types whose lines are shown; none: all. */
+  /** The sources and types whose lines are shown. An empty list means all. */
   readonly only: readonly string[];
 }
 
-/** Resolves when everything that it has started has ended. @throws DevError: what is wrong and what to do, in its message */
+/**
+ * Resolves when everything that it has started has ended. @throws DevError: its message says what is wrong and what to do
+ */
 export function dev(options: DevOptions): Promise<void>;
 
-/** A failure whose message says all. */
+/** A failure whose message says everything. */
 export class DevError extends Error {}

@@ -35,7 +35,7 @@ export async function dev({ dir, port, fresh, only }) {
   const programs = findPrograms(projectDir);
   const missing = await whatIsMissing(process.env);
   if (missing !== null) throw new PlainError(missing);
-  // Before the port, which the other one has taken itself.
+  // The lock comes before the port check: another `unacked dev` in this folder has taken the port itself.
   const lock = takeLock(join(dataDir, "run", "dev.lock"));
   if ("ownerPid" in lock)
     throw new PlainError(
@@ -47,7 +47,7 @@ export async function dev({ dir, port, fresh, only }) {
   const { stop, unlisten } = stopOnSignals(stopping, {
     onFirst: () => log.say("Stopping everything; once more to hurry."),
   });
-  /** Without which nothing goes on. @type {string[]} */
+  /** What has ended by itself: nothing goes on without it. @type {string[]} */
   const died = [];
   /** In the order in which they were started. @type {{ name: string, stop: () => Promise<void> }[][]} */
   const ranks = [];
@@ -57,7 +57,7 @@ export async function dev({ dir, port, fresh, only }) {
     if (fresh) emptyData(dataDir);
     await run();
   } catch (error) {
-    if (!stopping.signal.aborted) throw error; // else it is only the start that was cut short
+    if (!stopping.signal.aborted) throw error; // otherwise only the start was cut short
   } finally {
     stopping.abort();
     for (const rank of ranks.toReversed()) await Promise.all(rank.map((part) => part.stop()));
@@ -134,7 +134,7 @@ export async function dev({ dir, port, fresh, only }) {
       endWith("RabbitMQ", server.exited);
       return server.amqpUrl;
     });
-    await Promise.allSettled([database, broker]); // one that still starts could not be stopped
+    await Promise.allSettled([database, broker]); // a server that is still starting could not be stopped
     return Promise.all([database, broker]);
   }
 

@@ -3,7 +3,7 @@ import { basename, dirname, sep } from "node:path";
 
 /** Editors write a file in several steps, and several files at once. */
 const QUIET_MS = 150;
-/** A folder that is gone may come back, as between two branches, or another be put in its place by a rename: nothing tells of it. */
+/** A watcher does not tell that its folder came back, as between two branches, or was replaced by a rename. */
 const LOOK_AGAIN_MS = 1_000;
 const CODE = /\.([cm]?[jt]sx?|json)$/;
 
@@ -51,7 +51,7 @@ export function watchFolder(dir, onSaved, onTrouble, { inner = dir, isWhole = tr
   function saved() {
     clearTimeout(quiet);
     watched = identity();
-    if (watched === undefined) return; // it is looked for
+    if (watched === undefined) return; // its folder is looked for
     const before = watcher;
     try {
       watcher = begin();

@@ -15,12 +15,12 @@ export function readKeys(input, actions) {
     for (const key of chunk.toString()) (key === CTRL_C ? actions["q"] : actions[key])?.();
   };
   input.on("data", onData);
-  input.on("error", () => undefined); // a terminal that is gone: its hang-up ends us
+  input.on("error", () => undefined); // the terminal is gone, and its hang-up ends us
   return () => {
     input.off("data", onData);
     if (input.isTTY) input.setRawMode(false);
     input.pause();
-    input.unref?.(); // what is piped in may never end
+    input.unref?.(); // piped input may never end
   };
 }
 

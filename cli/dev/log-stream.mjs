@@ -61,7 +61,7 @@ function nameOf({ observer, task, tasks, name }) {
   return [observer, name].find((one) => typeof one === "string");
 }
 
-/** What a program writes beside its message to say where, and why. */
+/** The fields by which a program says where and why, beside its message. */
 const WHERE = ["file", "type", "reason", "why", "names", "fact"];
 
 /** @param {Record<string, any>} entry @param {string} message @param {boolean} isPrograms the source does not say the type */

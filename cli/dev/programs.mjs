@@ -21,7 +21,7 @@ export function findPrograms(projectDir) {
       try {
         return join(dirname(createRequire(place).resolve(`${name}/package.json`)), "bundle", "main.js");
       } catch {
-        // not from there
+        // not found from there
       }
     }
     throw new PlainError(`There is no package ${name} here. Install it: npm install --save-dev ${name}`);

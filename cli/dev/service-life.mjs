@@ -13,7 +13,7 @@ export function serviceLife(program, { signal, say }) {
   let isUp = false;
   let isSaved = false;
   let isRestarting = false;
-  /** Ends whatever is waited for. */
+  /** Aborting it ends whatever is waited for. */
   let wake = new AbortController();
 
   /** @type {Promise<string>} */
@@ -44,15 +44,15 @@ export function serviceLife(program, { signal, say }) {
       return true;
     } catch (error) {
       if (!signal.aborted) say(/** @type {Error} */ (error).message);
-      await program.stop(); // one that is not ready in time may live
+      await program.stop(); // a program that was not ready in time may still live
       return false;
     }
   }
 
   async function untilItEnds() {
     isUp = true;
-    if (isSaved) hangUp(); // while it started
-    // At the end of it all others end it, in their order.
+    if (isSaved) hangUp(); // a file was saved while the service started
+    // When `unacked dev` ends, it stops all programs, in their order.
     const outcome = await Promise.race([program.exited, isOver]);
     isUp = false;
     return outcome;

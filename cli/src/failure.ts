@@ -1,4 +1,4 @@
-/** What `unacked` exits with. Documented in docs/cli.md, which a test holds against this. */
+/** The exit codes of `unacked`. They are documented in docs/cli.md, which a test compares with this. */
 export const EXIT_CODES = {
   ok: 0,
   failed: 1,
@@ -14,17 +14,19 @@ export const EXIT_CODES = {
 export type ExitKind = keyof typeof EXIT_CODES;
 
 /**
- * A failure that is told as it is: `message` in one line, `details` below it, one line each, and what to do in `remedy`.
+ * A failure that is shown as it is: `message` in one line, `details` below it, one line each, and what to do in `remedy`.
  * Anything else that is thrown is a bug in this program.
  */
 export class CliFailure extends Error {
   override readonly name = "CliFailure";
   readonly exitKind: ExitKind;
-  /** Stable, for scripts: a problem's code, or one of our own. */
+  /** A stable code for scripts: a problem's code, or one of our own. */
   readonly code: string;
   readonly details: readonly string[];
   readonly remedy: string | undefined;
-  /** The manager has said that it did not do it (a problem of 4xx). After any other failure of a call it may have been done. */
+  /**
+   * Whether the manager said that it did not do it (a problem of 4xx). After any other failure of a call it may have been done.
+   */
   readonly isRefusal: boolean;
 
   constructor(
@@ -40,7 +42,7 @@ export class CliFailure extends Error {
     this.isRefusal = more.isRefusal ?? false;
   }
 
-  /** The same failure with one more thing to do about it, behind what it says already. */
+  /** The same failure with one more remedy behind those that it has. */
   withRemedy(remedy: string): CliFailure {
     const { exitKind, message, code, details, isRefusal } = this;
     return new CliFailure(exitKind, message, {
@@ -55,14 +57,17 @@ export class CliFailure extends Error {
 
 export const usageFailure = (message: string, remedy?: string): CliFailure => new CliFailure("usage", message, { remedy });
 
-/** For `catch`: undefined where the failure has this code, as `observer-not-found`. Throws any other. */
+/** A handler for `catch`: undefined if the failure has this code, such as `observer-not-found`. Throws any other. */
 export const noneIf =
   (code: string) =>
   (error: unknown): undefined => {
     if (!(error instanceof CliFailure) || error.code !== code) throw error;
   };
 
-/** What was refused of many, to be told beside what was not. Throws any other failure: it would meet the others, too. */
+/**
+ * Returns the refusal of one among many, to be told beside what succeeded. Throws any other failure, as it would meet the
+ * others, too.
+ */
 export function asRefusal(error: unknown): CliFailure {
   if (error instanceof CliFailure && error.exitKind === "failed") return error;
   throw error;

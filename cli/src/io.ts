@@ -3,31 +3,34 @@ import type { Writable } from "node:stream";
 import { EXIT_CODES, usageFailure } from "./failure.ts";
 import { plainLine } from "./output/plain-text.ts";
 
-/** All that this program touches of its surroundings beside files and the network. */
+/** The program's surroundings, except files and the network. */
 export interface Io {
   out(text: string): void;
   err(text: string): void;
   env: NodeJS.ProcessEnv;
   outIsTerminal: boolean;
   errIsTerminal: boolean;
-  /** How many lines the terminal shows now. */
+  /** How many lines the terminal has now. */
   outRows(): number;
-  /** How wide the terminal is; undefined where standard output is none. */
+  /** How wide the terminal is. Undefined if standard output is not one. */
   outColumns(): number | undefined;
-  /** Nobody reads standard output any more: what only tells may end. */
+  /** Nobody reads standard output any more, so a command that only prints may end. */
   outIsClosed(): boolean;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readInput(): string;
   nowMs(): number;
-  /** Aborted by Ctrl-C and SIGTERM, for what is meant to be ended like this; otherwise these end the process as usual. Also where `outIsClosed`. */
+  /**
+   * Aborted by Ctrl-C and SIGTERM, for commands that are meant to be ended so; otherwise these end the process as usual. Also aborted once
+   * `outIsClosed`.
+   */
   interruption(): AbortSignal;
-  /** The same two signals alone, until they are released. */
+  /** Takes the same two signals, and nothing else, until they are released. */
   takeSignals(): TakenSignals;
 }
 
 export interface TakenSignals {
   signal: AbortSignal;
-  /** They end the process as usual again. */
+  /** Lets the signals end the process as usual again. */
   release(): void;
 }
 
@@ -55,7 +58,7 @@ export function processIo(): Io {
 
 const LOOK_AGAIN_MS = 20;
 
-/** Standard input may be one that does not block, as that of a script which a Node program began: it says EAGAIN where nothing has come yet. */
+/** Standard input may be non-blocking, as in a script that a Node program began. Then it says EAGAIN while nothing has come yet. */
 export function readToEnd(fd: number): string {
   const pieces: Buffer[] = [];
   const all = (): string => Buffer.concat(pieces).toString("utf8");
@@ -67,14 +70,14 @@ export function readToEnd(fd: number): string {
       pieces.push(piece.subarray(0, length));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EOF") return all(); // of a pipe on Windows
+      if (code === "EOF") return all(); // Windows says this at the end of a pipe
       if (code !== "EAGAIN") throw usageFailure(`standard input cannot be read: ${(error as Error).message}`);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
     }
   }
 }
 
-/** Whatever the command comes to: what it said has not arrived. */
+/** The command fails in any case, as its output did not arrive. */
 function failAtEnd(): void {
   process.once("exit", (code) => {
     if (code === EXIT_CODES.ok) process.exitCode = EXIT_CODES.failed;
@@ -82,9 +85,9 @@ function failAtEnd(): void {
 }
 
 /**
- * `unacked get observers | head` closes our output: nobody reads any more, and that is no failure. Nor is it a reason to leave undone what is
- * to be changed: `unacked apply -f . | head` does all of it. A terminal that was closed is the same: `unacked dev` then stops in order. A full
- * disk (ENOSPC) is `failed`, and leaves nothing undone either.
+ * `unacked get observers | head` closes our output, which is no failure: nobody reads any more. Changes are still finished, as in `unacked
+ * apply -f . | head`. A closed terminal is treated alike: `unacked dev` then stops in order. A full disk (ENOSPC) makes the command
+ * `failed`, but finishes its changes, too.
  */
 export function untilClosed(
   stream: Writable & { isTTY?: boolean },

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ALL_FILTER_KEYS } from "./input/filters.ts";
 import { findKind } from "./input/kinds.ts";
 
-/** What others call it, and what it is here. */
+/** Words of other tools, and what they are here. */
 const OTHER_WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     disable: "pause",
@@ -47,7 +47,7 @@ const orStop = (command: Command): string => {
 
 const didYouMean = (right: string | undefined): string | undefined => right && `(Did you mean ${right}?)`;
 
-/** Of a group all are told, of the whole program what somebody may have meant. */
+/** For a group it lists all commands; for the whole program it suggests the likely one. */
 function insteadOfCommand(command: Command, unknown: string): string | undefined {
   const [word] = unknown.split(" ");
   if (command.parent === null) return didYouMean(OTHER_WORDS.get(word ?? ""));
@@ -71,13 +71,13 @@ function insteadOfOption(command: Command, unknown: string): string | undefined 
   return longs.find((each) => each.startsWith(long) || long.startsWith(each));
 }
 
-/** What was given to an option that there is not. */
+/** The value that was given to an unknown option. */
 function valueOf(unknown: string, args: readonly string[]): string {
   const equals = unknown.indexOf("=");
   return equals === -1 ? (args[args.indexOf(unknown) + 1] ?? "path=value") : unknown.slice(equals + 1);
 }
 
-/** An argument too many is the value of an option that was left out. */
+/** An argument too many is mostly the value of an option that was left out. */
 function insteadOfArgument({ args, registeredArguments, options }: Command): string | undefined {
   const excess = args[registeredArguments.length] ?? "";
   const has = (name: string): boolean => options.some(({ long }) => long === name);

@@ -41,7 +41,7 @@ import type { Io } from "./io.ts";
 import { whatIsRight } from "./mistyped.ts";
 import { reportThrown } from "./report.ts";
 
-/** The whole command line. Built for every run: commander keeps what it parsed. */
+/** The whole command line. It is built for every run, as commander keeps what it parsed. */
 export function buildProgram(io: Io): Command {
   const program = new Command("unacked")
     .description("Jobs that never end, from the command line: see what runs, create, stop, watch.")
@@ -106,7 +106,7 @@ export function buildProgram(io: Io): Command {
   return program;
 }
 
-/** Commander's own knows one word: `help flow create` would be the help of `flow`. */
+/** Replaces commander's own, which takes one word: its `help flow create` would be the help of `flow`. */
 function addHelp(program: Command): void {
   program
     .helpCommand(false)
@@ -124,7 +124,7 @@ function addHelp(program: Command): void {
     });
 }
 
-/** What was mistyped of a command is told with what would be right, and by the help of that command. */
+/** Errors of a mistyped command suggest what would be right, and name the help of that command. */
 function nameOwnHelp(command: Command, words: string): void {
   command.showHelpAfterError(`(${words} --help tells more)`);
   command.configureOutput({
@@ -136,21 +136,21 @@ function nameOwnHelp(command: Command, words: string): void {
   for (const each of command.commands) nameOwnHelp(each, `${words} ${each.name()}`);
 }
 
-/** Runs one command line and gives its exit code; everything that is to be told has been told. */
+/** Runs one command line, reports everything that is to be reported, and returns the exit code. */
 export async function run(args: string[], io: Io): Promise<number> {
   try {
     await buildProgram(io).parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
     return EXIT_CODES.ok;
   } catch (error) {
-    // Commander has said what is wrong already, or has shown the help that was asked for.
+    // Commander has already said what is wrong, or shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
     return reportThrown(io, error);
   }
 }
 
 /**
- * A shell's variable that is not set: in an address the path of one would be that of all, and what is answered would look as if manager
- * and command line were not of one version. What is completed may be empty.
+ * Refuses empty words, which mostly come from an unset shell variable: in a path an empty name would address the whole list, and its
+ * answer would look like one of another version. A word to be completed may be empty.
  */
 function refuseEmpty(command: Command): void {
   const at = command.name() === COMPLETE ? -1 : command.args.indexOf("");

@@ -2,16 +2,16 @@ import { CliFailure, EXIT_CODES } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { plainLine, plainLines } from "./output/plain-text.ts";
 
-/** Tells a failure: what, why and what to do in one line, and below it each field that is wrong. */
+/** A failure as text: what, why and what to do in one line, and below it each field that is wrong. */
 export function failureText({ message, remedy, details }: CliFailure): string {
   const line = [message, remedy ?? ""].filter((part) => part !== "").map(asSentence);
   return plainLines([`error: ${line.join(" ")}`, ...details.map((detail) => `  ${detail}`)]);
 }
 
-/** One line, ended by a full stop where it has no end of its own. */
+/** One line, with a full stop unless it ends otherwise. */
 const asSentence = (text: string): string => (/[.!?:)]$/.test(text) ? text : `${text}.`);
 
-/** Tells whatever was thrown and gives the exit code. Never a stack, unless UNACKED_DEBUG asks for it. */
+/** Reports whatever was thrown and returns the exit code. Never shows a stack, unless UNACKED_DEBUG asks for it. */
 export function reportThrown(io: Io, thrown: unknown): number {
   if (thrown instanceof CliFailure) io.err(failureText(thrown));
   else io.err(plainLine(`error: ${String(thrown)} (a bug in this program; UNACKED_DEBUG=1 shows where)`));

@@ -24,7 +24,7 @@ export interface Session {
   io: Io;
   api: UnackedApi;
   paint: Paint;
-  /** For a list printed now. */
+  /** The options for a list that is printed now. */
   print(format: OutputFormat): PrintOptions;
 }
 

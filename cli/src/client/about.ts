@@ -1,6 +1,6 @@
 import type { CallName, PathParameter } from "@unacked/contracts";
 
-/** What stands in each place of a path, as people call it. */
+/** What people call each parameter of a path. */
 const NOUNS: Readonly<Record<PathParameter<CallName>, string>> = {
   ref: "observer",
   taskId: "task",
@@ -14,7 +14,7 @@ const NOUNS: Readonly<Record<PathParameter<CallName>, string>> = {
   pool: "pool",
 };
 
-/** What a call is about, for its refusals: what its path names. Undefined where that names nothing. */
+/** What a call is about, for the text of its refusals. Undefined if its path names nothing. */
 export function aboutOf(path: Readonly<Partial<typeof NOUNS>> = {}): string | undefined {
   const [named] = Object.entries(path) as [keyof typeof NOUNS, string][];
   return named && `${NOUNS[named[0]]} ${named[1]}`;

@@ -15,26 +15,29 @@ import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
 import { refuseNoToken } from "./token-flaw.ts";
 
 export interface Address extends Pick<WireOptions, "url" | "token"> {
-  /** Not given: what Node knows. */
+  /** Without it, Node's own certificate authorities count. */
   tls?: TlsFiles | undefined;
 }
 
 interface CallOptions {
-  /** What a refusal is about, where the path does not say it, or not as it was typed. */
+  /** What a refusal is about, if the path does not say it as it was typed. */
   about?: string;
   signal?: AbortSignal | undefined;
 }
 
-/** Values of a query as somebody has typed them: the manager says what is wrong with them. */
+/** The values of a query as they were typed. The manager says what is wrong with them. */
 type TypedQuery<Name extends CallName> = { [Key in keyof QueryOf<Name>]: QueryOf<Name>[Key] | string };
 
-/** The REST API for commands, by the contracts' table of calls. Fails with a CliFailure: refused, unreachable, or an answer of another shape. */
+/**
+ * The REST API for commands, made from the contracts' table of calls. Fails with a CliFailure: refused, unreachable, or an answer of
+ * another shape.
+ */
 export class UnackedApi {
   readonly #client: Client;
 
   constructor({ url, token, tls = {} }: Address, { timeoutMs }: { timeoutMs: number }) {
     refuseNoToken(token);
-    // Somebody has typed the command, sees at once that it failed, and decides.
+    // No retries: the person who typed the command sees at once that it failed, and decides.
     const wire = new Wire({ url, token, timeoutMs, fetch: tlsFetch(tls) });
     this.#client = new Client({ wire, decoder: contractDecoder, retries: 0 });
   }
@@ -48,7 +51,7 @@ export class UnackedApi {
     return this.#client.timeoutMs;
   }
 
-  /** One call, under its operationId. */
+  /** Makes one call, by its operationId. */
   async call<Name extends CallName>(
     name: Name,
     input: CallInput<Name>,
@@ -57,7 +60,10 @@ export class UnackedApi {
     return this.#client.call(name, input, signal).catch((error: unknown) => Promise.reject(this.#failure(error, about)));
   }
 
-  /** Page by page, so that a list of any length costs no more memory than a page. `limit`: rows of all pages together. */
+  /**
+   * Reads page by page, so that a list of any length costs no more memory than a page. `limit` counts the rows of all pages
+   * together.
+   */
   async *pages<Name extends PagedCallName>(
     name: Name,
     query: Omit<TypedQuery<Name>, "limit" | "cursor">,

@@ -3,7 +3,9 @@ import type { FieldProblem, ObserverView } from "@unacked/contracts";
 import { CliFailure, type ExitKind } from "../failure.ts";
 import { remedyOf } from "./own-remedies.ts";
 
-/** Others are `failed`. Of the unreachable nothing is wrong with what was asked: try again later. */
+/**
+ * The exit kinds of problems; others are `failed`. `unreachable` means that the request itself was right: try again later.
+ */
 const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
   "not-ready": "unreachable",
   "database-unavailable": "unreachable",
@@ -14,10 +16,13 @@ const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
   forbidden: "notAllowed",
 };
 
-/** A problem as one failure: what and why in a line, the fields below it, and the remedy. `about` names what it was about. */
+/**
+ * Makes one failure of a problem: what and why in a line, the fields below it, and the remedy. `about` names what it was
+ * about.
+ */
 export function problemFailure(problem: AnyProblem, about?: string): CliFailure {
   const subject = about === undefined ? "" : `${about}: `;
-  // Many details are the title again, only longer or the very same.
+  // Many details only repeat the title, or begin with it.
   const detail = problem.detail === problem.title ? "" : `: ${problem.detail}`;
   return new CliFailure(EXIT_KINDS[problem.code] ?? "failed", `${subject}${problem.title}${detail}`, {
     code: problem.code,
@@ -42,7 +47,7 @@ const differsLine = ({ field, now, given }: NonNullable<AnyProblem["differs"]>[n
 const knownTypesLine = (types: string[] | undefined): string[] =>
   types === undefined ? [] : [types.length === 0 ? "no type is known in that pool" : `known types: ${types.join(", ")}`];
 
-/** Why a call failed, as one failure of ours. `about` names what it was about. */
+/** Says why a call failed, as one of our failures. `about` names what it was about. */
 export function failureOf(error: CallError, url: string, about?: string): CliFailure {
   const { kind, message, problem, flaws } = error;
   switch (kind) {
@@ -76,7 +81,7 @@ export function failureOf(error: CallError, url: string, about?: string): CliFai
   }
 }
 
-/** What became of one of many: the observer, or why not. */
+/** The outcome for one observer of a bulk call: the observer, or why it was refused. */
 export const outcomeOf = (result: BulkResult, name: string): ObserverView | CliFailure =>
   "observer" in result ? result.observer : problemFailure(result.problem, `observer ${name}`);
 
@@ -92,7 +97,7 @@ const TLS_REMEDIES: [RegExp, string][] = [
     "Give the certificate of the authority that signed its certificate: --certificate-authority FILE (PEM).",
   ],
   [
-    /alert|other side closed|ECONNRESET/, // what is seen of a refusal, which TLS 1.3 sends after its handshake
+    /alert|other side closed|ECONNRESET/, // a refused certificate looks like this, as TLS 1.3 refuses it only after its handshake
     "If it asks for a certificate, give one that it trusts, by --client-certificate FILE and --client-key FILE (PEM).",
   ],
 ];

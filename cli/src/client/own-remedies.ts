@@ -4,12 +4,12 @@ import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
 const GIVE_A_TOKEN =
   "Give a token: --token, UNACKED_TOKEN, or for good: unacked config set-context NAME --url URL --token - (read from standard input). The operator of the manager makes one: unacked token create";
 
-/** Not every command has the option: `apply` and `flow create` are told it by their file. */
+/** `apply` and `flow create` lack the option: their file names the pool. */
 const toPool = (pool = ""): string => `--pool ${pool}, or in a file pool: ${pool}`;
 
 type Remedy = (problem: AnyProblem) => string;
 
-/** Those of the catalogue name calls, options and members of REST: here the commands, options and lines that somebody at a terminal has. */
+/** The catalogue's remedies name calls, options and members of REST. These name commands, options and lines of files instead. */
 const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   unauthorized: () => GIVE_A_TOKEN,
   forbidden: ({ neededRole, remedy }) =>
@@ -17,7 +17,7 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
       ? remedy
       : `Ask the operator of the manager for a token of the role ${neededRole}, or a higher one.`,
   "internal-error": ({ remedy, requestId }) => `${remedy} It is ${requestId}.`,
-  // They are told above already.
+  // The details say it already.
   "invalid-body": () => "",
   "invalid-query": () => "",
   "not-found": () => "Check the address: unacked config view. Do the manager and the command line have the same version?",
@@ -48,14 +48,17 @@ const REMEDIES: Partial<Record<ProblemCode, Remedy>> = {
   "too-many-log-streams": () => "Close some of the streams, or ask without -f.",
 };
 
-/** What to do about it, as one does it here. */
+/** The remedy in terms of the command line. */
 export function remedyOf(problem: AnyProblem): string {
   const own = (REMEDIES as Partial<Record<string, Remedy>>)[problem.code];
   const remedy = own === undefined ? problem.remedy : own(problem);
   return problem.retryAfterS === undefined ? remedy : `${remedy} (Retry-After: ${problem.retryAfterS} s)`;
 }
 
-/** Where only the code is told, as of many that are counted. Undefined of a newer manager's. */
+/**
+ * The remedy where only the code is known, as of many refusals that are counted. Undefined for a code that only a newer
+ * manager has.
+ */
 export function remedyOfCode(code: string): string | undefined {
   if (!Object.hasOwn(PROBLEMS, code)) return undefined;
   const { title, status, remedy } = PROBLEMS[code as ProblemCode];

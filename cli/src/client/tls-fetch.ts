@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { usageFailure } from "../failure.ts";
 
-/** Files (PEM) for a manager whose TLS is more than what Node knows by itself. */
+/** Files (PEM) for a manager whose TLS needs more than what Node knows by itself. */
 export interface TlsFiles {
-  /** Who may have signed the manager's certificate, instead of those that Node knows. */
+  /** The authority that signed the manager's certificate. It replaces those that Node knows. */
   certificateAuthority?: string | undefined;
-  /** Our own, for a manager that listens to nobody else (TLS_CLIENT_CA_FILE), and its key. */
+  /** Our own certificate and key, for a manager that requires one (TLS_CLIENT_CA_FILE). */
   clientCertificate?: string | undefined;
   clientKey?: string | undefined;
 }
@@ -17,7 +17,7 @@ export function tlsFetch(files: TlsFiles): typeof fetch {
     throw usageFailure("A client certificate and its key go together", "Give --client-certificate and --client-key.");
   if (certificateAuthority === undefined && clientCertificate === undefined) return fetch;
   const connect = { ca: contentOf(certificateAuthority), cert: contentOf(clientCertificate), key: contentOf(clientKey) };
-  // Loaded by those alone who need it: Node's own fetch takes no certificates.
+  // Only loaded where certificates are needed: Node's own fetch takes none.
   const loaded = import("undici").then((undici) => ({ undici, dispatcher: new undici.Agent({ connect }) }));
   return (async (url: string, init: object) => {
     const { undici, dispatcher } = await loaded;

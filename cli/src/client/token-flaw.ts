@@ -1,7 +1,7 @@
 import { isToken } from "@unacked/client";
 import { usageFailure } from "../failure.ts";
 
-/** Said without the token itself: what is told goes into logs. */
+/** The message does not hold the token, as it goes into logs. */
 export function refuseNoToken(token: string | undefined): void {
   if (token === undefined || isToken(token)) return;
   throw usageFailure(

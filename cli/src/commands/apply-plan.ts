@@ -19,19 +19,19 @@ export interface PlanOptions extends FileOptions {
   queue?: boolean;
 }
 
-/** What is to be done, so that all is as the files define it. */
+/** What is to be done so that everything is as the files define it. */
 export interface Plan {
   missing: CreateObserver[];
-  /** Not there, and did not run when they were written down: created, they would. */
+  /** Observers that do not exist and did not run when they were written down. If they were created, they would run. */
   refusedAtRest: [name: string, status: string][];
   differing: Differing[];
-  /** That no file defines, and that are to be stopped. */
+  /** Observers that no file defines, and that are to be stopped. */
   surplus: Selected;
-  /** All of them: each is compared as it is put. */
+  /** All schedules of the files: each is compared when it is put. */
   schedules: ScheduleDocument[];
 }
 
-/** What is there, and is to be otherwise. */
+/** An observer that exists and differs from its document. */
 export interface Differing {
   wanted: CreateObserver;
   observer: ObserverView;
@@ -54,7 +54,7 @@ export async function makePlan(session: Session, options: PlanOptions): Promise<
   return { missing, refusedAtRest, differing, surplus, schedules };
 }
 
-/** Above this, reading the list is cheaper than asking for each. */
+/** Above this count, reading the list is cheaper than asking for each. */
 const MANY = 200;
 
 async function findExisting({ api }: Session, wanted: CreateObserver[]): Promise<Map<string, ObserverView>> {
@@ -79,7 +79,7 @@ const selectorOf = (labels: Labels): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(",");
 
-/** The files say of none that it is theirs. */
+/** The files define no observer, so nothing shows that these belong to them. */
 function refuseToStopAll({ observers: { length: count } }: Selected, pruned: Labels): never {
   const selector = selectorOf(pruned);
   throw usageFailure(
@@ -88,7 +88,7 @@ function refuseToStopAll({ observers: { length: count } }: Selected, pruned: Lab
   );
 }
 
-/** A mistyped one may be that of somebody else's observers: none of them is in these files. */
+/** A mistyped selector may match somebody else's observers: then those of these files lack it. */
 function refuseOtherLabels(wanted: CreateObserver[], pruned: Labels): void {
   const selector = selectorOf(pruned);
   const lacking = wanted.flatMap(({ name, labels }) => {
@@ -111,7 +111,7 @@ async function findSurplus(session: Session, wanted: CreateObserver[], labels: L
   return { filter, observers: observers.filter(({ name }) => !names.has(name)) };
 }
 
-/** It is there for a while still, and will not be: as it is, it is not what a file wants. */
+/** An observer that is being stopped still exists for a while, but is no longer what a file wants. */
 const isEnding = ({ status }: Pick<ObserverView, "status">): boolean => traitsOf(status).run === "ending";
 
 /** Says which are as they should be. @returns the others that are there */
@@ -144,13 +144,13 @@ function refuseUnchangeable(all: CreateObserver[], existing: Map<string, Observe
 const otherType = (observer: ObserverView, wanted: CreateObserver): string[] =>
   observer.type === wanted.type ? [] : [`${observer.type}, not ${wanted.type}`];
 
-/** Of one that has begun, or says no time, the time means nothing any more. */
+/** The start time counts only until the observer has begun, and only if the document gives one. */
 function otherStart({ status, startAt }: ObserverView, wanted: CreateObserver): string[] {
   if (status !== "Scheduled" || wanted.startAt === undefined) return [];
   return differencesAt(startAt, new Date(wanted.startAt).toISOString(), ["startAt"]).map(differenceText);
 }
 
-/** Of a dry run. Fails where there is anything to do. */
+/** Tells what a dry run would do. Fails if there is anything to do. */
 export async function tellPlan(
   { api, io }: Session,
   { missing, refusedAtRest, differing, surplus, schedules }: Plan,
@@ -168,7 +168,7 @@ export async function tellPlan(
   if (toDo > 0) throw new CliFailure("differs", `${toDo} would be created, changed or stopped`);
 }
 
-/** Of a schedule. @returns whether there is anything to do */
+/** Tells what a dry run would do to a schedule. @returns whether there is anything to do */
 async function tellPlanned({ api, io }: Pick<Session, "api" | "io">, schedule: ScheduleDocument): Promise<boolean> {
   const { id, body } = schedule;
   const { times } = await previewOf(api, schedule, 1);

@@ -37,8 +37,8 @@ export function addApply(program: Command, io: Io): void {
 }
 
 /**
- * Comes in: documents. Guarantees: nothing is changed before every document has been read, checked and compared; what is
- * there by its name is never created twice, as the name decides. A crash in the middle leaves some created: apply again.
+ * Receives documents. Guarantees: nothing changes before every document has been read, checked and compared, and nothing is
+ * created twice, as the name decides. A crash in the middle leaves some created: apply again.
  */
 async function apply(session: Session, options: ApplyOptions): Promise<void> {
   if (options.filename === undefined) throw usageFailure("Which files?", "unacked apply -f FILE");
@@ -60,7 +60,7 @@ async function apply(session: Session, options: ApplyOptions): Promise<void> {
   tellAllButLast(session, refused, surplus.observers.length);
 }
 
-/** What one part refuses costs the others nothing, but that nothing is stopped in place of what has not come. */
+/** A refusal in one part does not hold up the others. But then nothing is stopped, as its replacement may not have come. */
 function tellAllButLast({ io }: Session, refused: CliFailure[], notStopped: number): void {
   for (const failure of refused.slice(0, -1)) io.err(failureText(failure));
   if (notStopped > 0)
@@ -68,7 +68,9 @@ function tellAllButLast({ io }: Session, refused: CliFailure[], notStopped: numb
   throw refused.at(-1);
 }
 
-/** What somebody else has created since it was looked for, as another apply of the same files, is held against what is wanted once more. */
+/**
+ * Observers that somebody else has created meanwhile, such as another apply of the same files, are compared with what is wanted once more.
+ */
 async function createMissing(session: Session, missing: CreateObserver[]): Promise<void> {
   if (missing.length === 0) return;
   const results = new Results(session, { format: "lines", asked: missing.length });
@@ -91,24 +93,24 @@ async function changeDiffering(session: Session, differing: Differing[]): Promis
   await results.end();
 }
 
-/** The manager compares once more: somebody else may have been faster. */
+/** The manager compares once more, as somebody else may have been faster. */
 async function put(
   { api }: Session,
   results: Results,
   { wanted, differences }: Pick<Differing, "wanted" | "differences">,
 ): Promise<void> {
-  const { name, id: _chosen, ...body } = wanted; // an id of somebody's own counts only at a create
+  const { name, id: _chosen, ...body } = wanted; // an id of the caller's own counts only when an observer is created
   const outcome = await api.call("putObserver", { path: { ref: name }, body }).catch(asRefusal);
   if (outcome instanceof CliFailure) return results.tell(outcome, "");
   const below = outcome.outcome === "changed" ? differenceLines(differences) : [];
   results.tell(outcome, `${outcome.outcome}${standingText(outcome)}`, below);
 }
 
-/** What does not run takes a change, and waits with it. */
+/** An observer that does not run takes the change, and has it when it runs again. */
 const standingText = ({ status }: ObserverView): string =>
   traitsOf(status).run === "none" || traitsOf(status).run === "on-hold" ? ` (${status}: it is so when it runs again)` : "";
 
-/** One whose label was taken away meanwhile belongs to the files no more, and stays. */
+/** An observer whose label was removed meanwhile no longer belongs to the files, and stays. */
 async function stopSurplus(session: Session, surplus: Selected): Promise<void> {
   if (surplus.observers.length === 0) return;
   const change = { ...stopping(session, false), done: "is being stopped: no file defines it" };

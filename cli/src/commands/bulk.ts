@@ -19,15 +19,15 @@ import { Results } from "./results.ts";
 import { findSelected, type Selected } from "./selected.ts";
 import { waitForStatus } from "./status-wait.ts";
 
-/** Some, by name or id, or that a selection has found: however many these are, they are a list. */
+/** A list of observers, by name or id, or found by a selection. */
 type Listed = { refs: string[] } | Selected;
 
-/** Which ones are meant: some, or all that match. */
+/** Which observers are meant: listed ones, or all that match. */
 type BulkTarget = Listed | { filter: ObserverFilter } | { all: true };
 
 /** What stop, pause, resume and restart have in common. */
 export interface BulkChange {
-  /** What is said of each: `is being stopped`. */
+  /** What is said of each observer, such as `is being stopped`. */
   done: string;
   dryDone: string;
   send(body: BodyOf<"restartObservers">): Promise<BulkResults | BulkCount>;
@@ -55,7 +55,10 @@ export async function changeChosen(
   await changeMany(session, options.output === "lines" ? asked : await oneByOne(session, asked), change, options);
 }
 
-/** Likewise; with --wait, until each that was accepted has the status. Nothing comes of a dry run that could be waited for. */
+/**
+ * Does the same. With --wait it waits until each accepted observer has the status. A dry run changes nothing, so it does not
+ * wait.
+ */
 export async function changeUntil(
   session: Session,
   names: string[],
@@ -72,7 +75,7 @@ export async function changeUntil(
   });
 }
 
-/** What is waited for once all have been asked, also where some were refused. */
+/** What is waited for once all have been asked, even if some were refused. */
 interface Wait {
   wanted: ObserverStatus;
   forAll(accepted: ObserverView[]): Promise<void>;
@@ -92,15 +95,15 @@ function toTarget(names: string[], { filter, selector, all }: BulkTargetOptions)
 }
 
 /**
- * What is selected, one by one where somebody wants to know of each (to wait for it, or to print it): by a selection itself
- * the manager only counts.
+ * Lists what is selected, for callers that wait for each observer or print it. For a selection itself the manager only
+ * counts.
  */
 async function oneByOne(session: Session, target: BulkTarget): Promise<Listed> {
   if ("refs" in target || "observers" in target) return target;
   return findSelected(session, "filter" in target ? target.filter : {});
 }
 
-/** Carries it out and tells what became of each. Nothing is waited for of a selection that is only counted. */
+/** Carries the change out and tells what became of each. A selection that is only counted is not waited for. */
 export async function changeMany(
   session: Session,
   target: BulkTarget,
@@ -153,7 +156,7 @@ async function changeListed(
   await results.during(askAll, wait && (() => wait.forAll(accepted)));
 }
 
-/** One that somebody else has stopped before is no refusal for whoever waits until it is Deleted. */
+/** An observer that somebody else has already stopped is no refusal for a caller who waits until it is Deleted. */
 async function standingOf(
   { api }: Session,
   outcome: ObserverView | CliFailure,

@@ -15,25 +15,28 @@ interface ChangeOptions {
   dryRun?: boolean;
 }
 
-/** The manager says which statuses may be changed. */
+/** Which tasks are meant. The manager decides in which statuses they may be changed. */
 type Target = { ids: string[] } | { filter: { status?: TaskStatus[]; type?: string; pool?: string } } | { all: true };
 
 interface Change {
   name: string;
   summary: string;
   done: string;
-  /** Of more than one call does. */
+  /** What happens if more tasks match than one call does. */
   ofMany: string;
-  /** What it is done to with --all. */
+  /** The help of --all: which tasks it means. */
   all: string;
-  /** Said where nothing matches, and no status was given. */
+  /** A hint for when nothing matches and no status was given. */
   withoutStatus?: string;
-  /** What it was done to matches no more, so that all of them come to an end: of what is run again some may fail again at once. */
+  /**
+   * Whether to go on until none match. Changed tasks then no longer match; of tasks that are run again, some may fail again at
+   * once.
+   */
   goesOn: boolean;
   send(api: UnackedApi, body: Target & { dryRun: boolean }): Promise<TaskBulkCount>;
 }
 
-/** Of tasks: cancel them, run them again. */
+/** Adds `cancel` and `rerun`. */
 export function addChangeTasks(program: Command, io: Io): void {
   add(program, io, {
     name: "cancel",
@@ -57,7 +60,7 @@ export function addChangeTasks(program: Command, io: Io): void {
   });
 }
 
-/** Of one task that is Failed or Cancelled: run it again, with some of its params changed. */
+/** Adds `rerun-with`: it runs one Failed or Cancelled task again with some params changed. */
 export function addRetryWith(program: Command, io: Io): void {
   program
     .command("rerun-with")
@@ -79,7 +82,6 @@ export function addRetryWith(program: Command, io: Io): void {
     });
 }
 
-/** Of one task: how urgent it is. */
 export function addPriority(program: Command, io: Io): void {
   program
     .command("priority")
@@ -118,11 +120,11 @@ function add(program: Command, io: Io, change: Change): void {
     });
 }
 
-/** Ids are meant whatever their status is. */
+/** Ids mean their tasks whatever their status is. */
 const saysStatus = (target: Target): boolean =>
   "ids" in target || ("filter" in target && target.filter.status !== undefined);
 
-/** By one call, or by as many as it takes, and says meanwhile how far it is: whoever ends it knows what was done. */
+/** Makes as many calls as it takes, and reports progress meanwhile, so that whoever interrupts it knows what was done. */
 async function changeAll(
   { api, io }: Session,
   { done, goesOn, send }: Change,

@@ -37,7 +37,7 @@ export function addChange(program: Command, io: Io): void {
     .action((name: string, options: ChangeOptions, self: Command) => change(openSession(io, self), name, options));
 }
 
-/** Comes in: what is to be otherwise. It is put into what was read, and sent with its version: nobody's change is lost. */
+/** Receives assignments. They are applied to what was read and sent with its version, so that nobody's change is lost. */
 async function change(session: Session, ref: string, options: ChangeOptions): Promise<void> {
   const assignments = assignmentsOf(options);
   if (assignments.length === 0) throw usageFailure("What should be changed?", "unacked change NAME --param key=value");
@@ -45,7 +45,7 @@ async function change(session: Session, ref: string, options: ChangeOptions): Pr
   await sendChange(session, observer, wantedOf(observer, assignments), options);
 }
 
-/** Sends it with the version that was read: nobody's change is lost. */
+/** Sends the version that was read with the change, so that nobody else's change is lost. */
 export async function sendChange(
   { api, io }: Session,
   observer: ObserverView,
@@ -75,13 +75,13 @@ const assignmentsOf = ({ param = [], label = [], pool, set = [] }: ChangeOptions
   ...set.map((text) => parseAssignment(text)),
 ];
 
-/** Its key may have dots, which are no steps of a path. */
+/** A label's key may have dots, which do not separate steps of a path. */
 function labelAssignment(text: string): Assignment {
   const [key, value] = parseLabelChange(text);
   return { path: ["labels", key], value };
 }
 
-/** Each field that something is set in, whole. */
+/** The whole value of each field in which something is set. */
 function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObserver {
   const fields = new Set(assignments.map(({ path }) => path[0]));
   const touched = SPEC_FIELD_NAMES.filter((field) => fields.has(field));
@@ -89,7 +89,7 @@ function wantedOf(observer: ObserverView, assignments: Assignment[]): ChangeObse
   return changeOf(observer, withoutEmptyLabels(withAssignments(before, assignments)));
 }
 
-/** Throws CliFailure where it cannot be so. */
+/** Throws a CliFailure if the change is not valid. */
 export const changeOf = (observer: ObserverView, given: unknown): ChangeObserver =>
   checkedObserver(ChangeObserver, given, observer.name);
 

@@ -7,7 +7,7 @@ import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 
-/** What an observer's next run starts with. */
+/** Adds `checkpoint`: what an observer's next run starts with. */
 export function addCheckpoint(program: Command, io: Io): void {
   const checkpoint = program
     .command("checkpoint")
@@ -42,7 +42,7 @@ async function show({ api, io }: Session, ref: string, isJson: boolean): Promise
   if (previous !== null) io.out(lineOf("before: ", previous.number, previous.value, previous.savedAt));
 }
 
-/** Of set and reset: a checkpoint that is another by now is left alone. */
+/** Like reset, it leaves alone a checkpoint that has changed since it was read. */
 async function set({ api, io }: Session, ref: string, value: unknown): Promise<void> {
   const before = await api.call("getCheckpoint", { path: { ref } });
   const body = { value } as BodyOf<"putCheckpoint">;
@@ -54,7 +54,7 @@ async function reset({ api, io }: Session, ref: string): Promise<void> {
   told(io, ref, before, await api.call("resetCheckpoint", { path: { ref }, ifMatch: checkpointTag(before) }));
 }
 
-/** With what it takes the place of: that may be what somebody else has just set. */
+/** Also shows the checkpoint that it replaces, which somebody else may have just set. */
 function told(io: Io, ref: string, before: CheckpointView, { value }: CheckpointView): void {
   io.out(plainLine(`${ref} starts ${value === null ? "without a checkpoint" : `with ${jsonText(value)}`}`));
   if (before.savedAt !== null) io.out(lineOf("before: ", before.number, before.value, before.savedAt));

@@ -9,13 +9,13 @@ import { chooseAddress, tlsFilesOf } from "../config/contexts.ts";
 import type { Io } from "../io.ts";
 import { plainLines } from "../output/plain-text.ts";
 
-/** What the shells' scripts ask. */
+/** The hidden command that the shells' scripts call. */
 export const COMPLETE = "__complete";
-/** Nobody waits longer for a completion. */
+/** Nobody waits longer than this for a completion. */
 const TIMEOUT_MS = 1_500;
 const MAX_NAMES = 200;
 /**
- * What a shell takes as it is. Params are named by whoever announces their type, and bash's compgen expands what it is given:
+ * Words that a shell takes literally. Whoever announces a type names its params, and bash's compgen expands what it is given:
  * `$(…)` in a name would run when somebody presses Tab.
  */
 const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.,:@%+=/-]*$/u;
@@ -52,7 +52,7 @@ async function findNames(io: Io, { names, given, operands }: Candidates, current
   return names === "services" ? services.map(({ name }) => name) : [...new Set(services.flatMap(({ types }) => types))];
 }
 
-/** `everyMs=`; of a param with a few values, these: `mode=fast`. */
+/** Offers `everyMs=`, or for a param with a few values those: `mode=fast`. */
 function paramsOf(types: TypeView[], type: string | undefined): string[] {
   const { paramsSchema } = types.find((each) => each.type === type) ?? {};
   const { properties = {} } = (paramsSchema ?? {}) as { properties?: Record<string, { enum?: unknown[]; type?: unknown }> };

@@ -78,7 +78,7 @@ async function create(session: Session, observers: CreateObserver[], options: Cr
   );
 }
 
-/** Of those of files, which mostly have no ids. */
+/** The remedy for observers of files, which mostly have no ids. */
 const REPEAT_ALL = "Repeat it: what was created is refused then, as its name is taken.";
 
 function toObservers(io: Io, type: string | undefined, name: string | undefined, options: CreateOptions): CreateObserver[] {

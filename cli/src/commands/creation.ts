@@ -3,14 +3,14 @@ import { outcomeOf } from "../client/call-failure.ts";
 import type { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 
-/** Of one call: it answers within seconds, and a count is seen to rise. */
+/** The most in one call: it then answers within seconds, and progress shows. */
 const MAX_AT_ONCE = 500;
-/** Well below what the manager takes (32 MiB). */
+/** The most bytes in one call, well below the manager's bound (32 MiB). */
 const MAX_BYTES_AT_ONCE = 8_388_608;
 
 /**
- * Creates them, in calls of some hundreds, and tells the outcome of each as it is known. Throws when a call as a whole
- * fails: what was told before is done and stays so.
+ * Creates them, some hundreds in one call, and tells each outcome as it is known. Throws when a call as a whole fails; what
+ * was told before stays done.
  */
 export async function createAll(
   { api }: Session,

@@ -46,7 +46,7 @@ async function remove(session: Session, kind: string, names: string[], { force }
   await changeMany(session, { refs: names }, stopping(session, force === true), { output: "lines" });
 }
 
-/** What is over of these is removed by itself, with its time. */
+/** Tasks and flows cannot be deleted: the manager removes them by itself some time after they are over. */
 function insteadOf(kind: Kind, [first = "", ...others]: string[]): string | undefined {
   if (kind === "tasks") return `To cancel them: unacked cancel ${[first, ...others].join(" ")}`;
   return kind === "flows" ? `To cancel one: unacked flow cancel ${first}` : undefined;

@@ -19,7 +19,7 @@ export function addDescribe(program: Command, io: Io): void {
     .action((words: string[], _options: object, self: Command) => describe(openSession(io, self), words));
 }
 
-/** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
+/** Describes each name in order. A name that is not found does not hide the others, and fails the command. */
 async function describe(session: Session, words: string[]): Promise<void> {
   const { io } = session;
   const [kind, ...names] = kindAndNames(words);

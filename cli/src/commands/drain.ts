@@ -11,7 +11,7 @@ import { LostConnection } from "./lost-connection.ts";
 import { type ResultFormat, resultOption } from "./option-sets.ts";
 
 interface DrainOptions {
-  /** true: of the pool default */
+  /** true means the pool `default`. */
   leastLoaded?: string | true;
   wait?: boolean;
   timeout: string;
@@ -36,7 +36,7 @@ export function addDrain(program: Command, io: Io): void {
     });
 }
 
-/** By name, or the one that runs least: of those that take work, so that asking twice drains two. */
+/** Takes the named service, or the one that runs least. That is one that takes work, so that asking twice drains two. */
 async function chosen({ api }: Session, name: string | undefined, { leastLoaded }: DrainOptions): Promise<string> {
   if (name !== undefined && leastLoaded === undefined) return name;
   if (name !== undefined || leastLoaded === undefined)
@@ -65,10 +65,13 @@ async function drain(session: Session, name: string, { wait, timeout, output }: 
   if (!lines) session.io.out(printOne(SERVICE_LISTING, last, session.print(output)));
 }
 
-/** One whose connection was cut connects again within a second or two, and goes on with its drain; a process that was killed does not. */
+/**
+ * How long a lost service is waited for. After a cut connection it is back within a second or two and drains on; a killed process never
+ * is.
+ */
 const BACK_WITHIN_MS = 15_000;
 
-/** Follows the changes, which are open before the service is read: nothing that comes between is missed. */
+/** Opens the stream of changes before it reads the service, so that no change between the two is missed. */
 async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeoutMs: number): Promise<ServiceView> {
   const ending = new AbortController();
   const lost = new LostConnection(io);
@@ -96,7 +99,7 @@ async function waitUntilDrained({ api, io }: Session, asked: ServiceView, timeou
     for await (const news of lost.follow((signal) => api.changes(signal), ending.signal)) {
       const told = news.name === "service" && news.data.id === asked.id ? news.data : undefined;
       if (told?.draining === true && isDone(told)) return last;
-      // What is told may have been read just before the drain was asked for: only what is read now says that it was taken back.
+      // News may have been read just before the drain was asked for. Only a fresh read shows that the drain was taken back.
       if (told?.draining !== false && news.name !== "ready" && news.name !== "resync") continue;
       const read = (signal: AbortSignal) => api.call("listServices", { query: { all: true } }, { signal });
       const services = await lost.untilAnswered(read, ending.signal);
@@ -118,7 +121,7 @@ const endedFirst = ({ name, state }: ServiceView): CliFailure =>
     remedy: "There is nothing left to do: its observers run elsewhere, or wait for a worker.",
   });
 
-/** By somebody who has uncordoned it meanwhile. */
+/** Somebody has uncordoned the service meanwhile. */
 const takenBack = ({ name }: ServiceView): CliFailure =>
   new CliFailure("failed", `service ${name} takes work again: its drain was taken back before it was drained`, {
     code: "drain-taken-back",

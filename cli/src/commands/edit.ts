@@ -49,7 +49,7 @@ const textOf = (observer: ObserverView): string =>
 
 function openEditor({ env }: Io, file: string): void {
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";
-  // By a shell, as "code --wait" is more than a program's name.
+  // A shell runs the editor, as "code --wait" is more than a program's name.
   const command = `trap : INT QUIT; ${editor} "$1"`;
   const { status, error } = leftToTheEditor(() => spawnSync("sh", ["-c", command, "sh", file], { stdio: "inherit", env }));
   if (error !== undefined || status !== 0)
@@ -60,7 +60,10 @@ function openEditor({ env }: Io, file: string): void {
 
 const OF_THE_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
 
-/** Ctrl-C is a command of many an editor, and the terminal sends it to us and the shell as well: it would end us, and lose what is written. */
+/**
+ * Ignores Ctrl-C, which is a command in many editors. The terminal sends it to us and the shell as well, and ending would lose what is
+ * written.
+ */
 function leftToTheEditor<Result>(act: () => Result): Result {
   const ignore = (): void => undefined;
   for (const signal of OF_THE_TERMINAL) process.on(signal, ignore);
@@ -77,7 +80,7 @@ interface Draft {
   before: string;
 }
 
-/** What somebody has written is not lost with a refusal, nor to a dry run; else nothing is left behind: there may be secrets in it. */
+/** Keeps the text after a refusal or a dry run. Otherwise the folder is removed, as there may be secrets in it. */
 async function keepingText({ folder, file, before }: Draft, act: () => Promise<void>): Promise<void> {
   let isKept = false;
   try {

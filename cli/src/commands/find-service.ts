@@ -1,7 +1,7 @@
 import type { ServiceView } from "@unacked/contracts";
 import { CliFailure } from "../failure.ts";
 
-/** By name or id. Of a name's boots the one that lives, or else the last. */
+/** Finds a service by name or id. Of several boots of a name it takes the living one, or else the last. */
 export function findService(services: ServiceView[], name: string): ServiceView {
   const found = services
     .filter((service) => service.name === name || service.id === name)

@@ -79,7 +79,7 @@ async function create(session: Session, stages: string[], options: CreateOptions
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
   const line = plainLine(`${lineOf(created)}${how}`);
   if (options.wait !== true) return io.out(line);
-  io.err(line); // by this it is found again, whatever ends the wait
+  io.err(line); // the id is told before the wait, so that the flow can be found however the wait ends
   const over = await untilOver<FlowView>(session, created, {
     look: (wait, signal) => api.call("getFlow", { path: { flowId: created.id }, query: { wait } }, { signal }),
     isOver: ({ status }) => status !== "Running",
@@ -96,7 +96,7 @@ async function create(session: Session, stages: string[], options: CreateOptions
     });
 }
 
-/** Under an id in any case: where nobody answers, it can be repeated. */
+/** The flow always has an id, so that the call can be repeated when nobody answers. */
 function toFlow(io: Io, stages: string[], { filename, name, id, pool }: CreateOptions): NewFlow & { id: string } {
   if ((filename === undefined) === (stages.length === 0))
     throw usageFailure("Give either stages or -f", "unacked flow create fetch parse store");
@@ -110,7 +110,7 @@ function toFlow(io: Io, stages: string[], { filename, name, id, pool }: CreateOp
     throw usageFailure(`${filename} must have exactly one document, which is a flow`);
   if (typeof document.value !== "object" || document.value === null)
     throw usageFailure(`${document.place} is not a flow`, "A flow has tasks, or stages.");
-  return { id: newUuid(), ...document.value, ...own } as NewFlow & { id: string }; // checked by the manager, which says what is wrong and where
+  return { id: newUuid(), ...document.value, ...own } as NewFlow & { id: string }; // the manager checks it, and says what is wrong
 }
 
 async function show({ api, io, print }: Session, flowId: string, { output }: OutputOptions): Promise<void> {

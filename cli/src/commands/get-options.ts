@@ -16,7 +16,7 @@ const WHERE_IT_IS: Readonly<Record<string, string>> = {
   "--groups": "--groups is for errors. To count together what observers failed of: unacked get failures.",
 };
 
-/** An option that means nothing for a kind is a mistake: passed over, it would show something else than was asked for. */
+/** Refuses options that mean nothing for the kind: if they were ignored, the output would not be what was asked for. */
 export function refuseOptions(kind: Kind, { all, filter, selector, sort, groups, limit }: GetOptions): void {
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
@@ -35,7 +35,7 @@ export function refuseOptions(kind: Kind, { all, filter, selector, sort, groups,
   throw usageFailure(`${wrong.join(", ")} cannot be used with ${groups === true && isErrors ? "--groups" : kind}`, remedy);
 }
 
-/** What is named is shown, whatever it is like: passed over, a filter would seem to say that it is like that. */
+/** Refuses filters beside names: named things are shown in any case, and the filter would seem to match them. */
 export function refuseSelecting(kind: Kind, { filter, selector, sort, groups, limit }: GetOptions): void {
   const wrong = [
     ...(filter !== undefined ? ["--filter"] : []),

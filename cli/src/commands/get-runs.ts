@@ -7,7 +7,7 @@ import type { Session } from "../session.ts";
 import type { GetOptions } from "./get-options.ts";
 import { eachFound, failForMissing, once, printPages } from "./show-rows.ts";
 
-/** What one call answers. */
+/** The most that one call answers. */
 const MOST_OCCURRENCES = 1_000;
 
 export async function getRuns(session: Session, names: string[], options: GetOptions): Promise<void> {
@@ -24,7 +24,7 @@ export async function getRuns(session: Session, names: string[], options: GetOpt
   failForMissing(missing, names);
 }
 
-/** Those that there are beyond what one call gives are not passed over in silence. */
+/** Says so if there are more runs than one call gives. */
 async function runsOfOne({ api, io }: Session, ref: string): Promise<RunView[]> {
   const { items, total } = await api.call("listRuns", { path: { ref } });
   if (total > items.length) io.err(plainLine(`runs of ${ref}: the newest ${items.length} of ${total}`));

@@ -1,7 +1,7 @@
-/** How many calls are on their way at once: enough to hide their latency, too few to disturb others. */
+/** How many calls run at once: enough to hide their latency, too few to disturb others. */
 const AT_ONCE = 8;
 
-/** Calls `act` for each, eight at a time. The first rejection ends it: no new one is begun. */
+/** Calls `act` for each item, eight at a time. After the first rejection no new call begins. */
 export async function inParallel<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
   let next = 0;
   let hasFailed = false;

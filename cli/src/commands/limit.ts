@@ -62,7 +62,7 @@ function toLimit(option: string, text: string): number | null {
   return Number(text);
 }
 
-/** Of what has to be 1 at least. */
+/** A limit that must be 1 or more. */
 function toLimitAboveZero(option: string, text: string): number | null {
   const limit = toLimit(option, text);
   if (limit !== 0) return limit;

@@ -3,10 +3,10 @@ import { CliFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { plainLine } from "../output/plain-text.ts";
 
-/** Between two attempts at what could not be read, or followed. */
+/** The pause between two attempts to read or to follow. */
 const PAUSE_MS = 500;
 
-/** A manager that cannot be reached while something is waited for: told once, until it answers again. */
+/** Tells once that the manager cannot be reached while something is waited for, until it answers again. */
 export class LostConnection {
   readonly #io: Pick<Io, "err">;
   #isTold = false;
@@ -15,7 +15,7 @@ export class LostConnection {
     this.#io = io;
   }
 
-  /** Throws what is another failure. */
+  /** Throws every other failure. */
   tell(error: unknown): undefined {
     if (!(error instanceof CliFailure) || error.exitKind !== "unreachable") throw error;
     if (!this.#isTold) this.#io.err(plainLine(`The connection was lost (${error.message}); trying again.`));
@@ -27,8 +27,8 @@ export class LostConnection {
   }
 
   /**
-   * Follows until the signal, also where the very first attempt finds nobody: whoever waits has just been answered, and has mostly begun what he
-   * waits for. Rejects where it is refused.
+   * Follows until the signal comes, even if the first attempt reaches nobody: the manager has just answered, and mostly begun what is
+   * waited for. Rejects on a refusal.
    */
   async *follow<News>(open: (signal: AbortSignal) => AsyncGenerator<News>, signal: AbortSignal): AsyncGenerator<News> {
     while (!signal.aborted) {
@@ -41,7 +41,7 @@ export class LostConnection {
     }
   }
 
-  /** Reads until there is an answer. Undefined: the signal came first, which is for the call, too. Rejects where it is refused. */
+  /** Reads until there is an answer. Undefined means that the signal came first; it ends the call, too. Rejects on a refusal. */
   async untilAnswered<View>(read: (signal: AbortSignal) => Promise<View>, signal: AbortSignal): Promise<View | undefined> {
     while (!signal.aborted) {
       const view = await read(signal).catch((error: unknown) => (signal.aborted ? undefined : this.tell(error)));
@@ -51,7 +51,7 @@ export class LostConnection {
     return undefined;
   }
 
-  /** Ends early with the signal. */
+  /** The signal ends it early. */
   async #pause(signal: AbortSignal): Promise<void> {
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { FILTER_KEYS } from "../input/filters.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../output/list-printer.ts";
 
-/** For options that may be repeated. */
+/** The parser of options that may be repeated. */
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
 export const repeatable = (flags: string, description: string): Option => new Option(flags, description).argParser(collect);
@@ -14,7 +14,7 @@ export interface OutputOptions {
 export const outputOption = (): Option =>
   new Option("-o, --output <format>", "how to print").choices([...OUTPUT_FORMATS]).default("table");
 
-/** Of commands that change something: a line each, unless the observers themselves are asked for. */
+/** The formats of commands that change something: one line each, unless the observers themselves are asked for. */
 export const RESULT_FORMATS = ["lines", "name", "json", "yaml"] as const;
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 

@@ -7,14 +7,16 @@ import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 import { LostConnection } from "./lost-connection.ts";
 
-/** Not refused: a file that was right yesterday is put again today. */
+/** Such a schedule is not refused: a file that was right yesterday is put again today. */
 export const NO_TIMES = ", and is Over: no time of it is left, see its endAt";
 
-/** Its next times, so many, if it were put. */
+/** The next `n` times that the schedule would have if it were put. */
 export const previewOf = (api: UnackedApi, { id, body }: ScheduleDocument, n: number): Promise<ScheduleTimes> =>
   api.call("previewSchedule", { query: { id, n }, body }, { about: `schedule ${id}` });
 
-/** A schedule is replaced where it differs: what it does from then on. One that is refused costs the others nothing. */
+/**
+ * Replaces each schedule that differs, which changes its future times only. A refused schedule does not hold up the others.
+ */
 export async function putSchedules(session: Session, schedules: ScheduleDocument[]): Promise<void> {
   const { io } = session;
   const refused: CliFailure[] = [];
@@ -35,16 +37,18 @@ export async function putSchedules(session: Session, schedules: ScheduleDocument
     : new CliFailure("failed", `${refused.length} of ${schedules.length} schedules were refused`);
 }
 
-/** So long a manager that restarts is waited for, with one there whose times are due and are not to be. */
+/** How long a restarting manager is waited for, while the times of the schedule are due although it should be Paused. */
 const PAUSED_WITHIN_MS = 30_000;
 
-/** One that was Paused when it was written down is so again, and not due. */
+/** A new schedule that was Paused when it was written down is paused again, so that it is not due. */
 async function putSchedule(session: Session, { id, body, isPaused }: ScheduleDocument): Promise<PutScheduleAnswer> {
   const put = await session.api.call("putSchedule", { path: { scheduleId: id }, body });
   return isPaused === true && put.outcome === "created" ? { ...put, ...(await pauseAgain(session, id)) } : put;
 }
 
-/** The next apply finds it there, and leaves it as somebody may have wanted it since: so this one does not leave it half-way. */
+/**
+ * Waits for the pause to succeed: the next apply would find the schedule there and leave it, as somebody may have wanted it so.
+ */
 async function pauseAgain({ api, io }: Session, scheduleId: string): Promise<ScheduleView> {
   const within = AbortSignal.timeout(PAUSED_WITHIN_MS);
   const pause = (signal: AbortSignal) => api.call("pauseSchedule", { path: { scheduleId } }, { signal });

@@ -9,7 +9,7 @@ import { isScheduleDocument, type ScheduleDocument, toSchedules } from "../input
 import type { Io } from "../io.ts";
 import type { FileOptions } from "./option-sets.ts";
 
-/** The observers that `-f` names, to be created, with `--set` applied and checked. Nothing has been sent if this throws. */
+/** Reads the observers of `-f` to create, with `--set` applied and checked. If it throws, nothing has been sent. */
 export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
   const { documents, assignments } = readAssigned(io, options);
   const schedule = documents.find(({ value }) => isScheduleDocument(value));
@@ -25,12 +25,12 @@ export function readObservers(io: Io, options: FileOptions): CreateObserver[] {
 
 interface AllRead {
   observers: CreateObserver[];
-  /** Of these, those that must not be created: they would run. */
+  /** The observers among them that must not be created, by name, as they would run. */
   atRest: Map<string, string>;
   schedules: ScheduleDocument[];
 }
 
-/** The same, to be compared with what is there, and the schedules beside them. */
+/** Reads the same, to compare it with what exists, and the schedules beside it. */
 export function readAll(io: Io, options: FileOptions): AllRead {
   const { documents, assignments } = readAssigned(io, options);
   const isSchedule = ({ value }: ReadDocument): boolean => isScheduleDocument(value);
@@ -49,7 +49,7 @@ function readAssigned(io: Io, { filename = [], set = [] }: FileOptions) {
   return { documents, assignments };
 }
 
-/** Whatever stands in a file, a folder, or (`-`) on standard input. */
+/** Reads all documents of a file, a folder, or (`-`) standard input. */
 export function readDocuments(io: Io, file: string): ReadDocument[] {
   if (file === "-") return parseDocuments(io.readInput(), "standard input");
   return readingOf(file, () => {

@@ -66,11 +66,11 @@ const isUnderWay = ({ rebalance }: BalanceView): boolean => rebalance !== null &
 
 const movedOf = ({ rebalance }: BalanceView): string => `${rebalance?.moved ?? 0} of ${rebalance?.planned ?? 0} moved`;
 
-/** Cancelled by somebody, or stalled: that it was waited for does not make it even. */
+/** The rebalance was cancelled or has stalled, so the pool is not even after the wait. */
 const endedOtherwise = ({ pool, rebalance }: BalanceView): CliFailure =>
   new CliFailure("failed", `the rebalance of pool ${pool} is over (${rebalance?.outcome}) before the pool is even`);
 
-/** There was nothing to wait for, and the pool is not what was waited for either. */
+/** No rebalance has begun, and the pool is not even either. */
 const notBegun = ({ pool, uneven, waits }: BalanceView): CliFailure =>
   new CliFailure("failed", `pool ${pool} is not even, and nothing can be moved now: ${waits ?? uneven}`);
 

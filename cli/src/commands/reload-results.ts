@@ -8,7 +8,7 @@ import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 import type { ResultFormat } from "./option-sets.ts";
 
-/** Tells what became of each as it comes. `end` fails when a file does not load somewhere, or that is not known. */
+/** Tells what became of each service as it comes. `end` fails if a file does not load somewhere, or if that is not known. */
 export class ReloadResults {
   readonly #session: Session;
   readonly #format: ResultFormat;
@@ -31,7 +31,7 @@ export class ReloadResults {
   /** @returns whether it is over */
   tell(asked: ServiceView, now: ServiceView): boolean {
     const answer = reloadAnswer(asked, now);
-    // One that is Gone has lost its connection, and may come back to tell it.
+    // A service that is Gone has lost its connection, and may come back and answer.
     if (answer === undefined && now.state !== "Stopped") return false;
     this.#last.push(now);
     if (answer === undefined) this.refuse(endedFirst(now));
@@ -46,7 +46,7 @@ export class ReloadResults {
 
   refuse(failure: CliFailure): void {
     this.#refused.push(failure);
-    if (!this.#isOne) this.#session.io.err(failureText(failure)); // of one `end` tells it
+    if (!this.#isOne) this.#session.io.err(failureText(failure)); // `end` tells the failure of a single service
   }
 
   end(): void {

@@ -58,12 +58,15 @@ interface Asking {
   timeoutMs: number;
 }
 
-/** Asks each, then follows the changes, which are open before the services are read: nothing that comes between is missed. */
+/**
+ * Asks each service, then follows the changes. The stream opens before the services are read, so that no change between is
+ * missed.
+ */
 async function reload({ api, io }: Session, { refs, results, timeoutMs }: Asking): Promise<void> {
   const waiting = new Map<string, ServiceView>();
   await inParallel(refs, async (service) => {
     const answer = api.call("reloadService", { path: { service } });
-    // Of many that are asked one that cannot is no reason to leave the others.
+    // When many are asked, a service that refuses does not hold up the others.
     const asked = await (refs.length > 1 ? answer.catch(asRefusal) : answer);
     if (asked instanceof CliFailure) results.refuse(asked);
     else waiting.set(asked.id, asked);

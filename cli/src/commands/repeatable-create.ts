@@ -2,8 +2,8 @@ import { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 
 /**
- * Calls what creates something. After a refusal there is none; after any other failure, and after Ctrl-C, it may have come to pass, and the failure
- * says what is to be done: whoever only repeats it may have two. Ctrl-C ends what comes after it as usual.
+ * Makes a call that creates something. After a refusal nothing exists. After any other failure, and after Ctrl-C, it may exist: the failure
+ * says how to repeat it without having two. Later on, Ctrl-C ends the program as usual.
  */
 export async function creating<Answer>(
   { io }: Pick<Session, "io">,
@@ -21,6 +21,6 @@ export async function creating<Answer>(
   }
 }
 
-/** Of what is created under `id`. */
+/** The remedy for what is created under `id`. */
 export const repeatWith = (id: string): string =>
   `Repeat it with --id ${id}. Then it exists only once, even if this call came through.`;

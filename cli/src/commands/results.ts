@@ -9,8 +9,8 @@ import type { Session } from "../session.ts";
 import type { ResultFormat } from "./option-sets.ts";
 
 /**
- * Tells what became of each of many: what was done on standard output, what was refused on standard error. `end` fails when
- * something was refused, so that the exit code says so.
+ * Tells the outcome of each of many: what was done on standard output, what was refused on standard error. `end` fails if
+ * something was refused, for the exit code.
  */
 export class Results {
   readonly #session: Session;
@@ -22,19 +22,19 @@ export class Results {
   readonly #refused: CliFailure[] = [];
   #told = 0;
 
-  /** `isOne`: it is told as itself, rather than as a list of one */
+  /** `isOne`: the observer is printed by itself, not as a list of one */
   constructor(session: Session, options: { format: ResultFormat; asked: number; isOne?: boolean }) {
     this.#session = session;
     this.#format = options.format;
     this.#asked = options.asked;
     this.#isOne = options.isOne ?? options.asked === 1;
     const { io } = session;
-    // Where the lines themselves are seen, they are the progress.
+    // If standard output is a terminal, its lines show the progress.
     this.#progress = new Progress({ total: options.asked, isShown: io.errIsTerminal && !io.outIsTerminal, write: io.err });
     this.#printer = new ListPrinter(OBSERVER_LISTING, session.print(options.format === "lines" ? "name" : options.format));
   }
 
-  /** `what`: `created`, `is being stopped` …; `below`: lines that say more of it */
+  /** `what`: such as `created` or `is being stopped`; `below`: lines with details */
   tell(outcome: ObserverView | CliFailure, what: string, below: string[] = []): void {
     if (outcome instanceof CliFailure) this.#refuse(outcome);
     else this.#accept(outcome, what, below);
@@ -42,7 +42,7 @@ export class Results {
     this.#progress.step();
   }
 
-  /** Nothing was asked of this one any more, which is neither done nor refused. */
+  /** Reports an observer that was left as it is: it is neither done nor refused. */
   leave(name: string, why: string): void {
     this.#progress.clear();
     this.#session.io.err(plainLine(`observer ${name} ${why}`));

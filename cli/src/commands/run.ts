@@ -57,7 +57,7 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   const line = plainLine(`task ${task.id} is ${task.status}${how}`);
   if (task.waitsFor === "service") io.err(plainLine(unserved(task)));
   if (wait !== true) return io.out(line);
-  io.err(line); // by this it is found again, whatever ends the wait
+  io.err(line); // the id is told before the wait, so that the task can be found however the wait ends
   const over = await untilOver<TaskView>(session, task, {
     look: (wait, signal) => api.call("getTask", { path: { taskId: task.id }, query: { wait } }, { signal }),
     isOver: ({ status }) => isTaskOver(status),
@@ -80,17 +80,17 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   });
 }
 
-/** Another that has the key may have taken the params, without the id; where their run has begun since, a repeat queues them for one more. */
+/** A task with the same key may have taken the params, but not the id. If it has run since, a repeat queues the params for one more run. */
 const remedyOf = ({ id, type, onConflict }: NewTask & { id: string }): string =>
   onConflict === "queue-latest" || onConflict === "replace"
     ? `It may have come through, and a repeat may run it once more, even with --id ${id}. See first how the task with this key stands: unacked get tasks --filter type=${type}`
     : repeatWith(id);
 
-/** Accepted, as one may come; but the name may be mistyped, or its file not be loaded yet. */
+/** The task is accepted, as a service may come; but the type may be mistyped, or its file not be loaded yet. */
 const unserved = ({ type, pool }: TaskView): string =>
   `No living service of the pool ${pool} has the task type ${type}; the task waits for one. To see the types: unacked get task-types. To load a new file: unacked reload --pool ${pool}.`;
 
-/** Under an id in any case: where nobody answers, it can be repeated. */
+/** The task always has an id, so that the call can be repeated when nobody answers. */
 function toTask(type: string, params: string[], options: RunOptions): NewTask & { id: string } {
   const { pool, id = newUuid(), priority, startAt, maxAttempts, key, onConflict } = options;
   if (onConflict !== undefined && key === undefined)

@@ -2,20 +2,23 @@ import { LIVING_STATUSES, type ObserverFilter, type ObserverView } from "@unacke
 import { toQuery } from "../input/filters.ts";
 import type { Session } from "../session.ts";
 
-/** What was selected, and by what: it is sent with them, so that what no longer matches as its turn comes is left as it is. */
+/**
+ * The selected observers and their filter. The filter is sent with them, so that an observer that no longer matches is left as
+ * it is.
+ */
 export interface Selected {
   filter: ObserverFilter;
   observers: readonly Pick<ObserverView, "id" | "name">[];
 }
 
-/** All that match, as they stand now. Without a status: of those that are not Deleted. */
+/** All observers that match now. A filter without a status leaves out those that are Deleted. */
 export async function findMatching({ api }: Session, filter: ObserverFilter): Promise<ObserverView[]> {
   const found: ObserverView[] = [];
   for await (const page of api.pages("listObservers", toQuery(living(filter)))) found.push(...page);
   return found;
 }
 
-/** The same, to be changed one by one. */
+/** Finds the same observers, to change them one by one. */
 export const findSelected = async (session: Session, filter: ObserverFilter): Promise<Selected> => ({
   filter: living(filter),
   observers: await findMatching(session, filter),

@@ -5,7 +5,7 @@ import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 import type { OutputOptions } from "./option-sets.ts";
 
-/** How things of a kind are read. */
+/** How things of a kind are read: one by name, or all. */
 export interface Ways<Row> {
   one(name: string): Promise<Row>;
   all(): AsyncIterable<Row[]>;
@@ -25,7 +25,7 @@ export function showOrList<Row>(
   return printPages(session, listing, options, all());
 }
 
-/** Each that is named, in order. One that is not found does not hide the others, and fails the command. */
+/** Shows each name in order. A name that is not found does not hide the others, and fails the command. */
 async function showNamed<Row>(
   session: Session,
   listing: Listing<Row>,
@@ -42,7 +42,7 @@ async function showNamed<Row>(
   failForMissing(missing, names);
 }
 
-/** Says which are not to be had. */
+/** Reports each name that cannot be found, and goes on. */
 export async function eachFound<Row>({ io }: Session, names: string[], find: (name: string) => Promise<Row>) {
   const found: Row[] = [];
   let missing = 0;

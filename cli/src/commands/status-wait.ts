@@ -7,18 +7,18 @@ import { LostConnection } from "./lost-connection.ts";
 interface WaitOptions {
   wanted: ObserverStatus;
   timeoutMs: number;
-  /** Called once for each, as soon as it is there. */
+  /** Called once for each observer, as soon as it has the status. */
   onReached(observer: ObserverView): void;
 }
 
-/** The time to wait is up already. */
+/** A short bound, as the time to wait is up already. */
 const LAST_LOOK_MS = 2_000;
 
 /**
- * Waits until every one of these observers, given as they were just read, has had the status: follows the changes, and reads each once. Fails at
- * once when one cannot come there any more, and when the time is up; a manager that restarts meanwhile ends no wait. Guarantees: a status that
- * comes between the reading and the following is not missed, as the stream is open before anything is read; and where a proxy holds the stream
- * back, each is looked at once more before it is said not to be there.
+ * Waits until every one of these observers has had the status: follows the changes, and reads each once. Fails at once when one can no
+ * longer get there, and when the time is up; a restart of the manager ends no wait. Guarantees: no status between the reading and the
+ * following is missed, as the stream opens first; and before it fails, each observer is read once more, in case a proxy holds the stream
+ * back.
  */
 export async function waitForStatus({ api, io }: Session, observers: ObserverView[], options: WaitOptions): Promise<void> {
   const waiting = new Map(observers.map((one) => [one.id, one]));
@@ -40,7 +40,7 @@ export async function waitForStatus({ api, io }: Session, observers: ObserverVie
     const observer = await lost.untilAnswered(read, ending.signal);
     if (observer !== undefined) look(observer);
   };
-  /** Best effort: as far as they answer at once. */
+  /** Best effort: looks only at what answers within a short time. */
   const lookOnceMore = async (): Promise<ServiceView[] | undefined> => {
     const signal = AbortSignal.timeout(LAST_LOOK_MS);
     const services = api.call("listServices", {}, { signal }).catch(() => undefined);

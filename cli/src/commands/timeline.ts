@@ -29,7 +29,7 @@ async function tell({ api, io, print }: Session, name: string, { limit, output }
   io.out(printer.rows(await newest(api, name, limit)) + printer.end());
 }
 
-/** So many, in as many calls as that takes. */
+/** Reads the newest `count` entries, in as many calls as it takes. */
 async function newest(api: UnackedApi, ref: string, count: number): Promise<TimelineEntry[]> {
   const found: TimelineEntry[] = [];
   for (let cursor: string | null | undefined; found.length < count && cursor !== null; ) {

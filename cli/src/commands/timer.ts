@@ -44,7 +44,7 @@ async function set(session: Session, timerId: string, body: NewTimer): Promise<v
   session.io.out(plainLine(`timer ${timer.id} is ${timer.status} until ${timer.at}${how}`));
 }
 
-/** In the call's path a wrong one would be answered as that of a timer which is not there. */
+/** Checks the id here: in the call's path a wrong id would be answered like a timer that does not exist. */
 function idOf({ id = newUuid() }: TimerOptions): string {
   if (TimerId.safeParse(id).success) return id;
   throw usageFailure(`--id: "${id}" is not a UUID`, `Give one such as ${newUuid()}. Without --id the timer is given one.`);
@@ -61,14 +61,16 @@ function toTimer(name: string, { at, in: duration, payload, expiresAt }: TimerOp
   };
 }
 
-/** Counted where it is fired: the clock of this machine may be wrong. */
+/** The manager adds the duration to its own time, as the clock of this machine may be wrong. */
 function fromNow(duration: string): number {
   const inMs = parseDuration(duration);
   if (inMs <= MAX_TIMER_IN_MS) return inMs;
   throw usageFailure(`--in: "${duration}" is longer than a timer may wait`, "It is a thousand years at most.");
 }
 
-/** The end of the year 9998, in UNIX seconds: no timer fires later. In milliseconds nearly all times are later than that. */
+/**
+ * The end of the year 9998 in UNIX seconds: no timer fires later. Nearly all times in milliseconds are greater than that.
+ */
 const LATEST_S = 253_370_764_800;
 
 function toInstant(option: string, text: string): string | number {

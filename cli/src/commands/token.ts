@@ -30,7 +30,7 @@ function create(io: Io, { name, role, append }: { name: string; role: string; ap
   io.out(`${token}\n`);
 }
 
-/** Also behind a last line that was left without its end. */
+/** Also works if the file's last line lacks its line break. */
 function appendLine(file: string, line: string): void {
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
   const end = before === "" || before.endsWith("\n") ? "" : "\n";

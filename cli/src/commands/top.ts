@@ -33,18 +33,18 @@ async function top(session: Session, options: TopOptions): Promise<void> {
   for (let look = overview; ; look = overviewOrWhyNot) {
     const text = await look(session, interruption).catch(unlessLeaving(interruption));
     if (text !== undefined) {
-      // Drawn over what was there, line by line, and cleared below: nothing flickers.
+      // Draws over the picture before, line by line, and clears what is below: nothing flickers.
       const time = new Date(io.nowMs()).toTimeString().slice(0, 8);
       const screen = { rows: io.outRows(), columns: io.outColumns() };
       const lines = fitting([`${time}  ${session.api.url}`, "", ...text.trimEnd().split("\n")], screen);
       io.out(`\u001b[H${lines.join("\u001b[K\n")}\u001b[J`);
-      await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C: seen below
+      await sleep(intervalMs, undefined, { signal: interruption }).catch(() => undefined); // Ctrl-C is handled below
     }
     if (interruption.aborted) return io.out("\n");
   }
 }
 
-/** Whoever has pressed Ctrl-C waits for no answer. */
+/** After Ctrl-C a failed call does not matter. */
 const unlessLeaving =
   (interruption: AbortSignal) =>
   (error: unknown): undefined => {
@@ -59,7 +59,7 @@ async function overview({ api, io, paint }: Session, signal?: AbortSignal): Prom
   return overviewText(stats, services, { paint, nowMs: io.nowMs() });
 }
 
-/** A manager that is away for a while does not end what somebody watches. */
+/** A manager that is away for a while does not end the watching. */
 async function overviewOrWhyNot(session: Session, signal?: AbortSignal): Promise<string> {
   try {
     return await overview(session, signal);
@@ -69,7 +69,7 @@ async function overviewOrWhyNot(session: Session, signal?: AbortSignal): Promise
   }
 }
 
-/** A screen of lines, which may wrap: more would scroll, and the next picture would be drawn below this one. */
+/** Fits lines, which may wrap, to the screen. More would scroll, and the next picture would be drawn below this one. */
 export function fitting(lines: string[], { rows, columns = 80 }: { rows: number; columns?: number | undefined }): string[] {
   const rowsOf = (line: string): number => Math.max(1, Math.ceil(textWidth(line.replaceAll(COLOUR, "")) / columns));
   let taken = 0;
@@ -79,5 +79,5 @@ export function fitting(lines: string[], { rows, columns = 80 }: { rows: number;
   return [...lines.slice(0, shown), `… and ${lines.length - shown} more lines`];
 }
 
-/** As `painted` writes it. */
+/** The colour codes that `painted` writes. */
 const COLOUR = /\u001b\[\d+m/g;

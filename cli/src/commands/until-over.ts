@@ -3,22 +3,22 @@ import type { CliFailure } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { LostConnection } from "./lost-connection.ts";
 
-/** One answer is waited for so long at most; well below what a call may take. */
+/** How long one call waits for the end at most. */
 const LONGEST_LOOK_S = 20;
-/** A manager that stops, or has too many who wait, answers at once: it is not asked more often than that. */
+/** A manager that stops, or has too many waiting calls, answers at once. It is not asked more often than this. */
 const LEAST_ROUND_MS = 500;
 
 interface Awaited<View> {
   /** How it stands. @param wait as calls take it, `7s`: answers when it is over, or after so long, or at once. @param timeUp ends the call */
   look(wait: string, timeUp: AbortSignal | undefined): Promise<View>;
   isOver(view: View): boolean;
-  /** Not given: as long as it takes. */
+  /** Without it, the wait takes as long as it takes. */
   within?: { timeoutMs: number; notOver(last: View): CliFailure };
 }
 
 /**
- * Waits for the end of what was begun. A manager that restarts meanwhile ends no wait: whoever is told "unreachable, try again" of a job
- * that goes on would begin a second one. What is refused does.
+ * Waits for the end of what was begun. A restart of the manager ends no wait: whoever reads "unreachable, try again" of a job that goes
+ * on would begin a second one. A refusal ends it.
  */
 export async function untilOver<View>(
   { api, io }: Session,

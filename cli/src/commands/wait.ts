@@ -42,19 +42,19 @@ async function wait(session: Session, names: string[], options: WaitOptions): Pr
   await waitForStatus(session, found, { wanted, timeoutMs, onReached: ({ name }) => say(name) });
 }
 
-/** Of a mistyped label: "all of them are Processing" would be no answer to a script that goes on by it. Where all shall be Deleted it is one. */
+/** Guards against a mistyped label: a script would go on as if all of them were Processing. A wait for Deleted succeeds instead. */
 const NOTHING_SELECTED = new CliFailure("failed", "No observer is selected: there is none to wait for", {
   code: "nothing-selected",
   remedy: "See: unacked get observers, with the same --filter or --selector.",
 });
 
-/** `delete` as with kubectl, `status=Failed` as in a filter. */
+/** Takes `delete`, as kubectl does, or `status=Failed`, as a filter does. */
 function toWanted(text: string): ObserverStatus {
   const plain = text.replace(/^status=/i, "");
   return toStatus(plain.toLowerCase() === "delete" ? "Deleted" : plain) as ObserverStatus;
 }
 
-/** A name that nobody has any more is one that was deleted: just what may be waited for. */
+/** A name that no longer exists was deleted, which may be just what is waited for. */
 async function findNamed({ api, io }: Session, names: string[], wanted: ObserverStatus): Promise<ObserverView[]> {
   const found: ObserverView[] = [];
   await inParallel(names, async (ref) => {

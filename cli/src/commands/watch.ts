@@ -45,7 +45,7 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
   const print = linePrinter(session, options);
   const isTold = newsOfServices();
   const begunRun = newsOfRuns();
-  // What is wrong with the address or the token, the stream tells.
+  // Ignored here: the stream reports a wrong address or token.
   for (const view of await standing(session, names, filter).catch(() => [])) begunRun(view);
   const ends = [
     io.interruption(),
@@ -77,8 +77,8 @@ async function watch(session: Session, names: string[], options: WatchOptions): 
 const MAX_STANDING = 1_000;
 
 /**
- * How those that are asked for stand as the watch begins, as far as they are few: a restart shows in what was before. A name that
- * nothing has may be one that is created while it is watched for, or a mistyped one.
+ * Reads the observers that are watched as the watch begins, up to 1,000: a restart shows only in what was before. A name that
+ * does not exist may be created later, or is mistyped.
  */
 async function standing({ api, io }: Session, names: string[], filter: ParsedFilter): Promise<ObserverView[]> {
   const views: ObserverView[] = [];
@@ -95,7 +95,7 @@ async function standing({ api, io }: Session, names: string[], filter: ParsedFil
   return views;
 }
 
-/** An id may be typed in capitals: the manager takes it so. */
+/** An id may be typed in capitals, which the manager accepts, too. */
 const isAsked = (view: ObserverView, names: string[], filter: ParsedFilter): boolean =>
   (names.length === 0 || names.some((name) => name === view.name || name.toLowerCase() === view.id)) &&
   matchesFilter(view, filter);
@@ -104,7 +104,7 @@ function linePrinter({ io, paint }: Session, { output }: WatchOptions): (change:
   if (output === "json") return ({ view }) => io.out(`${jsonText(view)}\n`);
   if (output === "name") return ({ view }) => io.out(plainLine(view.name));
   const table = new Table(CHANGE_COLUMNS, { paint });
-  // What comes is not known yet: room for usual names, so that the columns seldom move.
+  // The rows to come are not known yet. There is room for usual names, so that the columns seldom move.
   const widths = { NAME: 24, STATUS: 14, SERVICE: 20 };
   return (change) =>
     io.out(

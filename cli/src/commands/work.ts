@@ -18,7 +18,7 @@ interface BeginOptions extends SelectionOptions {
   wait?: boolean;
 }
 
-/** On very many: begun here, done by the managers step by step. */
+/** Adds `work`: bulk changes of very many observers, which the managers do step by step. */
 export function addWork(program: Command, io: Io): void {
   const work = program
     .command("work")
@@ -87,7 +87,7 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
   if (options.wait === true) await tellEnd(session, await untilDone(session, work));
 }
 
-/** Says meanwhile why no step of it is done: each reason once. */
+/** Says meanwhile why no step is done, each reason once. */
 function untilDone(session: Session, work: WorkView): Promise<WorkView> {
   let told: string | null = null;
   const look = async (): Promise<WorkView> => {
@@ -108,7 +108,7 @@ async function tell({ io }: Session, work: WorkView): Promise<void> {
     throw new CliFailure("failed", `${work.failed} of ${work.total} were refused`);
 }
 
-/** What comes after it in a script counts on all being done. */
+/** A script that goes on after it relies on all being done. */
 async function tellEnd(session: Session, work: WorkView): Promise<void> {
   await tell(session, work);
   if (work.status === "Cancelled")

@@ -1,27 +1,27 @@
 import type { Command, Option } from "commander";
 
-/** What stands at the cursor: words to offer, or whose names are to be asked for. */
+/** What can stand at the cursor: words to offer, or things whose names are to be asked for. */
 export interface Candidates {
   words: string[];
-  /** Whose names may stand here, too. */
+  /** The things whose names may stand here, too. */
   names?: "observers" | "services" | "types" | "params" | "contexts" | "files" | undefined;
-  /** The options of all commands that the line has so far: which manager is asked. */
+  /** The options of all commands on the line so far. They say which manager is asked. */
   given: Record<string, string>;
-  /** The arguments before the cursor: of `create`, the type whose params are asked for. */
+  /** The arguments before the cursor. That of `create` is the type whose params are asked for. */
   operands: string[];
 }
 
-/** What may be written in the place of an argument: `[command, argument]`, counted from 0, the last for all that follow. */
+/** What may be written as a command's argument. `before` holds the arguments before it. */
 export type ArgumentRule = (before: string[]) => Pick<Candidates, "words" | "names">;
 
 export interface CompletionRules {
-  /** By `command` or `command subcommand`. */
+  /** The key is `command` or `command subcommand`. */
   arguments: Readonly<Record<string, ArgumentRule>>;
-  /** By long name, `--context`, or of one command: `cancel --filter`. */
+  /** The key is the long name, `--context`, or for one command alone `cancel --filter`. */
   optionValues: Readonly<Record<string, ArgumentRule>>;
 }
 
-/** `typed` are the words after `unacked`, the last one being what is typed just now, perhaps empty. */
+/** `typed` holds the words after `unacked`. The last one is being typed, and may be empty. */
 export function findCandidates(program: Command, typed: string[], rules: CompletionRules): Candidates {
   const current = typed.at(-1) ?? "";
   const place = walk(program, typed.slice(0, -1));

@@ -21,7 +21,7 @@ const filtersOf = (kind: Kind | undefined): ReturnType<ArgumentRule> => ({
   words: (FILTER_KEYS_OF[kind ?? "observers"] ?? []).map((key) => `${key}=`),
 });
 const filtersOfKind: ArgumentRule = ([word = ""]) => filtersOf(findKind(word));
-/** Who changes many at once says nothing of single ones. */
+/** Commands that change many tasks do not take the filter `q`. */
 const filtersOfTasks: ArgumentRule = () => ({ words: filtersOf("tasks").words.filter((word) => word !== "q=") });
 
 /** What may stand where. Commands and options themselves are read from the program. */

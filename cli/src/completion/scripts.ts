@@ -2,11 +2,11 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * What a shell needs to ask `unacked __complete` what may stand at the cursor: a line each, `:files` last where a file may
- * stand. So the scripts need not change when the commands do.
+ * Each script asks `unacked __complete` what may stand at the cursor. It answers one candidate a line, and `:files` last
+ * where a file may stand. So the scripts need not change when the commands do.
  */
 export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = {
-  // Bash takes : and = for the ends of words; what stands before the last of them must not be offered again.
+  // Bash takes : and = for the ends of words, so what stands before the last of them must not be offered again.
   bash: `# unacked: eval "$(unacked completion bash)"
 _unacked() {
   local line="\${COMP_LINE:0:COMP_POINT}" found current head

@@ -11,7 +11,7 @@ export function contextFilePath(env: NodeJS.ProcessEnv): string {
   return join(base, "unacked", "config.yaml");
 }
 
-/** Empty when there is none. */
+/** Empty if there is no file. */
 export function readContextFile(path: string): ContextFile {
   const text = readIfThere(path);
   if (text === undefined) return { contexts: {} };
@@ -41,7 +41,10 @@ function parsedYaml(text: string, path: string): unknown {
   }
 }
 
-/** Replaced as a whole, so that no reader sees half of it; for its owner alone (mode 600), as it holds tokens. */
+/**
+ * Replaces the file as a whole, so that no reader sees half of it. Only its owner can read it (mode 600), as it holds
+ * tokens.
+ */
 export function writeContextFile(path: string, file: ContextFile): void {
   const draft = `${path}.${process.pid}.tmp`;
   try {
@@ -55,7 +58,7 @@ export function writeContextFile(path: string, file: ContextFile): void {
   }
 }
 
-/** Whether others than its owner may read the file. Windows has no such modes. */
+/** Whether others than its owner can read the file. Always false on Windows, which has no such modes. */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === "win32") return false;
   return ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;

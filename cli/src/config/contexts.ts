@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { TlsFiles } from "../client/tls-fetch.ts";
 import { usageFailure } from "../failure.ts";
 
-/** Where a manager is, and what it asks for. */
+/** The address of a manager, and what it asks for. */
 const Context = z.strictObject({
   url: z.string(),
   token: z.string().optional(),
@@ -24,12 +24,12 @@ export interface ChosenAddress {
   url: string;
   token?: string | undefined;
   tls?: TlsFiles;
-  /** What said so, for `config view`. */
+  /** Where the address came from, for `config view`. */
   from: string;
 }
 
 interface Given {
-  /** `--url`, `--token` and `--context`. */
+  /** These come from `--url`, `--token` and `--context`. */
   url?: string | undefined;
   token?: string | undefined;
   context?: string | undefined;
@@ -38,9 +38,9 @@ interface Given {
 }
 
 /**
- * What stands on the command line wins, then `UNACKED_URL` and `UNACKED_TOKEN`, then the current context, then the address
- * of `npm start`. A context's token and certificate go to the context's address only, never to one that was given otherwise;
- * so does `UNACKED_TOKEN` to that of `UNACKED_URL`, if it is set.
+ * The command line wins, then `UNACKED_URL` and `UNACKED_TOKEN`, then the current context, then the address of `npm start`.
+ * A context's token and certificate go only to that context's address. If `UNACKED_URL` is set, `UNACKED_TOKEN` goes only to
+ * that address.
  */
 export function chooseAddress(file: ContextFile, { url, token, context, tls = {}, env }: Given): ChosenAddress {
   const tlsOfEnv = tlsFilesOf({
@@ -74,7 +74,7 @@ export function chooseAddress(file: ContextFile, { url, token, context, tls = {}
   return { url: DEFAULT_URL, token: token ?? tokenOfEnv, tls: given, from: "the default" };
 }
 
-/** Those that are given. */
+/** Leaves out the files that are not given. */
 export function tlsFilesOf({ certificateAuthority, clientCertificate, clientKey }: TlsFiles): TlsFiles {
   const files = Object.entries({ certificateAuthority, clientCertificate, clientKey });
   return Object.fromEntries(files.filter(([, file]) => isSet(file)));

@@ -25,7 +25,7 @@ function parsePath(key: string, text: string): (string | number)[] {
   return path ?? [];
 }
 
-/** `delaysMs[0]` is two steps; a backslash keeps what follows from meaning anything. */
+/** Splits `delaysMs[0]` into two steps. A backslash makes the next character literal. */
 function parseSegment(segment: string, text: string): (string | number)[] {
   const [, name = "", indexes = ""] = /^((?:\\.|[^[\\])*)((?:\[\d{1,6}\])*)$/.exec(segment) ?? [];
   const plain = name.replaceAll(/\\(.)/g, "$1");
@@ -49,15 +49,15 @@ function parseValue(given: string, text: string): unknown {
 
 function readValue(given: string): unknown {
   const trimmed = given.trim();
-  if (trimmed.startsWith("&")) return trimmed; // an anchor that nothing can refer to
+  if (trimmed.startsWith("&")) return trimmed; // it begins an anchor that nothing can refer to
   const document = parseDocument(given, { logLevel: "error" });
   if (document.errors[0] !== undefined) throw document.errors[0];
   return isText(document, given) ? trimmed : yamlValue(document);
 }
 
 /**
- * To YAML what follows a # is a comment, a line break a space, `|` a text without a line, `-` a list of null, `user:` an object with null in it,
- * and what comes before nothing (`---`) is null: here nothing of a text is left out.
+ * YAML would drop parts of some texts: it takes what follows a # as a comment, a line break as a space, `|` as an empty text, `-` as a list
+ * of null, `user:` as an object with null in it, and `---` as null. Here such values stay texts.
  */
 function isText({ contents }: Document, given: string): boolean {
   if (contents === null || /^[-?:]$/.test(given.trim())) return true;
@@ -69,11 +69,14 @@ function isText({ contents }: Document, given: string): boolean {
   return (type === "BLOCK_LITERAL" || type === "BLOCK_FOLDED") && !given.includes("\n");
 }
 
-/** No value is written, not `null` or `~` either. */
+/** Whether no value is written. `null` and `~` are values. */
 const isNothing = (node: unknown): boolean =>
   node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 
-/** A copy with these set, in order; what is missing on the way is made. A plain value on the way is an error. */
+/**
+ * Copies the value and applies the assignments in order. Missing steps on the way are created; a plain value on the way is
+ * an error.
+ */
 export function withAssignments(value: unknown, assignments: Assignment[]): unknown {
   return assignments.reduce<unknown>((sofar, { path, value: set }) => setAt(sofar, path, set, path), value);
 }
@@ -97,7 +100,7 @@ function setAt(here: unknown, [step, ...rest]: (string | number)[], value: unkno
 const noWay = (path: (string | number)[], why: string) =>
   usageFailure(`Cannot set ${writePath(path)}: what is on the way ${why}`);
 
-/** As it is written on the command line: `retry.delaysMs[0]`. */
+/** Writes a path as the command line takes it: `retry.delaysMs[0]`. */
 export const writePath = (path: (string | number)[]): string =>
   path
     .map((step, index) =>

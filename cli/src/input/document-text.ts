@@ -4,13 +4,13 @@ import { jsonValue, yamlValue } from "./exact-numbers.ts";
 
 export interface ReadDocument {
   value: unknown;
-  /** `observers.yaml, document 2`, for messages. */
+  /** For messages: `observers.yaml, document 2`. */
   place: string;
 }
 
 /**
- * The documents of a file: YAML with any number of them, JSON, a list of them in either, or what `unacked get -o json|yaml`
- * writes (`items`).
+ * Reads the documents of a file: YAML with any number of them, JSON, a list of them in either, or what `unacked get -o
+ * json|yaml` writes (`items`).
  */
 export function parseDocuments(text: string, source: string): ReadDocument[] {
   const values = asJson(text, source) ?? fromYaml(text, source);
@@ -18,7 +18,7 @@ export function parseDocuments(text: string, source: string): ReadDocument[] {
   return all.map((value, index) => ({ value, place: all.length === 1 ? source : `${source}, document ${index + 1}` }));
 }
 
-/** JSON is YAML only nearly (tabs): read as what it is. */
+/** JSON is parsed as JSON, as it is only nearly YAML (tabs). */
 function asJson(text: string, source: string): unknown[] | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -26,7 +26,7 @@ function asJson(text: string, source: string): unknown[] | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw wrongIn(source, error);
     if (source.endsWith(".json")) throw usageFailure(`${source} is not JSON: ${(error as Error).message}`);
-    return undefined; // YAML may begin like this, too
+    return undefined; // YAML may begin like JSON
   }
 }
 
@@ -41,14 +41,14 @@ function fromYaml(text: string, source: string): unknown[] {
             throw usageFailure(`${source} is not YAML: ${error.message.split("\n")[0]?.replace(/:$/, "")}`);
           return valueOf(document, source);
         });
-  return values.filter((value) => value !== null && value !== undefined); // two `---` with nothing between
+  return values.filter((value) => value !== null && value !== undefined); // there was nothing between two `---`
 }
 
 function valueOf(document: Document, source: string): unknown {
   try {
     return yamlValue(document);
   } catch (error) {
-    throw wrongIn(source, error); // such as an alias of nothing
+    throw wrongIn(source, error); // such as an alias that refers to nothing
   }
 }
 

@@ -2,10 +2,10 @@ import { usageFailure } from "../failure.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** What a timer of Node can wait for, some 24.8 days: one that is longer would be over at once. */
+/** The longest wait of Node's timers, some 24.8 days. A longer one would be over at once. */
 const LONGEST_WAIT_MS = 2_147_483_647;
 
-/** `30s`, `1m30s`, `500ms`, `2h`, `7d`; a plain number is seconds. In whole ms. */
+/** Parses `30s`, `1m30s`, `500ms`, `2h` or `7d`; a plain number is seconds. Returns whole ms. */
 export function parseDuration(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text))
@@ -17,7 +17,7 @@ export function parseDuration(text: string): number {
   return Math.round(ms);
 }
 
-/** A duration that this program itself waits for. */
+/** Parses a duration that this program itself waits for. */
 export function parseTimeout(text: string): number {
   const ms = parseDuration(text);
   if (ms <= LONGEST_WAIT_MS) return ms;

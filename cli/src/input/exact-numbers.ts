@@ -1,6 +1,6 @@
 import { type Document, type Scalar, visit } from "yaml";
 
-/** JSON as it was written. Throws where it is none, or where a number of it would be another one by the time it is sent. */
+/** Parses JSON. Throws if it is not valid, or if a number in it would change before it is sent. */
 export function jsonValue(text: string): unknown {
   const value: unknown = JSON.parse(text);
   let isInText = false;
@@ -11,7 +11,7 @@ export function jsonValue(text: string): unknown {
   return value;
 }
 
-/** The same of YAML. */
+/** Does the same for YAML. */
 export function yamlValue(document: Document): unknown {
   visit(document, {
     Scalar: (_key, { value, source }: Scalar) => {
@@ -21,12 +21,15 @@ export function yamlValue(document: Document): unknown {
   return document.toJS() as unknown;
 }
 
-/** And what is escaped, so that a quote in a text does not end it. No text as a whole: its length would be the stack's depth. */
+/**
+ * Matches escapes as well, so that a quote in a text does not end it. It does not match whole texts, as their length would be
+ * the stack's depth.
+ */
 const QUOTES_AND_NUMBERS = /"|\\.|-?\d[\d.eE+-]*/g;
 
 /**
- * Numbers are doubles here (IEEE 754): 2^53 + 1 becomes 2^53, the id of something else, and what is beyond a double, or none, JSON has
- * only as null (ECMA-262, JSON.stringify). What `get` prints of a larger number comes back as it is.
+ * Numbers are doubles here (IEEE 754): 2^53 + 1 would become 2^53, the id of something else, and JSON writes what no double holds as
+ * null (ECMA-262, JSON.stringify). A larger number that `get` printed comes back as it is.
  */
 function refuseOther(written: string, value: number): void {
   if (!Number.isFinite(value)) throw new Error(`${written} is a number that JSON does not have`);
@@ -36,7 +39,9 @@ function refuseOther(written: string, value: number): void {
   throw new Error(`${written} has too many digits: it would be rounded to ${sent}`);
 }
 
-/** The whole number that is written, by whatever of `9007199254740993`, `9007199254740993.0`, `9.5e20` and `0x1F`; undefined of another. */
+/**
+ * The whole number that is written, whether as `9007199254740993`, `9007199254740993.0`, `9.5e20` or `0x1F`. Undefined for other numbers.
+ */
 function wholeOf(written: string): bigint | undefined {
   if (/^0[xo]/.test(written)) return BigInt(written);
   const [, sign, before = "", after = "", exponent = "0"] = DECIMAL.exec(written) ?? [];

@@ -21,12 +21,13 @@ export const FILTER_KEYS = [
 ] as const satisfies (keyof QueryOf<"listObservers">)[];
 type FilterKey = (typeof FILTER_KEYS)[number];
 
-/** As the contracts have it, the statuses as a list. */
+/** A filter as the contracts have it, with the statuses as a list. */
 export type ParsedFilter = Omit<ObserverFilter, "status"> & { status?: ObserverStatus[] };
 
 /**
- * `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name, or the id>`, `errorGroup=…`, `silent=true`; and selectors as of
- * kubectl's `-l`: `team=a,tier=b`. Statuses in any case. `undefined` if nothing is asked.
+ * Parses filters: `status=Failed,Retrying`, `type=ticker`, `service=…`, `pool=…`, `label=team=a`, `q=<part of the name, or the id>`,
+ * `errorGroup=…`, `silent=true`; and selectors like kubectl's `-l`: `team=a,tier=b`. Statuses may have any case. `undefined` if nothing is
+ * asked.
  */
 export function parseFilters(filters: string[] = [], selectors: string[] = []): ParsedFilter | undefined {
   if (filters.length === 0 && selectors.length === 0) return undefined;
@@ -49,7 +50,7 @@ function addFilter(found: ParsedFilter, text: string): void {
   else throw givenTwice(key, FILTER_KEYS);
 }
 
-/** The last one alone would show, or cancel, what nobody asked for. */
+/** A key that is given twice is refused: if only the last one counted, it would show, or cancel, what nobody asked for. */
 function givenTwice(key: string, keys: readonly string[]) {
   const repeatable = ["status", "label"].filter((each) => keys.includes(each)).join(" and ");
   return usageFailure(
@@ -67,27 +68,27 @@ const isFilterKey = (key: string): key is FilterKey => (FILTER_KEYS as readonly 
 
 const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const satisfies (keyof QueryOf<"listErrors">)[];
 
-/** Of errors: `reason=…`, `group=…`, `observer=NAME`. */
+/** For errors: `reason=…`, `group=…`, `observer=NAME`. */
 export const parseErrorFilters = (filters: string[] = []) => parsePairs(filters, ERROR_FILTER_KEYS, "errors");
 
 const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (keyof QueryOf<"listTasks">)[];
 
-/** Of tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
+/** For tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
 const FLOW_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listFlows">)[];
 
-/** Of flows: `status=Failed,Cancelled`, `name=…`. */
+/** For flows: `status=Failed,Cancelled`, `name=…`. */
 export const parseFlowFilters = (filters: string[] = []) => parsePairs(filters, FLOW_FILTER_KEYS, "flows");
 
 const TIMER_FILTER_KEYS = ["status", "name", "prefix"] as const satisfies (keyof QueryOf<"listTimers">)[];
 
-/** Of timers: `status=Waiting,Firing`, `name=…`, `prefix=<how the name begins>`. */
+/** For timers: `status=Waiting,Firing`, `name=…`, `prefix=<how the name begins>`. */
 export const parseTimerFilters = (filters: string[] = []) => parsePairs(filters, TIMER_FILTER_KEYS, "timers");
 
 const SCHEDULE_FILTER_KEYS = ["status", "type", "q"] as const satisfies (keyof QueryOf<"listSchedules">)[];
 
-/** Of schedules: `status=Paused`, `type=<of the task>`, `q=<a part of the id>`. */
+/** For schedules: `status=Paused`, `type=<of the task>`, `q=<a part of the id>`. */
 export const parseScheduleFilters = (filters: string[] = []) => parsePairs(filters, SCHEDULE_FILTER_KEYS, "schedules");
 
 const AUDIT_FILTER_KEYS = [
@@ -101,10 +102,10 @@ const AUDIT_FILTER_KEYS = [
   "until",
 ] as const satisfies (keyof QueryOf<"listAudit">)[];
 
-/** Of the audit trail: `actor=anna`, `action=observer.stop`, `target=<id or name>`, `since=2026-11-20T09:00:00Z`, … */
+/** For the audit trail: `actor=anna`, `action=observer.stop`, `target=<id or name>`, `since=2026-11-20T09:00:00Z`, … */
 export const parseAuditFilters = (filters: string[] = []) => parsePairs(filters, AUDIT_FILTER_KEYS, "the audit trail");
 
-/** Of those kinds that are chosen by a filter. */
+/** The filter keys of each kind that takes filters. */
 export const FILTER_KEYS_OF: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   observers: FILTER_KEYS,
   errors: ERROR_FILTER_KEYS,
@@ -115,7 +116,7 @@ export const FILTER_KEYS_OF: Readonly<Partial<Record<Kind, readonly string[]>>> 
   audit: AUDIT_FILTER_KEYS,
 };
 
-/** Of whatever kind. */
+/** The filter keys of all kinds together. */
 export const ALL_FILTER_KEYS: ReadonlySet<string> = new Set(Object.values(FILTER_KEYS_OF).flat());
 
 function parsePairs<Key extends string>(
@@ -136,14 +137,14 @@ function parsePairs<Key extends string>(
   return found;
 }
 
-/** A status of the contract, whatever case it was typed in. */
+/** Returns the status as the contract spells it, in whatever case it was typed. */
 export function toStatus(text: string): ObserverStatus {
   const status = OBSERVER_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
   if (status === undefined) throw usageFailure(`"${text}" is not a status`, `They are ${OBSERVER_STATUSES.join(", ")}.`);
   return status;
 }
 
-/** Checked here: a mistyped selector must not stop anything else than was meant. */
+/** Labels are checked here, so that a mistyped selector does not stop other observers than were meant. */
 function addLabel(found: ParsedFilter, text: string): void {
   const [key, value] = parseLabel(text);
   const before = found.labels?.[key];
@@ -164,7 +165,7 @@ function parseLabel(text: string): [key: string, value: string] {
 
 const HOW_LABELS_ARE_WRITTEN = "Write it as key=value, each of 1 to 128 characters of A-Z a-z 0-9 . _ : - and no others.";
 
-/** Which of what the contract says of labels it breaks, and where. */
+/** Which of the contract's rules for labels it breaks, and where. */
 function partFlaw(part: "key" | "value", text: string): string | undefined {
   if (text === "") return `its ${part} is empty`;
   const [wrong] = text.match(/[^A-Za-z0-9._:-]/u) ?? [];
@@ -172,23 +173,23 @@ function partFlaw(part: "key" | "value", text: string): string | undefined {
   return text.length > 128 ? `its ${part} has ${text.length} characters` : undefined;
 }
 
-/** `--label team=a`, for what is created. */
+/** Parses `--label team=a`, for what is created. */
 export const parseLabels = (labels: string[]): Record<string, string> => Object.fromEntries(labels.map(parseLabel));
 
-/** Likewise, of what may be there already: `team=` takes it away, and has no value. */
+/** Parses the same for what may exist already. `team=` has no value and removes the label. */
 export function parseLabelChange(text: string): [key: string, value: string] {
   const key = text.slice(0, -1);
   const takesAway = text.indexOf("=") === key.length && key !== "__proto__" && partFlaw("key", key) === undefined;
   return takesAway ? [key, ""] : parseLabel(text);
 }
 
-/** A filter as the list takes it. */
+/** The filter as query parameters of the list. */
 export const toQuery = ({ labels = {}, ...rest }: ObserverFilter) => ({
   ...rest,
   label: Object.entries(labels).map(([key, value]) => `${key}=${value}`),
 });
 
-/** Whether an observer is among those that a filter means: as the manager decides it for a list. */
+/** Whether an observer matches a filter, decided as the manager does for a list. */
 export function matchesFilter(observer: ObserverView, filter: ParsedFilter): boolean {
   const { status, type, service, pool, labels = {}, q, errorGroup, silent } = filter;
   return (

@@ -1,7 +1,7 @@
 import { issueWords } from "@unacked/contracts";
 import type { z } from "zod";
 
-/** What is wrong in words. Of a key of a record the schema says no more than that it is wrong: what is wrong with it stands below. */
+/** Puts an issue into words. For a record's key the schema says only that it is wrong; the reason is in the issues below it. */
 export const issueText = (issue: z.core.$ZodIssue): string =>
   issue.code === "invalid_key"
     ? `in the key: ${issue.issues.map(({ message }) => message).join(", ")}`

@@ -1,6 +1,6 @@
 import { usageFailure } from "../failure.ts";
 
-/** What there is, with the names that one may call it by. */
+/** The kinds of things, with the names that commands accept for them. */
 const NAMES = {
   observers: ["observers", "observer", "obs"],
   services: ["services", "service", "svc"],

@@ -3,19 +3,19 @@ import { writePath } from "./assignments.ts";
 
 export interface Difference {
   path: string;
-  /** Undefined: it has none. */
+  /** Undefined means that the observer lacks it. */
   is: unknown;
   wanted: unknown;
 }
 
-/** Where what is wanted of an observer is not as its document has it. Only what can be changed is compared; defaults count as said. */
+/** Where an observer differs from its document. Only what can be changed is compared; defaults count as given. */
 export function differencesOf(observer: ObserverView, wanted: Partial<ObserverSpec>): Difference[] {
   return SPEC_FIELD_NAMES.flatMap((key) =>
     wanted[key] === undefined ? [] : differencesAt(observer[key] ?? null, wanted[key], [key]),
   );
 }
 
-/** Each place in two values where they are not the same. */
+/** Each place where two values differ. */
 export function differencesAt(is: unknown, wanted: unknown, path: (string | number)[]): Difference[] {
   if (Object.is(is, wanted)) return [];
   if (!isContainer(is) || !isContainer(wanted) || Array.isArray(is) !== Array.isArray(wanted)) {

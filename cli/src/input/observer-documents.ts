@@ -5,15 +5,18 @@ import { type Assignment, withAssignments, writePath } from "./assignments.ts";
 import type { ReadDocument } from "./document-text.ts";
 import { issueText } from "./issue-text.ts";
 
-/** What the books add to an observer. With these it is what `get -o yaml` wrote, and may be created again without them. */
+/** The fields that the manager adds to an observer. `get -o yaml` writes them, and they are left out to create it again. */
 const ADDED_BY_THE_BOOKS = Object.keys(ObserverView.shape).filter(
   (field) => field === "id" || !(field in CreateObserver.shape),
 );
 
-/** Its `status` may have been taken out, to have it run. */
+/** It does not need a `status`, which may have been removed to have the observer run. */
 const isView = (value: object): boolean => "revision" in value && "createdAt" in value;
 
-/** Each document as what is to be created, checked by the contract's schema. All that is wrong is told at once, with its place. */
+/**
+ * Turns each document into an observer to create, checked by the contract's schema. Reports all mistakes at once, with their
+ * places.
+ */
 export function toObservers(documents: ReadDocument[], assignments: Assignment[]): CreateObserver[] {
   const flaws: string[] = [];
   const observers = documents.flatMap(({ value, place }) => {
@@ -27,7 +30,7 @@ export function toObservers(documents: ReadDocument[], assignments: Assignment[]
   return observers;
 }
 
-/** One observer, or a change of one, as the schema takes it. Throws a CliFailure with each mistake and its place. */
+/** Checks one observer, or a change of one, by the schema. Throws a CliFailure with each mistake and its place. */
 export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given: unknown, name: string): z.output<Schema> {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -39,7 +42,10 @@ export function checkedObserver<Schema extends z.ZodType>(schema: Schema, given:
   throw new CliFailure("usage", `observer ${name} is not valid`, { details, remedy: "Nothing was sent." });
 }
 
-/** By name, how those stood as `get` wrote them that did not run, or were not to any more: who creates them from that has them run. */
+/**
+ * The observers, by name with their state, that `get` wrote while they did not run, or were about to stop. Created from that, they
+ * would run.
+ */
 export function atRestIn(documents: ReadDocument[]): Map<string, string> {
   return new Map(
     documents.flatMap(({ value }) => {
@@ -51,7 +57,7 @@ export function atRestIn(documents: ReadDocument[]): Map<string, string> {
   );
 }
 
-/** As `get observers` shows it. */
+/** The state as `get observers` shows it. Undefined if the observer was to run. */
 function restOf({ status, pending }: { status?: unknown; pending?: unknown }): string | undefined {
   const known = OBSERVER_STATUSES.find((each) => each === status);
   if (known === undefined) return undefined;
@@ -59,7 +65,7 @@ function restOf({ status, pending }: { status?: unknown; pending?: unknown }): s
   return pending === "pause" ? `${known},Pausing` : undefined;
 }
 
-/** What is said of them, and what is to be done to have them all the same. */
+/** Says that they would run, and how to create them all the same. */
 export const refuseAtRest = (atRest: readonly (readonly [name: string, status: string])[]): CliFailure =>
   new CliFailure(
     "failed",

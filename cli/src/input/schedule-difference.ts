@@ -1,7 +1,7 @@
 import { type BodyOf, PutSchedule, SCHEDULE_DEFAULTS, type ScheduleView } from "@unacked/contracts";
 import { type Difference, differencesAt } from "./observer-difference.ts";
 
-/** Where a schedule is not as its document has it. What the document leaves out is its default, as a PUT takes it. */
+/** Where a schedule differs from its document. What the document leaves out has its default, as in a PUT. */
 export function differencesOfSchedule(schedule: ScheduleView, body: BodyOf<"putSchedule">): Difference[] {
   const wanted = asShown(PutSchedule.parse(body));
   return Object.entries(wanted).flatMap(([key, value]) => differencesAt(schedule[key as keyof ScheduleView], value, [key]));

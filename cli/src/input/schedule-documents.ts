@@ -4,22 +4,22 @@ import type { ReadDocument } from "./document-text.ts";
 import { issueText } from "./issue-text.ts";
 import { refuseFlaws, whereIn } from "./observer-documents.ts";
 
-/** A schedule as a file has it: its id under `schedule`, and beside it what PUT takes. */
+/** A schedule in a file: its id under `schedule`, and beside it what PUT takes. */
 export interface ScheduleDocument {
   id: string;
   body: BodyOf<"putSchedule">;
-  /** As `get schedules` wrote it: what PUT takes says nothing of it. */
+  /** `get schedules` wrote it as Paused, which PUT does not take. */
   isPaused?: boolean;
 }
 
-/** No observer has these keys. */
+/** Observers have none of these keys. */
 export const isScheduleDocument = (value: unknown): boolean =>
   typeof value === "object" && value !== null && ("schedule" in value || isView(value));
 
-/** What `get schedules` wrote. */
+/** Whether `get schedules` wrote it. */
 const isView = (value: object): value is ScheduleView => "id" in value && "nextDueAt" in value && "catchUp" in value;
 
-/** A view names each field, also those that its kind may not be given. */
+/** A view has every field, even those that a schedule of its kind may not be given. */
 function asDefinition(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !isView(value)) return value;
   const { id, description, keep, timeZone, task, observers, hours, except } = value;
@@ -33,7 +33,7 @@ function asDefinition(value: unknown): unknown {
 const wasPaused = (value: unknown): boolean =>
   typeof value === "object" && value !== null && isView(value) && value.status === "Paused";
 
-/** Checked by the contract's schema; whether its expression is one, the manager says. All that is wrong is told at once, with its place. */
+/** Checks schedules by the contract's schema; only the manager checks the expression. Reports all mistakes at once, with their places. */
 export function toSchedules(documents: ReadDocument[], assignments: Assignment[]): ScheduleDocument[] {
   const flaws: string[] = [];
   const places = new Map<string, string>();

@@ -18,7 +18,7 @@ const COLUMNS: Column<BalanceView["services"][number]>[] = [
   { heading: "TYPES", cell: ({ types }) => typesText(types) },
 ];
 
-/** How a pool lies, and what becomes of it, for people. */
+/** How evenly a pool is loaded, and what its rebalance does, for people. */
 export function balanceText(view: BalanceView, { dryRun }: { dryRun: boolean }): string {
   const lines = new Table(COLUMNS).lines(view.services, Date.now());
   return `${lines.join("\n")}\n\n${plainText(sentence(view, dryRun))}\n`;

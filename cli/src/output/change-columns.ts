@@ -5,12 +5,12 @@ import { serviceState } from "./service-listing.ts";
 import type { Column } from "./table.ts";
 
 export type ShownChange =
-  /** `begun`: which run has begun since the change before, if one has. */
+  /** `begun` is the run that has begun since the change before, if one has. */
   { kind: "observer"; view: ObserverView; begun?: string } | { kind: "service"; view: ServiceView };
 
 const MAX_MESSAGE = 80;
 
-/** For `unacked watch`: a line a change. */
+/** The columns of `unacked watch`, one line for each change. */
 export const CHANGE_COLUMNS: Column<ShownChange>[] = [
   { heading: "TIME", cell: (_change, nowMs) => new Date(nowMs).toISOString().slice(11, 23) },
   { heading: "NAME", cell: ({ view }) => view.name },
@@ -34,7 +34,7 @@ function noteOf(change: ShownChange): string {
     : begun;
 }
 
-/** Tells, change by change, when an observer's next run has begun, and whether it has moved for it. */
+/** Tells, change by change, whether an observer's next run has begun, and whether it has moved for it. */
 export function newsOfRuns(): (view: ObserverView) => string {
   const last = new Map<string, { runNumber: number; service: string | undefined }>();
   return ({ id, runNumber, service, status }) => {
@@ -52,7 +52,10 @@ export function newsOfRuns(): (view: ObserverView) => string {
   };
 }
 
-/** A service says every few seconds that it lives: told is what another state, or another number of observers, makes news. */
+/**
+ * Whether a change of a service is worth a line. A service reports every few seconds; only a new state or number of observers
+ * is news.
+ */
 export function newsOfServices(): (view: ServiceView) => boolean {
   const last = new Map<string, string>();
   return (view) => {

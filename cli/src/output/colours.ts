@@ -19,7 +19,7 @@ export const unpainted: Paint = (_colour, text) => text;
 export const painted: Paint = (colour, text) =>
   colour === undefined || text === "" ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
 
-/** Colours for people alone: on a terminal that can, unless NO_COLOR (https://no-color.org) or `--no-color` says otherwise. */
+/** Paints only on a terminal that can, unless NO_COLOR (https://no-color.org) or `--no-color` says otherwise. */
 export function choosePaint(asked: { isTerminal: boolean; noColorOption: boolean; env: NodeJS.ProcessEnv }): Paint {
   const { isTerminal, noColorOption, env } = asked;
   const refused = noColorOption || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
@@ -35,7 +35,7 @@ export type State =
   | TimerStatusName
   | ScheduleStatusName;
 
-/** A status that the contracts gain is missing here, and does not compile. */
+/** A status that is added to the contracts does not compile until it has a colour. */
 const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Processing: "green",
   Alive: "green",
@@ -68,5 +68,8 @@ const STATE_COLOURS: Readonly<Record<State, Colour>> = {
   Superseded: "dim",
 };
 
-/** Of a status of an observer, or a state of a service or run. The word stands there as well: colour alone says nothing. */
+/**
+ * The colour of an observer's status, or of a service's or run's state. The word is printed as well: colour alone says
+ * nothing.
+ */
 export const stateColour = (state: State): Colour => STATE_COLOURS[state];

@@ -26,17 +26,17 @@ interface Look {
 
 const MAX_RUNS = 10;
 
-/** A cell is painted, and what stands behind it is not. */
+/** `behind` stands behind a painted cell, and is not painted. */
 type Field = [label: string, value: string | Cell, behind?: string];
 
 interface OfObserver {
   observer: ObserverView;
   runs: RunView[];
-  /** Those that live. */
+  /** Only living services. */
   services: ServiceView[];
 }
 
-/** All that is known of one observer, for people. */
+/** Describes one observer for people. */
 export function describeObserver({ observer, runs, services }: OfObserver, look: Look): string {
   const { lastError, nextAttemptAt, startAt, waitsFor, fencingToken, rejectedUpdate } = observer;
   const fields: Field[] = [
@@ -83,7 +83,7 @@ const rejectionText = (
 ): string =>
   `version ${specVersion}, at ${moment(at, nowMs)}: ${reason}; it keeps running with version ${keeps.specVersion} until its params are changed again, or it is restarted`;
 
-/** All that is known of one task, for people. */
+/** Describes one task for people. */
 export function describeTask(task: TaskView, look: Look): string {
   const { lastError, service, startedAt, endedAt, output } = task;
   const fields: Field[] = [
@@ -121,7 +121,7 @@ export function describeTask(task: TaskView, look: Look): string {
   if (startedAt !== null) fields.push(["Started", moment(startedAt, look.nowMs)]);
   if (endedAt !== null) fields.push(["Ended", moment(endedAt, look.nowMs)]);
   if (output !== null) fields.push(["Result", jsonText(output)]);
-  if (lastError !== null) fields.push(["Last error", red(errorLine(lastError))]); // the last of them: its stack follows
+  if (lastError !== null) fields.push(["Last error", red(errorLine(lastError))]); // the stack of the last error follows
   const stack = stackLines(lastError?.stack).map((line) => `${line}\n`);
   return `${fieldLines(fields, look.paint)}${stack.join("")}${paramLines(task.params)}`;
 }
@@ -151,7 +151,7 @@ function runLines(observer: ObserverView, runs: RunView[], { paint, nowMs }: Loo
   return `Runs:\n${[...lines, ...rest].map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** All that is known of one service, and what it runs. */
+/** Describes one service and what it runs. */
 export function describeService(service: ServiceView, observers: ObserverView[], look: Look): string {
   const fields: Field[] = [
     ["Name", service.name],
@@ -187,7 +187,7 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** An id needs no kind. */
+/** An id alone is clear without its kind. */
 const whoDidWhat = (target: string, kind?: AuditedKind): Field => [
   "Who did what",
   `unacked get audit --filter target=${target}${kind === undefined ? "" : ` --filter targetKind=${kind}`}`,
@@ -196,7 +196,7 @@ const whoDidWhat = (target: string, kind?: AuditedKind): Field => [
 
 const LABEL_WIDTH = 16;
 
-/** Made plain here, before it is painted: no field can forget it. */
+/** Values are made plain here, before they are painted, so that no field can forget it. */
 const fieldLines = (fields: Field[], paint: Paint): string =>
   fields
     .map(([label, value, behind = ""]) => {
@@ -209,7 +209,7 @@ const red = (text: string): Cell => ({ text, colour: "red" });
 
 const moment = (timestamp: string, nowMs: number): string => `${timestamp} (${ageOf(timestamp, nowMs)} ago)`;
 
-/** A manager of an older version says nothing of it. */
+/** `undefined` comes from a manager of an older version. */
 export function silenceText(silence: ObserverView["silence"] | undefined): string {
   if (silence === undefined || silence === null) return "as its type defines";
   const { warnAfterMs, restartAfterMs } = silence;

@@ -7,11 +7,11 @@ interface ShownDifference {
   wanted: unknown;
 }
 
-/** A line each, for below what they are of. */
+/** One line for each difference, for below the thing that differs. */
 export const differenceLines = (differences: readonly ShownDifference[]): string[] =>
   differences.map((one) => `  ${differenceText(one)}`);
 
-/** `params.everyMs: 500 -> 700` */
+/** Writes `params.everyMs: 500 -> 700`. */
 export function differenceText({ path, is, wanted }: ShownDifference): string {
   const written = (value: unknown) => (value === undefined ? "nothing" : jsonText(value));
   return `${plainText(path)}: ${written(is)} -> ${written(wanted)}`;

@@ -6,8 +6,8 @@ const UNITS = [
 ] as const;
 
 /**
- * As short as an age can be and still tell something: `0s`, `59s`, `3m20s`, `45m`, `5h10m`, `12h`, `3d4h`, `40d`. The second
- * unit stands only while the first is below ten, as in kubectl. Below zero (clocks differ) is `0s`.
+ * As short as an age can be and still be useful: `0s`, `59s`, `3m20s`, `45m`, `5h10m`, `12h`, `3d4h`, `40d`. The second unit
+ * appears only while the first is below ten, as in kubectl. Negative durations (clocks differ) are `0s`.
  */
 export function shortDuration(durationMs: number): string {
   const largest = UNITS.findIndex(({ ms }) => durationMs >= ms);
@@ -21,10 +21,10 @@ export function shortDuration(durationMs: number): string {
     : `${count}${unit.name}${rest}${next.name}`;
 }
 
-/** How long ago a time of the API was. */
+/** The age of a timestamp of the API. */
 export const ageOf = (timestamp: string, nowMs: number): string => shortDuration(nowMs - Date.parse(timestamp));
 
-/** A setting in ms as one would say it: `250ms`, `1s`, `5m`. */
+/** Writes a setting in ms exactly: `250ms`, `1s`, `5m`. */
 export function exactDuration(durationMs: number): string {
   const unit = UNITS.find(({ ms }) => durationMs >= ms && durationMs % ms === 0);
   return unit === undefined ? `${durationMs}ms` : `${durationMs / unit.ms}${unit.name}`;

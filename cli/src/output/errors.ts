@@ -3,15 +3,15 @@ import { plainText } from "./plain-text.ts";
 export interface ShownError {
   name: string;
   message: string;
-  /** Only operators and admins are given it. */
+  /** Only operators and admins receive it. */
   stack?: string | undefined;
 }
 
 export const errorLine = ({ name, message }: ShownError): string => plainText(`${name}: ${message}`);
 
-/** Where it was thrown, a line each; none where that is not known. */
+/** The lines of the stack; none if there is no stack. */
 export const stackLines = (stack: string | undefined): string[] =>
   (stack ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`    ${plainText(line)}`]));
 
-/** The innermost place: `Object.run (/observers/a.ts:3:9)`. */
+/** The innermost place of the stack: `Object.run (/observers/a.ts:3:9)`. */
 export const thrownAt = (stack: string | undefined): string => (stack ?? "").split("\n", 1)[0]?.replace(/^at /, "") ?? "";

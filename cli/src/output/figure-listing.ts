@@ -2,7 +2,7 @@ import type { RunCounts } from "@unacked/contracts";
 import type { Listing } from "./listing.ts";
 import type { Column } from "./table.ts";
 
-/** What was within some time: of a minute, a type or a service. */
+/** The counts of runs within some time, of a minute, a type or a service. */
 export type FigureRow = RunCounts & { of: string };
 
 const count = (heading: string, of: keyof RunCounts): Column<FigureRow> => ({

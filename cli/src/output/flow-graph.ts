@@ -7,7 +7,7 @@ import { shortened } from "./plain-text.ts";
 const MAX_AFTER = 48;
 const MAX_WHY = 60;
 
-/** How many stand before it, one after the other, at most. Does not recurse: a flow may be ten thousand deep. */
+/** The longest chain of tasks before each one. Does not recurse, as a flow may be ten thousand deep. */
 export function depthsOf(tasks: readonly Pick<FlowTaskView, "ref" | "after">[]): Map<string, number> {
   const left = new Map(tasks.map(({ ref, after }) => [ref, after.length]));
   const followers = new Map<string, string[]>(tasks.map(({ ref }) => [ref, []]));
@@ -29,7 +29,7 @@ export function depthsOf(tasks: readonly Pick<FlowTaskView, "ref" | "after">[]):
   return depths;
 }
 
-/** A flow as it is drawn: what comes first stands on the left, and each with what it comes after. */
+/** Draws a flow: what comes first stands on the left, and each task names those that it comes after. */
 export function flowGraph(tasks: readonly FlowTaskView[]): { listing: Listing<FlowTaskView>; rows: FlowTaskView[] } {
   const depths = depthsOf(tasks);
   const depthOf = ({ ref }: FlowTaskView): number => depths.get(ref) ?? 0;
@@ -51,7 +51,7 @@ export function flowGraph(tasks: readonly FlowTaskView[]): { listing: Listing<Fl
   };
 }
 
-/** Deeper than that says nothing more. */
+/** More indentation than that says nothing more. */
 const indent = (depth: number): string => (depth === 0 ? "" : `${"  ".repeat(Math.min(depth, 20) - 1)}└ `);
 
 function whyOf({ reason, lastError, waitsFor, waitReason, after }: FlowTaskView): string {

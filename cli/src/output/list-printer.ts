@@ -11,11 +11,11 @@ export interface PrintOptions {
   format: OutputFormat;
   paint: Paint;
   nowMs: number;
-  /** Of the terminal: lines of `wide` are cut there. */
+  /** The terminal's width: lines of `wide` are cut there. */
   columns?: number | undefined;
 }
 
-/** One thing as a document; as a list of one otherwise. */
+/** Prints one thing as a document, or else as a list of one. */
 export function printOne<Row>(listing: Listing<Row>, row: Row, options: PrintOptions): string {
   if (options.format === "json") return `${jsonText(row, 2)}\n`;
   if (options.format === "yaml") return yamlText(row);
@@ -23,7 +23,7 @@ export function printOne<Row>(listing: Listing<Row>, row: Row, options: PrintOpt
   return printer.rows([row]) + printer.end();
 }
 
-/** Writes a list as it comes, batch by batch: the text of all calls, one after the other, is the whole. */
+/** Writes a list batch by batch: the texts of all calls together are the whole. */
 export class ListPrinter<Row> {
   readonly #listing: Listing<Row>;
   readonly #options: PrintOptions;
@@ -37,7 +37,7 @@ export class ListPrinter<Row> {
     this.#table = new Table(listing.columns, { wide, paint: options.paint, ...(wide && { maxWidth: options.columns }) });
   }
 
-  /** How many rows there have been. */
+  /** How many rows have been printed. */
   get count(): number {
     return this.#count;
   }
@@ -70,5 +70,5 @@ export class ListPrinter<Row> {
 
 const toText = (lines: string[]): string => lines.map((line) => `${line}\n`).join("");
 
-/** Block texts of YAML keep their meaning: every line of a list moves by the same. Empty lines stay empty. */
+/** Every line of a list moves by the same, so that block texts of YAML keep their meaning. Empty lines stay empty. */
 const indented = (text: string, by: number): string => text.replaceAll(/^(?=.)/gm, " ".repeat(by));

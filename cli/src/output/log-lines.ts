@@ -10,8 +10,8 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = { error: "red", warn: "y
 const LEVEL_WIDTH = 5;
 
 /**
- * One thing that an observer said: when, how grave (or `emit`), and what, with its fields as JSON; below it, of what it threw,
- * where.
+ * One entry of an observer's log: its time, its level (or `emit`) and its message, with its fields as JSON, and below it the
+ * stack of an error.
  */
 export function logLine(said: { entry: LogEntry; run: LogRun | null }, format: LogFormat, paint: Paint): string {
   const { entry, run } = said;
@@ -24,5 +24,5 @@ export function logLine(said: { entry: LogEntry; run: LogRun | null }, format: L
   return [line, ...stack].map((each) => `${each}\n`).join("");
 }
 
-/** What was cut comes as text already. */
+/** A value that was cut comes as text already. */
 const valueText = (value: unknown, cut: boolean): string => (cut && typeof value === "string" ? value : jsonText(value));

@@ -13,7 +13,7 @@ import { errorText, inState, type Listing, pairs } from "./listing.ts";
 import { shortened } from "./plain-text.ts";
 import { inWords } from "./words.ts";
 
-/** With what is under way beside it: `Processing,Pausing`. */
+/** The status, with pending changes beside it: `Processing,Pausing`. */
 export function observerState({ status, pending, silentSince }: ObserverView): { text: string; colour: Colour } {
   if (pending === null && silentSince) return { text: `${status},Silent`, colour: "red" };
   return pending === null ? inState(status) : { text: `${status},${inWords(PENDING_WORDS, pending)}`, colour: "yellow" };
@@ -21,7 +21,7 @@ export function observerState({ status, pending, silentSince }: ObserverView): {
 
 const PENDING_WORDS: Record<Pending, string> = { pause: "Pausing", update: "Updating" };
 
-/** Of what is wanted; behind the slash what runs, where that is another. */
+/** The version that is wanted, and behind a slash the one that runs, if it is another. */
 export function versionText({ specVersion, observedSpecVersion: observed }: ObserverView): string {
   return observed === null || observed === specVersion ? String(specVersion) : `${specVersion}/${observed}`;
 }
@@ -46,7 +46,7 @@ export const OBSERVER_LISTING: Listing<ObserverView> = {
   ],
 };
 
-/** Of several observers: whose each run is, by what they were asked for. */
+/** The runs of several observers, each with the name that was asked for. */
 export const runsOf = (names: ReadonlyMap<string, string>): Listing<RunView> => ({
   ...RUN_LISTING,
   columns: [{ heading: "OBSERVER", cell: ({ observerId }) => names.get(observerId) ?? observerId }, ...RUN_LISTING.columns],
@@ -70,7 +70,7 @@ export const RUN_LISTING: Listing<RunView> = {
 
 const MAX_INTERRUPTION = 160;
 
-/** With who or what began it again, where that was no fault of its own. */
+/** The end reason, and who or what ended the run if that was no fault of its own. */
 function endedBy({ endReason, interruption }: RunView): string {
   return interruption === null ? (endReason ?? "") : shortened(`${endReason}: ${interruption}`, MAX_INTERRUPTION);
 }
@@ -79,7 +79,7 @@ function lasted({ startedAt, endedAt }: RunView, nowMs: number): string {
   return shortDuration((endedAt === null ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt));
 }
 
-/** What observers failed of last, counted together. */
+/** The errors that observers failed with last, counted in groups. */
 export const FAILURE_LISTING: Listing<ObserverErrorGroup> = {
   nameOf: ({ group }) => group,
   columns: [
@@ -109,7 +109,7 @@ export const TYPE_LISTING: Listing<TypeView> = {
   ],
 };
 
-/** Of a JSON Schema, whatever it may be; `*` behind those that must be given. */
+/** The params of a JSON Schema, which may be of any form; `*` marks required ones. */
 function paramNames(schema: unknown): string[] {
   const { properties, required } = (schema ?? {}) as { properties?: object; required?: unknown };
   const needed: unknown[] = Array.isArray(required) ? required : [];

@@ -10,7 +10,7 @@ interface Look {
   nowMs: number;
 }
 
-/** One picture of how all is: what is wrong first, then counts, then the services. */
+/** One picture of everything: what is wrong first, then counts, then the services. */
 export function overviewText(stats: Stats, services: ServiceView[], look: Look): string {
   const { observers, workers, oldestWaiting, stateQueueLag } = stats;
   const lines = [
@@ -50,7 +50,7 @@ function failoverText({ survivesLargestService, workers }: Stats, paint: Paint):
 
 const BAR_WIDTH = 20;
 
-/** `[########------------]`. More than all is shown as full. */
+/** Draws `[########------------]`. More than the total is shown as full. */
 export function usageBar(used: number, total: number, paint: Paint): string {
   const share = total === 0 ? 0 : Math.min(1, used / total);
   const filled = used > 0 ? Math.max(1, Math.floor(share * BAR_WIDTH)) : 0;

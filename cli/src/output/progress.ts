@@ -1,4 +1,4 @@
-/** A count that is redrawn in one line, for many. Nothing is written for a few. */
+/** A count that is redrawn in one line, for many items. For a few nothing is written. */
 export class Progress {
   readonly #total: number;
   readonly #isShown: boolean;
@@ -13,7 +13,7 @@ export class Progress {
 
   step(by = 1): void {
     this.#count += by;
-    // Every one of a hundred thousand would be slower than the work itself.
+    // To redraw it for each of a hundred thousand would be slower than the work itself.
     const every = Math.max(1, Math.floor(this.#total / 100));
     if (this.#isShown && this.#count % every === 0) this.#write(`\r${this.#count} of ${this.#total}\u001b[K`);
   }

@@ -4,7 +4,7 @@ import { ageOf } from "./durations.ts";
 import { inState, type Listing } from "./listing.ts";
 import type { Cell } from "./table.ts";
 
-/** As kubectl says `Ready,SchedulingDisabled`. */
+/** Written like kubectl's `Ready,SchedulingDisabled`. */
 export function serviceState({ state, draining, drained, cordoned, endedAt, notConsuming }: ServiceView): {
   text: string;
   colour?: Colour | undefined;

@@ -11,7 +11,7 @@ import { ageOf } from "./durations.ts";
 import { plainText } from "./plain-text.ts";
 import { type Column, Table } from "./table.ts";
 
-/** Above it, what runs in a slot is late. */
+/** From this lag on, observers of a slot run late. */
 const SLOW_MS = 200;
 
 const SLOT_COLUMNS: Column<SlotView>[] = [
@@ -35,7 +35,7 @@ const DEATH_COLUMNS: Column<SlotDeathView>[] = [
   { heading: "WHY", cell: ({ why, reason }) => ({ text: why, colour: reason === "stop" ? undefined : "red" }) },
 ];
 
-/** The processes in which a service runs observers, and those that ended; nothing for one without. */
+/** The processes in which a service runs observers, and those that ended. Empty if there are none. */
 export function slotText(service: ServiceView, { paint, nowMs }: { paint: Paint; nowMs: number }): string {
   const { slots, slotDeaths, slotDeathsLately } = service;
   const part = (title: string, lines: string[]): string => `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
@@ -48,7 +48,7 @@ export function slotText(service: ServiceView, { paint, nowMs }: { paint: Paint;
   ].join("");
 }
 
-/** Files whose types it lacks, with the lines around the mistake where the caller may see them. */
+/** The files that did not load, with the lines around each mistake if the caller may see them. */
 export function brokenFileText({ brokenFiles }: ServiceView): string {
   if (brokenFiles.length === 0) return "";
   return `Broken files:\n${brokenFiles

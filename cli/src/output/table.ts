@@ -10,18 +10,18 @@ export interface Cell {
 export interface Column<Row> {
   heading: string;
   cell(row: Row, nowMs: number): string | Cell;
-  /** Only with `-o wide`. */
+  /** Shown only with `-o wide`. */
   isWide?: boolean;
   alignsRight?: boolean;
 }
 
 const GAP = "   ";
-/** What has no value. An empty cell would leave its column guessed. */
+/** Stands for a missing value. With an empty cell one would have to guess its column. */
 const NOTHING = "-";
 
 /**
- * Turns rows into lines of a table, batch by batch: the first batch decides how wide the columns are, so that lists of any
- * length are shown as they come. What is wider later sticks out, and nothing is cut but at `maxWidth`, where there is one.
+ * Turns rows into lines of a table, batch by batch. The first batch decides the columns' widths, so that lists of any length
+ * are shown as they come. Wider cells later stick out; cells are only cut at `maxWidth`, if there is one.
  */
 export class Table<Row> {
   readonly #columns: Column<Row>[];
@@ -35,7 +35,7 @@ export class Table<Row> {
     this.#paint = options.paint ?? unpainted;
   }
 
-  /** The lines of these rows, after the headings if they are the first. */
+  /** The lines of these rows, after the headings if these are the first. */
   lines(rows: Row[], nowMs: number, minWidths: Partial<Record<string, number>> = {}): string[] {
     const cells = rows.map((row) => this.#columns.map((column) => toCell(column.cell(row, nowMs))));
     if (this.#widths !== undefined) return cells.map((row) => this.#line(row));
@@ -56,7 +56,7 @@ export class Table<Row> {
       const spaces = " ".repeat(Math.max(0, (this.#widths?.[index] ?? 0) - textWidth(text)));
       const alignsRight = this.#columns[index]?.alignsRight === true;
       const before = (index === 0 ? "" : GAP) + (alignsRight ? spaces : "");
-      // Nothing is put behind the last one: lines are copied, and wrap.
+      // The last cell is not padded: lines are copied, and wrap.
       const behind = alignsRight || index === row.length - 1 ? "" : spaces;
       const width = textWidth(before + text + behind);
       if (room === 0) return line;

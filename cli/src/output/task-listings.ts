@@ -64,7 +64,7 @@ function loadCell({ loadPercent }: TaskTypeFigures): string | Cell {
   return loadPercent > 100 ? { text, colour: "red" } : text;
 }
 
-/** What was, is that of the minute before and this one. */
+/** Counts cover the minute before and the current one. */
 export const TASK_FIGURE_LISTING: Listing<TaskTypeFigures> = {
   nameOf: ({ type }) => type,
   columns: [

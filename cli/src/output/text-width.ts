@@ -1,11 +1,11 @@
 const CLUSTERS = new Intl.Segmenter();
 const PLAIN = /^[\u0020-\u007e]*$/;
-/** East Asian Wide and Fullwidth (Unicode UAX #11), and what is shown as an emoji (UTS #51). */
+/** East Asian Wide and Fullwidth (Unicode UAX #11), and emoji (UTS #51). */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f/u;
 const UNSEEN = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
-/** How many columns of a terminal a text takes: two where a sign is a wide one, none for what only changes the one before it. */
+/** How many columns of a terminal a text takes: two for a wide character, none for one that only changes the one before it. */
 export function textWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -13,7 +13,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** At most so many columns of it, the last one `…` where something was cut. */
+/** Keeps at most `width` columns; the last one is `…` if something was cut. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let cut = "";

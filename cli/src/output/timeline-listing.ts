@@ -15,14 +15,13 @@ const COLOURS: Record<TimelineEntry["kind"], Colour | undefined> = {
   ended: "yellow",
 };
 
-/** As one would say it: `ended: service-gone`, `asked: observer.pause`. */
+/** Writes an event in words: `ended: service-gone`, `asked: observer.pause`. */
 const whatOf = ({ kind, action, reason, attempt }: TimelineEntry): string => {
   if (kind === "attempt-failed") return `attempt ${attempt ?? ""} failed`;
   const more = action ?? reason;
   return more === null ? kind : `${kind}: ${more}`;
 };
 
-/** What happened to an observer. */
 export const TIMELINE_LISTING: Listing<TimelineEntry> = {
   nameOf: ({ at, kind }) => `${at} ${kind}`,
   columns: [

@@ -1,2 +1,2 @@
-/** What is said here of a word of the contracts: the word itself where a newer manager has one that is not known here. */
+/** Words for a term of the contracts. A term that only a newer manager has stays as it is. */
 export const inWords = (words: Readonly<Partial<Record<string, string>>>, word: string): string => words[word] ?? word;
