@@ -18,10 +18,10 @@ import {
 } from "./session.ts";
 import { RefusedError, SideChannel } from "./side-channel.ts";
 
-/** How long the broker may take to answer one request, at least; otherwise two heartbeats. */
+/** The shortest limit for the broker's answer to one request; otherwise it is two heartbeats. */
 const MIN_REPLY_LIMIT_MS = 5_000;
 
-// amqplib, and it closes the connection: after a cancel for its timeout, RabbitMQ 4.3 goes on delivering to that consumer.
+// amqplib says this and closes the connection: after a cancel for its timeout, RabbitMQ 4.3 goes on delivering to that consumer.
 const SENT_TO_CANCELLED = /^Unknown consumer: /;
 
 export const MAX_PREFETCH = 65_535;
@@ -29,11 +29,11 @@ export const MAX_PREFETCH = 65_535;
 export interface SessionOwner {
   connectionName: string;
   log: BrokerLog;
-  /** Names of queues that are there as their `otherwise`, as one session found them and the next is told. */
+  /** Names of queues that exist as their `otherwise`. One session finds them and passes them on to the next. */
   otherwise: Set<string>;
   /** Called synchronously, once, after `lost` was aborted. */
   onLost(reason: LossReason): void;
-  /** What was found out a moment later about why it was lost. */
+  /** Told a moment later, when more is known about why it was lost. */
   onExplained(reason: LossReason): void;
   onBlocked(blocked: boolean): void;
 }
@@ -91,12 +91,12 @@ export class AmqpSession implements Session {
     return String(this.#model.connection.serverProperties.version);
   }
 
-  /** The first step of every set-up. It also finds out a connection that closed before anybody listened. */
+  /** The first step of every set-up. It also detects a connection that closed before anybody listened. */
   async openControlChannel(): Promise<void> {
     this.#control = await this.#openChannel("control", () => this.#model.createChannel());
   }
 
-  /** From now on a refused operation is no fault of the set-up. */
+  /** From now on a refused operation does not count as a failed set-up. */
   markSetUp(): void {
     this.#isSetUp = true;
   }
@@ -200,7 +200,7 @@ export class AmqpSession implements Session {
     });
   }
 
-  /** For the publisher: a channel in confirm mode. */
+  /** Opens a channel in confirm mode, for the publisher. */
   async openConfirmChannel(hooks: ConfirmHooks): Promise<ConfirmChannel> {
     return new ConfirmChannel(await this.#openChannel("publish", () => this.#model.createConfirmChannel()), hooks);
   }
@@ -209,14 +209,17 @@ export class AmqpSession implements Session {
     this.lose(lossReason("ended-by-owner", reason));
   }
 
-  /** Told first, closed later: the owner hears of it before anything else happens. Only the first reason counts. */
+  /**
+   * Tells the owner first and closes later, so that the owner hears of it before anything else happens. Only the first
+   * reason counts.
+   */
   lose(reason: LossReason): void {
     if (this.#lost.signal.aborted) return;
     this.#lost.abort(reason);
     this.#owner.onLost(reason);
   }
 
-  /** Closes what is still open: in order for at most `limitMs`, so that acks on their way arrive, then the socket is destroyed. */
+  /** Closes what is still open: in order for at most `limitMs`, so that acks on their way arrive. Then the socket is destroyed. */
   close(limitMs: number): Promise<void> {
     this.#closing ??= this.#close(limitMs);
     return this.#closing;
@@ -231,7 +234,10 @@ export class AmqpSession implements Session {
     this.#connection.destroy();
   }
 
-  /** Channels first: amqplib writes the connection's close past what a channel has buffered, and would overtake its acks. */
+  /**
+   * Closes the channels first: amqplib writes the connection's close past what a channel has buffered, which would overtake
+   * its acks.
+   */
   async #closeInOrder(): Promise<void> {
     await this.#explaining; // a channel that closes drops the answers that it still gets
     await Promise.allSettled([...this.#channels].map((channel) => channel.close()));
@@ -250,7 +256,7 @@ export class AmqpSession implements Session {
     this.#owner.onExplained(lossReason("consumer-timeout", detail));
   }
 
-  /** False also if the connection went before it could tell. */
+  /** False also if the connection was lost before it could answer. */
   async #isStillThere(queue: string): Promise<boolean> {
     try {
       await this.#control?.checkQueue(queue);
@@ -303,7 +309,10 @@ export class AmqpSession implements Session {
     }
   }
 
-  /** Every request to the broker: it ends with the session at the latest, and the session ends when it takes too long. */
+  /**
+   * Waits for the answer to a request. It ends with the session at the latest, and an answer that takes too long ends the
+   * session.
+   */
   async #reply<T>(what: string, pending: Promise<T>, limitMs = this.#replyLimitMs): Promise<T> {
     try {
       return await withPatience(pending, {

@@ -1,6 +1,6 @@
 import { brokerUrls } from "./broker-urls.ts";
 
-/** What every log takes: (fields, message), like pino. */
+/** The signature of every log: (fields, message), like pino. */
 export interface BrokerLog {
   info(fields: object, msg: string): void;
   warn(fields: object, msg: string): void;
@@ -10,9 +10,11 @@ export interface BrokerLog {
 export interface BrokerSettings {
   /** `amqp://` or `amqps://`, the vhost in its path (none means `/`); of several nodes of one broker, with commas between. Never logged with its password. */
   url: string;
-  /** For `amqps://`: files (PEM), read at each connect. Not given: the broker's certificate is held against Node's own CAs. */
+  /**
+   * Files (PEM) for `amqps://`, read at each connect. Without them the broker's certificate is checked against Node's own CAs.
+   */
   tls?: BrokerTls;
-  /** Shown by the broker's management as the connection's name. */
+  /** The connection's name, shown by the broker's management. */
   connectionName: string;
   /**
    * Whole seconds, at least 1. Either side gives the other up after two to three of them in silence. The broker may agree to
@@ -52,7 +54,7 @@ function isBrokerUrl(url: string): boolean {
   return (protocol === "amqp:" || protocol === "amqps:") && host !== "" && !host.includes(",");
 }
 
-/** What is wrong with such a text; undefined: nothing. */
+/** What is wrong with such a text. Undefined means nothing. */
 export function flawOfBrokerUrls(text: string): string | undefined {
   const urls = brokerUrls(text);
   if (!urls.every(isBrokerUrl))

@@ -1,9 +1,11 @@
-/** Nodes of one broker, in the order given, of a text that separates them by commas. A comma in a password is written `%2C`. */
+/**
+ * The nodes of one broker in their order, from a text that separates them by commas. A comma in a password is written `%2C`.
+ */
 export const brokerUrls = (urls: string): string[] => urls.split(/,\s*(?=amqps?:\/\/)/).map((url) => url.trim());
 
 /**
- * Which node is tried next: another one after each loss, so that clients leave a node that is gone at once; the first at random, so that
- * they spread over all.
+ * Which node is tried next: the first at random, so that clients spread over all; after each loss another one, so that they leave a dead
+ * node at once.
  */
 export class NodeRound {
   readonly #urls: readonly string[];

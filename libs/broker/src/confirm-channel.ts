@@ -1,7 +1,7 @@
 import type { ConfirmChannel as AmqpConfirmChannel } from "amqplib";
 import { HeadersAgain } from "./headers-again.ts";
 
-/** Everything of a message as it goes onto the wire. */
+/** A message with everything that goes onto the wire. */
 export interface WireMessage {
   exchange: string;
   routingKey: string;
@@ -22,7 +22,7 @@ export interface WireMessage {
 export interface ConfirmHooks {
   /** The broker took (or, `ok` false, refused) the message with this tag; with `multiple`, all up to it. */
   onConfirm(tag: number, multiple: boolean, ok: boolean): void;
-  /** No queue took it. Comes before its confirm, which still says ok. */
+  /** No queue took the message. It comes before the message's confirm, which still says ok. */
   onReturn(messageId: string, why: string): void;
   /** There is room to send again. Never comes after a loss. */
   onDrain(): void;
@@ -49,8 +49,8 @@ export class ConfirmChannel {
   }
 
   /**
-   * Hands the message to the socket's buffer. `hasRoom` false: wait for onDrain before the next.
-   * Throws, with nothing sent, where the message cannot be encoded or the channel is closed.
+   * Hands the message to the socket's buffer. If `hasRoom` is false, wait for onDrain before the next. Throws, with nothing
+   * sent, if the message cannot be encoded or the channel is closed.
    */
   send(message: WireMessage): { tag: number; hasRoom: boolean } {
     const hasRoom = this.#channel.publish(message.exchange, message.routingKey, message.body, {

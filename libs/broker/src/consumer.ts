@@ -4,7 +4,7 @@ import { AmqpDelivery } from "./delivery.ts";
 import { Returns } from "./returns.ts";
 import type { Consumer, Delivery } from "./session.ts";
 
-/** How long a delivery whose handler threw stays unacked before it goes back: at once, it would spin. */
+/** How long a delivery whose handler threw stays unacked before it goes back. If it went back at once, it would spin. */
 const REQUEUE_AFTER_THROW_MS = 1_000;
 
 export interface ConsumerParts {
@@ -19,7 +19,7 @@ export interface ConsumerParts {
   onCancelled: () => void;
   /** Waits for the broker's answer, at most until the session is lost. */
   reply: <T>(what: string, pending: Promise<T>) => Promise<T>;
-  /** The same, without a limit of its own. */
+  /** Does the same, without a limit of its own. */
   patientReply: <T>(what: string, pending: Promise<T>) => Promise<T>;
 }
 
@@ -33,7 +33,7 @@ export async function startConsumer(parts: ConsumerParts): Promise<Consumer> {
     if (message === null) return parts.onCancelled();
     if (lost.aborted) return;
     const delivery = new AmqpDelivery(message, origin);
-    // Sent before the broker saw the cancel. It takes this back after the cancel, so it does not come again.
+    // It was sent before the broker saw the cancel, and goes back after the cancel, so it does not come here again.
     if (cancelling !== undefined) return void delivery.settle("requeue");
     handOut(delivery, parts);
   };
@@ -56,7 +56,7 @@ export async function startConsumer(parts: ConsumerParts): Promise<Consumer> {
   };
   await consume();
 
-  // One after the other: a cancel that overtook a resume would leave its consumer behind.
+  // Calls run one after the other: a cancel that overtook a resume would leave its consumer behind.
   let last: Promise<void> = Promise.resolve();
   const afterThat = (act: () => Promise<void>): Promise<void> => {
     last = last.then(act, act);

@@ -75,8 +75,9 @@ export class AmqpDelivery implements Delivery {
 }
 
 /**
- * `x-delivery-count` counts every return until RabbitMQ 3.13, and failed ones alone in 4.x, which counts every one in
- * `x-acquired-count`. The sum grows with each redelivery on all of them, also over an upgrade with the message in its queue.
+ * Counts how often the message was given out. `x-delivery-count` counts every return until RabbitMQ 3.13, but in 4.x only
+ * failed ones: there `x-acquired-count` counts all. The sum grows with each redelivery on every version, also over an
+ * upgrade with the message in its queue.
  */
 function countDeliveries(headers: ConsumeMessage["properties"]["headers"]): number {
   const sum = count(headers?.["x-delivery-count"]) + count(headers?.["x-acquired-count"]);

@@ -1,17 +1,17 @@
 type Headers = Record<string, unknown>;
 
-/** More sets of names than anybody has. */
+/** The most sets of names that are kept: more than anybody has. */
 const MOST_SETS = 64;
 
 /**
- * Lends amqplib the headers of one message in an object that carried those of others with the same names. It makes what it is given the
+ * Lends amqplib one message's headers in an object that held those of others with the same names. amqplib makes what it is given the
  * prototype of what it encodes, and encodes that before it returns; V8 rebuilds an object that becomes a prototype, which took a fifth of a
  * publish: 4 of 25 µs.
  */
 export class HeadersAgain {
   readonly #byNames = new Map<string, Headers>();
 
-  /** What it returns is good until it is called again. */
+  /** The returned object is valid until the next call. */
   lend(headers: Headers): Headers {
     const names = Object.keys(headers);
     const carrier = this.#carrierOf(names.join("\n"));

@@ -1,10 +1,16 @@
-/** Of what amqplib's types do not show: what has come and is not read yet, and what reads the next frame of it. */
+/**
+ * Parts of a connection that amqplib's types do not show: the bytes that are not read yet, and what reads the next frame of
+ * them.
+ */
 interface Reader {
   rest: Buffer;
   recvFrame(): unknown;
 }
 
-/** A frame of the properties of a message (AMQP 0-9-1, 4.2.6): type, channel, size; class, weight, size of the body, flags; and what these name. */
+/**
+ * The frame of a message's properties (AMQP 0-9-1, 4.2.6): type, channel, size; class, weight, size of the body, flags; and what these
+ * name.
+ */
 const PROPERTIES_FRAME = 2;
 const SIZE_AT = 3;
 const PAYLOAD_AT = 7;
@@ -13,24 +19,27 @@ const CONTENT_TYPE = 0x8000;
 const CONTENT_ENCODING = 0x4000;
 const HEADERS = 0x2000;
 
-/** Of this system's own it has a few hundred bytes. What is nested takes five bytes a level: 1,600 levels, of which amqplib reads twice as many. */
+/**
+ * The largest frame of properties that is read. This system's own have a few hundred bytes. A nested level takes five bytes, so this allows
+ * 1,600 levels; amqplib reads twice as many.
+ */
 const MAX_SIZE = 8_192;
 const NO_HEADERS = Buffer.alloc(4);
 
 /**
- * Headers that would make a frame long are not read: amqplib reads what is nested in them by recursion. Whoever may publish to some queue could
- * nest them so deep that its stack gives way, and with it the connection, again with each redelivery: for all who ask by that queue, for ever.
+ * Does not read headers that make a frame long: amqplib reads nested ones by recursion. Whoever may publish to a queue could nest them so
+ * deep that the stack overflows. That would end the connection, again with each redelivery: for all who ask by that queue, for ever.
  */
 export function readNoLongHeaders(connection: Reader): void {
   const readFrame = connection.recvFrame.bind(connection);
-  // It calls itself by this name when it has read more from the socket.
+  // amqplib calls it by this name when it has read more from the socket.
   connection.recvFrame = () => {
     connection.rest = withoutLongHeaders(connection.rest);
     return readFrame();
   };
 }
 
-/** What has come, without the headers of the frame that stands first, if that is long and all there. */
+/** The bytes that have come, without the headers of their first frame if that is long and complete. */
 export function withoutLongHeaders(rest: Buffer): Buffer {
   if (rest.length < PAYLOAD_AT || rest[0] !== PROPERTIES_FRAME) return rest;
   const size = rest.readUInt32BE(SIZE_AT);

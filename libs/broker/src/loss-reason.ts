@@ -12,7 +12,7 @@ export interface LossReason {
   kind: LossKind;
   /** One line, no secrets. */
   detail: string;
-  /** What the operator should do, where that is known. */
+  /** What the operator should do, if that is known. */
   remedy?: string;
 }
 
@@ -21,7 +21,7 @@ const CONSUMER_TIMEOUT = /delivery acknowledgement on channel \d+ timed out/i;
 
 const NO_QUEUE = /^404 .*no queue/;
 
-/** There is no such queue. One whose node is down, or that has crashed, is "404" as well, and is not deleted. */
+/** There is no such queue. A queue whose node is down, or that has crashed, is "404" as well, although it is not deleted. */
 export const isNoQueue = ({ detail }: LossReason): boolean => NO_QUEUE.test(detail);
 
 /** A reason from whatever was thrown or emitted. A 406 that says so becomes `consumer-timeout`, whatever `kind` was. */

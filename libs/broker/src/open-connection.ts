@@ -6,12 +6,15 @@ import { gatherWrites } from "./gather-writes.ts";
 import { readNoLongHeaders } from "./long-headers.ts";
 import { withPatience } from "./patience.ts";
 
-/** From the first SYN to the end of the AMQP handshake: one heartbeat, but at least this. */
+/** The shortest limit from the first SYN to the end of the AMQP handshake; otherwise it is one heartbeat. */
 const MIN_HANDSHAKE_LIMIT_MS = 5_000;
 
 export interface OpenConnection {
   model: ChannelModel;
-  /** What both sides agreed to: the lower of ours and the broker's (`heartbeat` of rabbitmq.conf; 60 s, or ours where that is 0). */
+  /**
+   * The heartbeat that both sides agreed to: the lower of ours and the broker's (`heartbeat` of rabbitmq.conf, 60 s; ours if that is
+   * 0).
+   */
   heartbeatMs: number;
   /** Destroys the socket, whatever state it is in. Idempotent. */
   destroy(): void;
@@ -50,17 +53,20 @@ export async function openConnection(settings: BrokerSettings, signal: AbortSign
   }
 }
 
-/** As the heartbeat, not in amqplib's types. */
+/** The socket, which like the heartbeat is not in amqplib's types. */
 function socketOf({ connection }: ChannelModel): Writable {
   return (connection as unknown as { stream: Writable }).stream;
 }
 
-/** amqplib keeps it where its types do not show it. It is never 0: of two limits, one of them none, it takes the other. */
+/**
+ * amqplib keeps the heartbeat where its types do not show it. It is never 0: if one side asks for none, the other side's
+ * counts.
+ */
 function agreedHeartbeatS({ connection }: ChannelModel): number {
   return (connection as unknown as { heartbeat: number }).heartbeat;
 }
 
-/** Read each time: a certificate is renewed long before a program is started again. */
+/** Reads the files at each connect, as a certificate is renewed long before a program is restarted. */
 function tlsOptions({ url, tls = {} }: BrokerSettings): object {
   if (new URL(url).protocol !== "amqps:") return {};
   const content = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file));

@@ -4,7 +4,7 @@ import { PublishError } from "./publish-error.ts";
 export interface Outgoing {
   exchange: string;
   routingKey: string;
-  /** Sent as JSON; a Buffer is sent as it is (and had better be JSON). Read once, as publish() is called. */
+  /** Sent as JSON; a Buffer is sent as it is (and should be JSON). It is read once, when publish() is called. */
   body: unknown;
   type: string;
   /** Unique per publish. */
@@ -14,15 +14,15 @@ export interface Outgoing {
   persistent?: boolean;
   /** Default true: a message that no queue takes is a failure. */
   mandatory?: boolean;
-  /** The broker drops it when it comes to the head of its queue after that. Default: never. */
+  /** The broker drops the message if it comes to the head of its queue later than this. Default: never. */
   expirationMs?: number;
-  /** Of what this answers. */
+  /** The id of the message that this answers. */
   correlationId?: string;
   /** `v: 1` is added. */
   headers?: Record<string, unknown>;
 }
 
-/** Throws a PublishError `invalid` where the body has no JSON. */
+/** Throws a PublishError `invalid` if the body has no JSON. */
 export function encodeOutgoing(message: Outgoing): WireMessage {
   const { exchange, routingKey, type, messageId, appId, persistent = true, mandatory = true, headers } = message;
   const { expirationMs, correlationId } = message;

@@ -1,7 +1,7 @@
 export interface Patience {
-  /** Infinity: none. */
+  /** Infinity means no limit. */
   limitMs: number;
-  /** The error when the time is up. May act as well, for instance end the session. */
+  /** Makes the error when the time is up. It may also act, for instance end the session. */
   onLimit: () => Error;
   signal: AbortSignal;
   onAbort: () => Error;

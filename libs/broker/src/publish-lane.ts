@@ -9,7 +9,7 @@ import { Unconfirmed } from "./unconfirmed.ts";
 export interface OpenPublish {
   readonly messageId: string;
   readonly wire: WireMessage;
-  /** Once aborted it is not sent, if that has not happened. */
+  /** If it aborts before the publish is sent, the publish is not sent. */
   readonly wanted: AbortSignal | undefined;
   /** Monotonic; 0 while it waits. */
   sentAtMs: number;
@@ -27,8 +27,8 @@ export interface LaneParts {
 const NOT_WANTED = "Nothing was sent: it is not wanted any more";
 
 /**
- * What goes through one session's confirm channel. Comes in: publishes, in order. Guarantees: each is settled once, by its
- * confirm, by the time limit or by abandon(); none waits for room on a channel that is gone. Dies with its session.
+ * The publishes of one session's confirm channel. Receives publishes, in order. Guarantees: each is settled once, by its
+ * confirm, by the time limit or by abandon(); none waits for room on a channel that is gone. Ends with its session.
  */
 export class PublishLane {
   readonly #session: Session;
@@ -36,7 +36,7 @@ export class PublishLane {
   readonly #unconfirmed = new Unconfirmed<OpenPublish>();
   #channel: ConfirmChannel | undefined;
   #waiting: OpenPublish[] = [];
-  /** Those by which somebody who waits may not be wanted any more. */
+  /** The signals that are listened to: each may say that waiting publishes are no longer wanted. */
   readonly #heeded = new WeakSet<AbortSignal>();
   readonly #over = new AbortController();
   #hasRoom = true;
@@ -51,7 +51,7 @@ export class PublishLane {
 
   static async open(session: Session, parts: LaneParts): Promise<PublishLane> {
     const lane = new PublishLane(session, parts);
-    // The one use of what a Session does not show: every session of this library is an AmqpSession.
+    // The only use of what a Session does not show. Every session of this library is an AmqpSession.
     lane.#channel = await (session as AmqpSession).openConfirmChannel({
       onConfirm: (tag, multiple, ok) => lane.#settle(tag, multiple, ok),
       onReturn: (messageId, why) => lane.#unconfirmed.markReturned(messageId, why),
@@ -63,7 +63,7 @@ export class PublishLane {
     return lane;
   }
 
-  /** How many are open: sent and not confirmed, or waiting to be sent. */
+  /** The number of open publishes: sent and not confirmed, or waiting to be sent. */
   get size(): number {
     return this.#waiting.length + this.#unconfirmed.size;
   }
@@ -75,7 +75,10 @@ export class PublishLane {
     this.#armTimer();
   }
 
-  /** While the broker blocks, perhaps for hours, what nobody wants any more is not to take the room of others. */
+  /**
+   * Drops publishes that nobody wants any more: while the broker blocks, perhaps for hours, they must not take the room of
+   * others.
+   */
   #wait(open: OpenPublish): void {
     this.#waiting.push(open);
     const { wanted } = open;
@@ -91,7 +94,7 @@ export class PublishLane {
     if (this.size === 0) this.#parts.onIdle();
   }
 
-  /** Undefined: what comes has to wait. */
+  /** The channel, if it can take a message now. Undefined means that messages have to wait. */
   get #openChannel(): ConfirmChannel | undefined {
     return this.#hasRoom && !this.#blocked ? this.#channel : undefined;
   }
@@ -166,7 +169,7 @@ export class PublishLane {
     if (startOver !== undefined) this.#session.end(startOver);
   }
 
-  /** One timer, for the oldest: the broker confirms in about the order of sending. */
+  /** There is one timer, for the oldest: the broker confirms in about the order of sending. */
   #armTimer(): void {
     if (this.#timer !== undefined || this.#blocked) return;
     const oldestMs = this.#unconfirmed.oldestSentAtMs;

@@ -24,16 +24,16 @@ export interface PublisherOptions {
    */
   maxWaiting?: number;
   /**
-   * Whether whatever is published to this exchange has to be taken, since nobody bounds its queues: where all of it is refused for half a
-   * second, the connection is given up for another one, to the next node. Default: never.
+   * Whether everything that is published to this exchange must be taken, as nobody bounds its queues. If all of it is refused for half a
+   * second, the connection is replaced by another, to the next node. Default: never.
    */
   mustBeTaken?: (exchange: string) => boolean;
 }
 
 /**
- * A publisher on a connection of its own, in confirm mode. Comes in: a message. Guarantees: publish() resolves only when
- * the broker has it (on disk, if persistent) and a queue took it. A crash, or a loss, before the confirm leaves the
- * outcome unknown: publish it again, under the receiver's guard against doubles. Nothing is ever sent again by itself.
+ * A publisher on a connection of its own, in confirm mode. Receives messages. Guarantees: publish() resolves only when the
+ * broker has it (on disk, if persistent) and a queue took it. A crash, or a loss, before the confirm leaves the outcome
+ * unknown: publish it again, under the receiver's guard against doubles. Nothing is ever sent again by itself.
  */
 export class Publisher {
   readonly #connection: SupervisedConnection;
@@ -41,7 +41,7 @@ export class Publisher {
   readonly #maxWaiting: number;
   #lane: PublishLane | undefined;
   #closing: Promise<void> | undefined;
-  /** It goes up or down, is blocked or unblocked, or runs out of open publishes. */
+  /** Notifies when it goes up or down, is blocked or unblocked, or runs out of open publishes. */
   readonly #changes = new ChangeNotice();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
@@ -98,8 +98,8 @@ export class Publisher {
   }
 
   /**
-   * Declares once more what this publisher publishes to, if it is up: for a message that came back, since somebody has
-   * deleted or unbound its queue. Never rejects: a refusal costs the session, and is logged and in `status` by that.
+   * Declares again what this publisher publishes to, if it is up. It is for a message that came back because somebody has
+   * deleted or unbound its queue. Never rejects: a refusal ends the session, which logs it and shows it in `status`.
    */
   async declareAgain(): Promise<void> {
     const { session } = this.#connection;
@@ -107,20 +107,20 @@ export class Publisher {
     try {
       await this.#declare(session);
     } catch (error) {
-      // Whatever was refused closed the channel; else the fault is not the broker's, and the next session shows it again.
+      // A refusal has closed the channel. Otherwise the fault is not the broker's, and the next session shows it again.
       session.end(`what it publishes to could not be declared again: ${String(error)}`);
     }
   }
 
   /**
-   * Gives this connection up, if there is one, and makes another, to the next node where several are named: what is open
-   * rejects as `lost`. For confirms that do not come although nothing is said against them.
+   * Gives up the connection, if there is one, and makes another, to the next node if several are named. Open publishes
+   * reject as `lost`. It is for confirms that do not come although nothing reports a failure.
    */
   startOver(why: string): void {
     this.#connection.session?.end(why);
   }
 
-  /** Up and not blocked. */
+  /** Whether it is up and not blocked. */
   get isWritable(): boolean {
     const { up, blocked } = this.status;
     return up && !blocked;
@@ -135,7 +135,7 @@ export class Publisher {
     }
   }
 
-  /** Resolves when nothing can be published: it is down, or blocked. Rejects with the signal's reason. */
+  /** Resolves when nothing can be published, as it is down or blocked. Rejects with the signal's reason. */
   async heldUp(signal: AbortSignal): Promise<void> {
     while (this.isWritable) await this.#changes.next(signal);
   }
@@ -146,7 +146,7 @@ export class Publisher {
   }
 
   /**
-   * Takes no more, waits for the confirms on their way, 2 s at most, then closes the connection; what is still open then
+   * Takes no more, waits at most 2 s for the confirms on their way, then closes the connection. What is still open then
    * rejects as `lost` or `unavailable`. Idempotent.
    */
   close(): Promise<void> {

@@ -13,7 +13,7 @@ export interface QueueDeclaration {
   bindings: readonly { exchange: ExchangeDeclaration; routingKey: string }[];
 }
 
-/** As it may be there already; itself where there is but one way. */
+/** The queue with the arguments that it may have already; the queue itself if it has no `otherwise`. */
 export const asOtherwise = <Q extends QueueDeclaration>(queue: Q): Q => ({
   ...queue,
   arguments: queue.otherwise ?? queue.arguments,

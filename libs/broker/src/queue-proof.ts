@@ -2,15 +2,16 @@ import type { Channel, ConsumeMessage } from "amqplib";
 import { describeCause } from "./loss-reason.ts";
 import type { SettleGiven } from "./session.ts";
 
-/** Last in line: it is given a message only when no other consumer has room for it. */
+/** The lowest priority: this consumer is given a message only when no other has room for it. */
 const PRIORITY = -1_000;
 
-/** NOT_FOUND, of the AMQP 0-9-1 specification. */
+/** The code NOT_FOUND of the AMQP 0-9-1 specification. */
 const NOT_FOUND = 404;
 
 /**
- * The queue is not there, or not any more: it was deleted, or is a classic one whose node is down. Whatever was held of it is held for nobody,
- * and goes to others when the queue is back. Who consumes from it is told so by a cancel; who only holds messages is not.
+ * The queue does not exist (any more): it was deleted, or is a classic one whose node is down. Messages of it that are still held are lost
+ * to their holders, and go to others when the queue is back. The broker tells a consumer of the queue by a cancel; one that only holds
+ * messages is not told.
  */
 export class QueueMissingError extends Error {
   readonly code = "queue-missing";
@@ -50,7 +51,7 @@ export class QueueProof {
     const { reply } = this.#parts;
     const channel = this.#channel ?? (await this.#open());
     const given: ConsumeMessage[] = [];
-    let isGone = false; // as the broker tells all who consume from it
+    let isGone = false; // the broker tells every consumer of the queue so
     const keep = (message: ConsumeMessage | null) => {
       if (message === null) isGone = true;
       else given.push(message);
@@ -60,7 +61,7 @@ export class QueueProof {
     });
     const { consumerTag } = await reply(`reach queue ${queue}`, consuming);
     await reply(`leave queue ${queue}`, channel.cancel(consumerTag));
-    // Not before: what goes back to a consumer that is still there comes again.
+    // Only after the cancel: a message that goes back to a consumer that still exists would come again.
     for (const message of given) {
       const outcome = settle({ body: message.content, type: String(message.properties.type) });
       if (outcome === "ack") channel.ack(message);
@@ -72,7 +73,7 @@ export class QueueProof {
   async #open(): Promise<Channel> {
     const { openChannel, reply } = this.#parts;
     const channel = await reply("open the channel for proofs", openChannel());
-    // Told by the rejection of what was asked.
+    // The rejection of the request reports the error.
     channel.on("error", () => undefined);
     channel.on("close", () => {
       this.#channel = undefined;

@@ -1,4 +1,4 @@
-/** The URL with its password replaced and without its query, fit for a log. */
+/** The URL without its query and with its password replaced, fit for a log. */
 export function redactUrl(url: string): string {
   if (!URL.canParse(url)) return "(not a URL)";
   const { protocol, username, password, host, pathname } = new URL(url);

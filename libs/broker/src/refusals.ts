@@ -2,10 +2,10 @@ const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
 /**
- * How long the broker has refused what it has to take. A quorum queue that has no leader for a moment refuses what is published to it, and a
- * channel that asked then may go on to refuse it for as long as it lives, when others are served long since (RabbitMQ 3.10.8, after
- * `kill -9` of the leader's node: for four minutes). So all is sent through another connection after half a second, and where that is no
- * better after one, two, four … 30 s: whoever publishes to other queues loses his connection seldom for it. Each exchange counts by itself.
+ * Tracks how long the broker has refused what it must take. A quorum queue that has no leader for a moment refuses what is published to it,
+ * and a channel that asked then may go on to refuse it for as long as it lives, long after others are served (RabbitMQ 3.10.8, after `kill
+ * -9` of the leader's node: for four minutes). So after half a second all is sent through another connection, and if that is no better
+ * after one, two, four … 30 s: thus publishers to other queues seldom lose their connection for it. Each exchange counts by itself.
  */
 export class Refusals {
   readonly #mustBeTaken: (exchange: string) => boolean;

@@ -10,7 +10,7 @@ const CANCELLED_REMEDY =
   "Its queue was deleted or its node went down; it is declared again. If this repeats on RabbitMQ 4.3 or later with a quorum " +
   "queue, the broker takes back what stays unacked: set `consumer_timeout = 315360000000` in rabbitmq.conf.";
 
-/** What the broker (or the system) says, and what the operator should do. The first that matches. */
+/** What the broker (or the system) says, and what the operator should do. The first match counts. */
 const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /inequivalent arg '.*' for (queue|exchange)/,
@@ -68,7 +68,7 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   ],
 ];
 
-/** What the operator should do about it, where that is known. */
+/** What the operator should do about it, if that is known. */
 export function remedyFor(kind: LossKind, detail: string): string | undefined {
   if (kind === "consumer-timeout") return CONSUMER_TIMEOUT_REMEDY;
   if (kind === "consumer-cancelled") return CANCELLED_REMEDY;

@@ -1,23 +1,24 @@
 import type { Channel, ConsumeMessage } from "amqplib";
 
-/** So many in a second go back one by one, at once. */
+/** This many in a second go back one by one, at once. */
 const FEW = 100;
 const FEW_WITHIN_MS = 1_000;
-/** Of more, all that come until nothing has come for so long … */
+/** More than these are collected until none has come for this long … */
 const QUIET_MS = 100;
-/** … or the first has waited for so long. */
+/** … or the first has waited for this long. */
 const LONGEST_MS = 1_000;
 
 /**
- * Gives messages of one channel back to their queue: few at once, thousands together. A classic queue puts what is given back into its order by walking past what
- * stands before it (`rabbit_variable_queue:requeue`), once for each frame: ten thousand by ten thousand frames took it up to ten seconds, in which it answered
- * nobody, and who took them lost its lease. So those with nothing open before them go by one frame (`multiple`: https://www.rabbitmq.com/docs/nack), the others one by one. Whatever is
- * held when the session is lost goes back by the broker's own hand, likewise by one step.
+ * Gives messages of one channel back to their queue: few at once, thousands together. A classic queue puts a returned message into its
+ * place by walking past what stands before it (`rabbit_variable_queue:requeue`), once for each frame: ten thousand frames for ten thousand
+ * messages took it up to ten seconds. Meanwhile it answered nobody, and their holder lost its lease. So messages with nothing open before
+ * them go by one frame (`multiple`: https://www.rabbitmq.com/docs/nack), the others one by one. If the session is lost, the broker itself
+ * takes back what is held, likewise in one step.
  */
 export class Returns {
   readonly #channel: Channel;
   readonly #lost: AbortSignal;
-  /** By delivery tag, in the order in which they came: what is neither acked nor given back. */
+  /** The delivery tags of messages that are neither acked nor given back, in the order in which they came. */
   readonly #open = new Set<number>();
   #held = new Map<number, ConsumeMessage>();
   #firstAtMs = 0;
@@ -35,12 +36,12 @@ export class Returns {
     this.#open.add(deliveryTag);
   }
 
-  /** It goes another way. */
+  /** The message was acked, so it does not go back. */
   acked(deliveryTag: number): void {
     this.#open.delete(deliveryTag);
   }
 
-  /** Throws as the channel does, where it is closing or closed. */
+  /** Throws like the channel if that is closing or closed. */
   add(message: ConsumeMessage): void {
     const nowMs = performance.now();
     if (nowMs - this.#fewSinceMs >= FEW_WITHIN_MS) {

@@ -6,37 +6,49 @@ import type { SideChannel } from "./side-channel.ts";
 export interface Session {
   /** 1, 2, 3 … per SupervisedConnection; counts successful connects. */
   readonly generation: number;
-  /** What broker and client agreed to: the broker may have wanted less than was asked for. Either gives the other up by this. */
+  /**
+   * What broker and client agreed to; the broker may have wanted less than was asked for. Either side gives the other up by
+   * this.
+   */
   readonly heartbeatMs: number;
-  /** As the broker said itself: `4.3.6`. */
+  /** The version that the broker reports: `4.3.6`. */
   readonly brokerVersion: string;
   /** Aborted, with the LossReason as its `reason`, the moment the session is lost. */
   readonly lost: AbortSignal;
   /** Declares the queue, the exchanges of its bindings, and the bindings; one that is there `otherwise` stays so. Safe to repeat. */
   declare(queue: QueueDeclaration): Promise<void>;
-  /** Declares the queue and its bindings, to exchanges that are there: for a user who may declare none. Safe to repeat. */
+  /** Declares the queue and its bindings to existing exchanges, for a user who may declare none. Safe to repeat. */
   declareQueue(queue: QueueDeclaration): Promise<void>;
-  /** As `declare`, with the queue on a channel of its own: what the broker refuses of it costs the session nothing. @returns why; undefined: it is there */
+  /**
+   * Like `declare`, but declares the queue on a channel of its own, so that a refusal does not end the session. @returns why it is refused.
+   * Undefined means that it exists
+   */
   tryToDeclare(queue: QueueDeclaration): Promise<LossReason | undefined>;
-  /** Binds the queue once more, on a channel of its own: a refusal costs the session nothing. @returns why it is refused; undefined: it is bound */
+  /**
+   * Binds the queue again, on a channel of its own, so that a refusal does not end the session. @returns why it is refused. Undefined means
+   * that it is bound
+   */
   bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined>;
-  /** Looks for a queue, on a channel of its own: unlike with `inspect`, a refusal costs the session nothing. @returns the same; undefined: it is there */
+  /**
+   * Looks for a queue, on a channel of its own, so that unlike with `inspect` a refusal does not end the session. @returns why it is
+   * refused. Undefined means that it exists
+   */
   lookFor(queue: string): Promise<LossReason | undefined>;
-  /** For what the broker may refuse: see SideChannel. The caller closes it. */
+  /** Opens a channel for what the broker may refuse: see SideChannel. The caller closes it. */
   openSideChannel(): Promise<SideChannel>;
-  /** Durable. */
+  /** Declares a durable exchange. */
   declareExchange(exchange: ExchangeDeclaration): Promise<void>;
   /**
-   * Passive declare on the session's control channel: cheap, and not blocked by alarms. A queue that is not there closes the
-   * channel, as any 404 does, so that the session is lost. Of an own queue it proves that the connection lives; of another it
-   * proves nothing: the nearest node answers it from memory.
+   * A passive declare on the session's control channel: cheap, and not blocked by alarms. If there is no such queue, the
+   * channel closes, as with any 404, and the session is lost. For an own queue it proves that the connection lives; for
+   * another it proves nothing, as the nearest node answers from memory.
    */
   inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }>;
   /**
-   * Resolves when the queue itself has answered on this connection: the majority of a quorum queue's nodes, the node of a classic
-   * one. Not blocked by alarms; needs the right to read it. A refusal rejects and costs the session nothing; where there is no such queue
-   * it is a QueueMissingError. One at a time.
-   * Meanwhile the broker may give it a message that no other consumer has room for: `settle` says what becomes of it.
+   * Resolves when the queue itself has answered on this connection: the majority of a quorum queue's nodes, the node of a classic one.
+   * Not blocked by alarms; needs the right to read it. A refusal rejects, but does not end the session; a queue that does not exist
+   * rejects with QueueMissingError. One at a time. Meanwhile the broker may deliver a message that no other consumer has room for:
+   * `settle` decides what becomes of it.
    */
   reach(queue: string, settle?: SettleGiven): Promise<void>;
   /**
@@ -49,7 +61,7 @@ export interface Session {
   end(reason: string): void;
 }
 
-/** What becomes of a message that was not asked for. */
+/** Decides what becomes of a message that was not asked for. */
 export type SettleGiven = (message: { body: Buffer; type: string }) => "ack" | "requeue";
 
 export interface ConsumeOptions {
@@ -60,16 +72,17 @@ export interface ConsumeOptions {
 export interface Consumer {
   /** No new deliveries after this call; those handed out before can still be settled. Idempotent, resolves after a loss too. */
   cancel(): Promise<void>;
-  /** No new deliveries until `resume`; what the broker had sent before is handed out still, and what is held stays held. */
+  /** No new deliveries until `resume`. What the broker had sent before is still handed out, and what is held stays held. */
   pause(): Promise<void>;
   /**
-   * Consumes again on the same channel: at most `prefetch` messages beside those that were handed out before, which do not count any
-   * more. Nothing after `cancel`.
+   * Consumes again on the same channel: at most `prefetch` messages beside those handed out before, which no longer count. Does
+   * nothing after `cancel`.
    */
   resume(prefetch: number): Promise<void>;
   /**
-   * Resolves when everything that the broker had sent this consumer before has been handed out: it answers a passive declare
-   * of the queue on the consuming channel behind it. As long as the session lives there is no limit on how long that takes.
+   * Resolves when everything that the broker had sent this consumer before has been handed out: it waits for a passive
+   * declare of the queue on the consuming channel, which is answered after them. While the session lives there is no limit
+   * on how long that takes.
    */
   flushed(): Promise<void>;
 }
@@ -78,7 +91,7 @@ export interface Delivery {
   readonly body: Buffer;
   /** Means "perhaps seen", not "ran". */
   readonly redelivered: boolean;
-  /** Grows each time the broker gives this message out once more, where its queue counts (quorum); else always 0. */
+  /** Grows each time the broker gives this message out again, if its queue counts (quorum); else always 0. */
   readonly deliveryCount: number;
   readonly properties: DeliveryProperties;
   readonly queue: string;
@@ -89,8 +102,8 @@ export interface Delivery {
    */
   settle(outcome: "ack" | "requeue"): boolean;
   /**
-   * Lets go of body and properties, which are empty from then on. For a message that is held for long: its body is a piece of
-   * what the socket read, and would keep alive all of that.
+   * Releases body and properties, which are empty from then on. It is for a message that is held for long: its body is a
+   * piece of what the socket read, and would keep all of that in memory.
    */
   shed(): void;
 }
@@ -102,7 +115,7 @@ export interface DeliveryProperties {
   /** Seconds since the epoch, by the sender's clock. */
   timestamp?: number;
   contentType?: string;
-  /** The user who published it: the broker refuses any other. Undefined: it was not said. */
+  /** The user who published it; the broker refuses a false one. Undefined means that the sender did not say. */
   userId?: string;
   replyTo?: string;
   correlationId?: string;

@@ -2,7 +2,7 @@ import type { Channel, Replies } from "amqplib";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import type { QueueDeclaration } from "./queue-declaration.ts";
 
-/** What a side channel waits by: an answer that does not come ends with the session, not before. */
+/** How a side channel waits: an answer that does not come ends only with the session. */
 type Reply = <T>(what: string, pending: Promise<T>) => Promise<T>;
 
 /** The broker refused something on a side channel, and closed that channel alone. */
@@ -18,8 +18,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * A channel for what the broker may refuse: the refusal closes this channel and costs the session nothing. After it every
- * call rejects with the same RefusedError. There is no limit on how long an answer may take, but the session's life.
+ * A channel for what the broker may refuse: a refusal closes this channel, but does not end the session. After it every call
+ * rejects with the same RefusedError. An answer may take as long as the session lives.
  */
 export class SideChannel {
   readonly #channel: Channel;
@@ -34,7 +34,7 @@ export class SideChannel {
     });
   }
 
-  /** The queue and its bindings, to exchanges that are there. Safe to repeat. */
+  /** Declares the queue and its bindings to existing exchanges. Safe to repeat. */
   async declareQueue(queue: QueueDeclaration): Promise<void> {
     const { name, durable, exclusive } = queue;
     const options = { durable, exclusive, arguments: queue.arguments };
@@ -42,7 +42,7 @@ export class SideChannel {
     await this.bind(queue);
   }
 
-  /** The bindings of a queue that is there, whatever its arguments; it is never made by this. */
+  /** Declares only the bindings of an existing queue, whatever its arguments; it never creates the queue. */
   async keepQueue(queue: QueueDeclaration): Promise<void> {
     await this.inspect(queue.name);
     await this.bind(queue);
@@ -68,9 +68,12 @@ export class SideChannel {
     return messageCount;
   }
 
-  /** Safe to repeat, and after a refusal. Resolves with the session's loss at the latest: amqplib says nothing of a close whose answer never comes. */
+  /**
+   * Safe to repeat, and after a refusal. Resolves when the session is lost at the latest: amqplib does not tell of a close whose answer
+   * never comes.
+   */
   async close(): Promise<void> {
-    await this.#reply("close a side channel", this.#channel.close()).catch(() => undefined); // it is closed, or goes with the session
+    await this.#reply("close a side channel", this.#channel.close()).catch(() => undefined); // closed already, or ends with the session
   }
 
   async #ask<T>(what: string, act: () => Promise<T>): Promise<T> {

@@ -10,28 +10,29 @@ import { ReconnectBackoff } from "./reconnect-backoff.ts";
 import { redactUrl } from "./redact-url.ts";
 import { type Session, SessionLostError } from "./session.ts";
 
-/** All that `build` may take. Each of its requests to the broker has a shorter limit of its own. */
+/** The longest time for `build` as a whole. Each of its requests to the broker has a shorter limit of its own. */
 const BUILD_LIMIT_MS = 60_000;
-/** For the orderly close of a connection that still stands. */
+/** The limit for the orderly close of a connection that still stands. */
 const CLOSE_LIMIT_MS = 2_000;
-/** Of which it is known when they were told: no broker has so many. */
+/** For how many causes the time of their last line is kept: no broker has so many. */
 const MOST_CAUSES = 100;
-/** So often at least a cause is told that goes on. */
+/** A cause that goes on is logged at least this often. */
 const MINUTE_MS = 60_000;
 
 export interface ConnectionHooks {
   /**
-   * Run on each new connection. A throw (or 60 s) is `setup-failed`: torn down, a delay, again. When the session is lost
-   * meanwhile, whatever the build still asks of it rejects, and the build of the next one does not wait for it.
+   * Runs on each new connection. If it throws (or takes 60 s), that is `setup-failed`: the connection is torn down, and
+   * after a delay there is another. If the session is lost meanwhile, whatever the build still asks of it rejects, and the
+   * build of the next one does not wait for it.
    */
   build(session: Session): Promise<void>;
   /**
-   * Told synchronously, once for each generation that connected, before anything is closed or rebuilt. Where it returns
-   * a promise and the connection still stands (a channel closed alone, a cancelled consumer, `end`), the connection is
-   * kept until that settles, one heartbeat at most: so long the broker gives none of its messages to others.
+   * Called synchronously, once for each generation that connected, before anything is closed or rebuilt. If it returns a
+   * promise and the connection still stands (a channel closed alone, a cancelled consumer, `end`), the connection is kept
+   * until that settles, one heartbeat at most: until then the broker gives none of its messages to others.
    */
   onLost?(generation: number, reason: LossReason): void | Promise<void>;
-  /** The reason of the last loss is known better now. Told before the next build. */
+  /** Called when more is known about the last loss, before the next build. */
   onLossExplained?(generation: number, reason: LossReason): void;
   /** The build is done. */
   onUp?(generation: number): void;
@@ -42,7 +43,7 @@ export interface ConnectionHooks {
 export interface ConnectionStatus {
   /** Connected and built. */
   up: boolean;
-  /** The broker told this connection that it takes no publishes. It only tells one that has tried to. */
+  /** The broker told this connection that it takes no publishes. It tells only a connection that has tried to publish. */
   blocked: boolean;
   /** 0 before the first connect. */
   generation: number;
@@ -50,9 +51,9 @@ export interface ConnectionStatus {
 }
 
 /**
- * One supervised connection. Comes in: whatever closes (the connection, any channel, a consumer).
- * Guarantees: the whole session is lost with it, its owner is told first, then everything is built again, with growing
- * and jittered delays, for ever. A crash in the middle leaves nothing: the broker takes back what was unacked.
+ * One supervised connection. Receives whatever closes (the connection, any channel, a consumer). Guarantees: the whole
+ * session is lost with it, its owner is told first, then everything is built again, with growing and jittered delays, for
+ * ever. A crash in the middle leaves nothing: the broker takes back what was unacked.
  */
 export class SupervisedConnection {
   readonly #settings: BrokerSettings;
@@ -71,7 +72,7 @@ export class SupervisedConnection {
   #lastLoss: LossReason | undefined;
   readonly #otherwise = new Set<string>();
   #hold: Promise<void> = Promise.resolve();
-  /** The causes that were told since it was up, and when last. Of a cluster each node has one of its own. */
+  /** The causes that were logged since it was up, and when last. In a cluster each node has a cause of its own. */
   readonly #told = new Map<string, number>();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
@@ -89,7 +90,7 @@ export class SupervisedConnection {
     this.#supervision ??= this.#supervise();
   }
 
-  /** Only while up. */
+  /** Undefined unless it is up. */
   get session(): Session | undefined {
     return this.#up ? this.#current : undefined;
   }
@@ -98,7 +99,7 @@ export class SupervisedConnection {
     return { up: this.#up, blocked: this.#blocked, generation: this.#generation, lastLoss: this.#lastLoss };
   }
 
-  /** The current or else the next session. Rejects when closed, or with the signal's reason. */
+  /** Resolves to the current session, or else to the next. Rejects when closed, or with the signal's reason. */
   async up(signal?: AbortSignal): Promise<Session> {
     for (;;) {
       signal?.throwIfAborted();
@@ -126,7 +127,7 @@ export class SupervisedConnection {
     }
   }
 
-  /** One connection from its connect to its loss. Never rejects; resolves to how long it was up, in ms. */
+  /** Lives through one connection, from its connect to its loss. Never rejects; resolves to how long it was up, in ms. */
   async #liveOnce(): Promise<number> {
     const session = await this.#connect();
     if (session === undefined) return 0;
@@ -253,8 +254,8 @@ export class SupervisedConnection {
   }
 
   /**
-   * A cause that repeats is told the 1st, 2nd, 4th, 8th … time, and each minute: a broker that is away for a day must not fill the disk,
-   * and the last word about it must not be of a cause that is over.
+   * Logs a repeated cause the 1st, 2nd, 4th, 8th … time, and each minute: a broker that is away for a day must not fill the disk, and
+   * the last line about it must not name a cause that is over.
    */
   #logLoss(reason: LossReason, fields: object, message: string): void {
     const failures = this.#backoff.failures + 1;

@@ -10,7 +10,7 @@ export interface Settled<T> {
   returned: string | undefined;
 }
 
-/** What was sent on one channel and is not confirmed, by tag, in the order it was sent. Pure bookkeeping. */
+/** The messages that one channel sent and that are not confirmed, by tag, in the order of sending. Pure bookkeeping. */
 export class Unconfirmed<T extends SentMessage> {
   readonly #byTag = new Map<number, T>();
   readonly #returned = new Map<number, string>();
@@ -27,7 +27,7 @@ export class Unconfirmed<T extends SentMessage> {
     this.#lastTag = tag;
   }
 
-  /** A return names no tag, only the message: the oldest of that id which has not come back is meant. */
+  /** A return names no tag, only the message: it means the oldest with that id that has not come back. */
   markReturned(messageId: string, why: string): void {
     const tag = this.#unreturned(messageId, this.#nextReturn) ?? this.#unreturned(messageId, 0);
     if (tag === undefined) return;
@@ -43,7 +43,7 @@ export class Unconfirmed<T extends SentMessage> {
     return undefined;
   }
 
-  /** Takes out the message with this tag or, with `multiple`, all up to it. Unknown tags are nothing. */
+  /** Takes out the message with this tag or, with `multiple`, all up to it. Ignores unknown tags. */
   settle(tag: number, multiple: boolean): Settled<T>[] {
     if (!multiple) return this.#byTag.has(tag) ? [this.#take(tag)] : [];
     const settled: Settled<T>[] = [];
@@ -68,7 +68,7 @@ export class Unconfirmed<T extends SentMessage> {
     return this.takeSentBefore(Number.POSITIVE_INFINITY);
   }
 
-  /** When the oldest was sent. */
+  /** When the oldest message was sent. Undefined if there is none. */
   get oldestSentAtMs(): number | undefined {
     return this.#byTag.values().next().value?.sentAtMs;
   }

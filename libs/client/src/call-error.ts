@@ -1,6 +1,6 @@
 import type { ProblemDetails } from "@unacked/contracts";
 
-/** As the contracts have it, but a newer manager may know codes that this client does not: they are told all the same. */
+/** A problem as the contracts have it, but with any code: a newer manager may know codes that this client does not. */
 export type AnyProblem = Omit<ProblemDetails, "code"> & { code: string };
 
 /**
@@ -15,7 +15,7 @@ interface About {
   request: string;
   status?: number | undefined;
   problem?: AnyProblem | undefined;
-  /** Of a misshapen answer: each place that is not as it should be, a few at most. */
+  /** For a misshapen answer: the places where it is wrong, a few at most. */
   flaws?: readonly string[] | undefined;
   cause?: unknown;
   ids?: readonly string[] | undefined;
@@ -31,7 +31,10 @@ const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503
 
 /** Why a call was not done, or its answer could not be had. */
 export class CallError extends Error {
-  /** `CallError`; where it is `aborted`, that of the signal's reason (its `cause`), as `AbortError` or `TimeoutError`. */
+  /**
+   * `CallError`. For kind `aborted` it is the name of the signal's reason (its `cause`), such as `AbortError` or
+   * `TimeoutError`.
+   */
   override readonly name: string;
   readonly kind: CallErrorKind;
   readonly request: string;
@@ -39,8 +42,9 @@ export class CallError extends Error {
   readonly problem: AnyProblem | undefined;
   readonly flaws: readonly string[];
   /**
-   * Of tasks, or a flow, that were to be created, in the order given: created again under these there is one of each, whatever came through. Not so
-   * where another had the `key`: the id was not kept, and once that one is over its params, queued before, run once more.
+   * The ids of the tasks, or the flow, that were to be created, in the order given. To create them again with these ids makes each only
+   * once, whatever came through. The exception is a task whose `key` another had: its id was not kept, and once that other is over, its
+   * queued params would run once more.
    */
   readonly ids: readonly string[];
 
@@ -55,14 +59,14 @@ export class CallError extends Error {
     this.ids = ids;
   }
 
-  /** Stable: the problem's code, or the kind. */
+  /** A stable code: the problem's code, or the kind. */
   get code(): string {
     return this.problem?.code ?? this.kind;
   }
 
   /**
-   * Nothing is wrong with what was asked, and later it may be answered: a manager that restarts or is asked too often, or a proxy
-   * before it that finds nobody (its page says 502, 503 or 504, RFC 9110, 15.6).
+   * The request itself was right, and may be answered later: a manager restarts or is asked too often, or a proxy before it finds
+   * nobody (its page says 502, 503 or 504, RFC 9110, 15.6).
    */
   get isPassing(): boolean {
     return this.kind === "unreachable" || this.kind === "timed-out" || PASSING_STATUSES.has(this.status);
@@ -72,7 +76,7 @@ export class CallError extends Error {
     return new CallError("refused", problem.detail, { request, status: problem.status, problem });
   }
 
-  /** What a create failed with, and the ids that it was made with: the client may have made them. */
+  /** Adds to the error of a create the ids that it was made with, as the client may have made them. */
   static ofCreate(error: unknown, { ids, request: asked, signal }: Creating): unknown {
     if (signal?.aborted && error === signal.reason)
       return new CallError("aborted", `the caller gave it up: ${textOf(error)}`, { request: asked, cause: error, ids });

@@ -23,7 +23,7 @@ export interface ClientParts {
   wire: Wire;
   /** `contractDecoder`, or `trustingDecoder` in a page of the manager's own version. */
   decoder: Decoder;
-  /** How often a call that is safe to repeat is made again where nobody answers, or the manager says "later". Default 2. */
+  /** How often a call that is safe to repeat is made again if nobody answers, or the manager says "later". Default 2. */
   retries?: number;
 }
 
@@ -35,7 +35,7 @@ export class Client {
   readonly #wire: Wire;
   readonly #decoder: Decoder;
   readonly #retries: number;
-  /** Jobs that end: created, waited for, taken to be worked on here. */
+  /** Jobs that end: to create them, wait for them, or take them to work on them here. */
   readonly tasks: Tasks;
   /** Tasks that wait for each other. */
   readonly flows: Flows;
@@ -57,12 +57,12 @@ export class Client {
     return this.#wire.timeoutMs;
   }
 
-  /** Under its operationId. */
+  /** Makes one call, by its operationId. */
   call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>> {
     return this.#call({ name, input, signal }, (raw) => this.#decoder.answer(name, raw) as AnswerOf<Name>);
   }
 
-  /** The same, answered with receipts alone: for whoever makes thousands, and knows what they are. */
+  /** Does the same, but is answered only with receipts: for callers who create thousands, and know what they are. */
   callMinimal<Name extends MinimalCallName>(
     name: Name,
     input: CallInput<Name>,
@@ -99,7 +99,10 @@ export class Client {
     }
   }
 
-  /** Page by page, so that a list of any length costs no more memory than a page. `limit`: rows of all pages together. */
+  /**
+   * Reads page by page, so that a list of any length costs no more memory than a page. `limit` counts the rows of all pages
+   * together.
+   */
   async *pages<Name extends PagedCallName>(
     name: Name,
     query: Omit<QueryOf<Name>, "limit" | "cursor">,
@@ -116,12 +119,12 @@ export class Client {
     }
   }
 
-  /** Every change until `signal`; the first `ready` is the beginning. No change is skipped without a `resync`. */
+  /** Follows every change until `signal`. The first `ready` marks the beginning. No change is skipped without a `resync`. */
   changes(signal: AbortSignal): AsyncGenerator<ChangeEvent | Lost> {
     return this.#follow<ChangeEvent>("followChanges", { path: pathOf("followChanges") }, signal);
   }
 
-  /** What an observer says, until `signal` or until it is over. Nothing is told twice, also over a break. */
+  /** Follows what an observer logs, until `signal` or until it is over. Nothing comes twice, even after a break. */
   logs(ref: string, { limit }: { limit: number }, signal: AbortSignal): AsyncGenerator<LogEvent | Lost> {
     const path = `${pathOf("getLogs", { ref })}?${toSearch({ follow: true, limit })}`;
     return this.#follow<LogEvent>("getLogs", { path, last: "end" }, signal);
@@ -151,7 +154,7 @@ interface Called {
   prefer?: string;
 }
 
-/** All that a call can be given, whichever it is. */
+/** Everything that a call of any kind can be given. */
 interface AnyInput {
   path?: Readonly<Record<string, string>> | undefined;
   query?: object | undefined;
@@ -171,20 +174,23 @@ export function toSearch(query: object = {}): URLSearchParams {
   return search;
 }
 
-/** What an attempt before, which nobody answered, may have set: nobody knows whether it has fired by that. Due so long from now, it would by now expire before that. */
+/**
+ * Whether an earlier attempt that nobody answered may have set the timer: it may have fired since, or with `inMs` it would by now expire
+ * before it is due.
+ */
 const isDoneMeanwhile = (error: unknown, body: unknown): boolean =>
   error instanceof CallError && (error.code === "timer-over" || ("inMs" in Object(body) && isInVain(error.problem)));
 
 const isInVain = (problem: AnyProblem | undefined): boolean =>
   problem?.code === "invalid-body" && problem.errors?.some(({ pointer }) => pointer === "/expiresAt") === true;
 
-/** It may have been done: nobody answered, or a proxy for whoever was asked, or the database was lost, which may be as it committed. */
+/** Whether the call may have been done: nobody answered, or only a proxy, or the database was lost, perhaps as it committed. */
 function isLeftOpen(error: unknown): boolean {
   if (!(error instanceof CallError && error.isPassing)) return false;
   return error.problem === undefined ? error.status !== 429 : error.code === "database-unavailable";
 }
 
-/** When to try again, in ms; undefined: that would be answered the same. */
+/** When to try again, in ms. Undefined means that the answer would be the same. */
 function laterOf(error: unknown, attempt: number): number | undefined {
   if (!(error instanceof CallError && error.isPassing)) return undefined;
   const delayMs = error.problem?.retryAfterS === undefined ? backoffMs(DELAYS, attempt) : error.problem.retryAfterS * 1_000;

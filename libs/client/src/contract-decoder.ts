@@ -9,7 +9,7 @@ const EVENTS: Record<StreamName, Readonly<Record<string, z.ZodType>>> = {
   getLogs: LOG_EVENTS,
 };
 
-/** Holds everything against the contracts. */
+/** Checks everything against the contracts. */
 export const contractDecoder: Decoder = {
   answer(name, raw) {
     return checked(schemaOf(name, raw.status), answerIn(name, raw, contractDecoder), raw.request);
@@ -27,7 +27,7 @@ export const contractDecoder: Decoder = {
   problem: (body) => understood(ProblemDetails, body).data as AnyProblem | undefined,
 };
 
-/** A good status that the contracts do not have for this call is answered like the others. */
+/** A good status that the contracts do not have for this call is decoded like the others. */
 function schemaOf(name: CallName, status: number): z.ZodType {
   const { answers }: Call = CALLS[name];
   return answers[status] ?? Object.values(answers)[0] ?? z.undefined();
@@ -43,7 +43,7 @@ function checked(schema: z.ZodType, value: unknown, request: string): unknown {
   });
 }
 
-/** Of a manager of this version, of an older one, and of a newer one. */
+/** Parses an answer of a manager of this version, an older one or a newer one. */
 function understood(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> {
   const asSaid = schema.safeParse(value);
   if (asSaid.success) return asSaid;
@@ -53,13 +53,13 @@ function understood(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unk
 }
 
 /**
- * A newer manager may say a word that this client does not know yet where it says one of several: a warning, an action, why it refuses. Whoever
- * reads it shows it; without this one such warning would cost them all that is known beside it, and one refusal of a thousand tasks what
- * became of the others. Of a status it is decided what to do next, which nobody can of one that they do not know.
+ * Whether only unknown words are wrong: a newer manager may use a word that this client does not know for a warning, an action or a
+ * refusal, which is only shown to a reader. To refuse the whole answer would hide all that is known beside it, as of a thousand tasks of
+ * which one is refused. An unknown status stays an error: nobody can decide what to do next with it.
  */
 const isOfNewWords = (issues: readonly z.core.$ZodIssue[], value: unknown): boolean =>
   issues.every((issue) => {
-    // One of a union's branches is what was meant; what its issues say is at a path below the union's.
+    // One of the union's branches was meant; its issues are at paths below the union's.
     if (issue.code === "invalid_union") return issue.errors.some((branch) => isOfNewWords(branch, said(value, issue.path)));
     if (issue.code !== "invalid_value" || issue.values.length < 2 || STEERING.has(issue.path.at(-1))) return false;
     return typeof said(value, issue.path) === "string" && issue.values.every((known) => typeof known === "string");
@@ -72,7 +72,7 @@ const STEERING: ReadonlySet<PropertyKey | undefined> = new Set(["status", "state
 
 const MAX_FLAWS = 5;
 
-/** `items.3.status: Invalid option: …` for each place that is not as the schema has it. */
+/** Writes `items.3.status: Invalid option: …` for each place that does not match the schema. */
 function flawsOf({ issues }: z.ZodError): string[] {
   const lines = issues.slice(0, MAX_FLAWS).map(({ path, message }) => `${path.join(".") || "the whole answer"}: ${message}`);
   return issues.length > MAX_FLAWS ? [...lines, `and ${issues.length - MAX_FLAWS} more`] : lines;

@@ -6,19 +6,22 @@ import type { RawAnswer } from "./wire.ts";
 /** The calls that answer with server-sent events. */
 export type StreamName = "followChanges" | "getLogs";
 
-/** What becomes of what came over the wire. Throws CallError. */
+/** Decodes what came over the wire. Throws CallError. */
 export interface Decoder {
   answer(name: CallName, raw: RawAnswer): unknown;
-  /** Of a call that was asked for receipts alone; a manager that knows of no such answers with all, of which they are a part. */
+  /**
+   * Decodes the answer to a call that asked only for receipts. A manager that does not know these answers with everything, which
+   * includes them.
+   */
   receipts(name: MinimalCallName, raw: RawAnswer): unknown;
-  /** Undefined: this client does not know such events; the format asks to pass over them. */
+  /** Undefined means that this client does not know such events; the format asks to ignore them. */
   event(stream: StreamName, block: EventBlock, request: string): { name: string; data: unknown } | undefined;
   problem(body: unknown): AnyProblem | undefined;
 }
 
 /**
- * Takes what comes for what the contracts say, without looking: for a page that is of the very version of its manager, and is
- * not to carry zod.
+ * Trusts that what comes matches the contracts, and checks nothing: for a page of the same version as its manager, which must
+ * not load zod.
  */
 export const trustingDecoder: Decoder = {
   answer: (name, raw) => answerIn(name, raw, trustingDecoder),
@@ -33,10 +36,10 @@ function isProblem(body: unknown): body is AnyProblem {
   return [code, detail, remedy].every((text) => typeof text === "string");
 }
 
-/** What a call was answered, undefined without a body. Throws what it was refused with. */
+/** The body of an answer, undefined without one. Throws if the call was refused. */
 export function answerIn(name: CallName, raw: RawAnswer, decoder: Pick<Decoder, "problem">): unknown {
   const { status, contentType, text } = raw;
-  // A probe is told what is not ready by a status that refuses all others, and metrics are text.
+  // A probe reports what is not ready with a status that otherwise means a refusal, and metrics are text.
   const isUnready = name === "isReady" && status === 503 && !contentType.startsWith("application/problem+json");
   if ((status < 200 || status > 299) && !isUnready) throw refusalOf(raw, decoder);
   if (status === 204) return undefined;
@@ -60,7 +63,7 @@ const notUnacked = ({ request, status }: RawAnswer, what: string, cause?: unknow
     cause,
   });
 
-/** Of an answer whose status says that it was not done. */
+/** The error for an answer whose status says that the call was not done. */
 export function refusalOf(raw: RawAnswer, decoder: Pick<Decoder, "problem">): CallError {
   const problem = decoder.problem(bodyOf(raw));
   return problem === undefined ? notUnacked(raw, "no problem document") : CallError.refused(problem, raw.request);

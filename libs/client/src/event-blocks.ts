@@ -7,7 +7,7 @@ export interface EventBlock {
   id?: string | undefined;
 }
 
-/** Takes the text of a stream in pieces of any size and gives the events that are complete. Comments are left out. */
+/** Takes the text of a stream in pieces of any size and returns the events that are complete. Comments are left out. */
 export class EventBlocks {
   #complete: EventBlock[] = [];
   readonly #parser: EventSourceParser = createParser({

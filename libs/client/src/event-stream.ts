@@ -6,7 +6,7 @@ import { JoinedSignal } from "./joined-signal.ts";
 import { onAbort } from "./on-abort.ts";
 import { causeOf, type RawAnswer, rawOf, type Wire } from "./wire.ts";
 
-/** A manager sends a comment every 15 s; a stream this silent is a wire that was cut, or a manager that stands still. */
+/** A manager sends a comment every 15 s. After this silence the connection is cut, or the manager stands still. */
 const MAX_SILENCE_MS = 40_000;
 const DELAYS = { firstMs: 250, maxMs: 5_000 };
 
@@ -18,7 +18,7 @@ export interface Lost {
 }
 
 /**
- * One connection of a stream: the events that come together, in order, until it ends or breaks. Rejects where it is refused, with
+ * One connection of a stream. Yields the events that come together, in order, until it ends or breaks. Rejects on a refusal, with
  * the reason of `signal`, or with why it broke.
  */
 export async function* openStream(
@@ -32,7 +32,7 @@ export async function* openStream(
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
-    const response = await wire.open(path, headers, ending.signal); // within the wire's own time
+    const response = await wire.open(path, headers, ending.signal); // the wire's own time limit applies
     timer = beSilent();
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (!response.ok || !isStream || response.body === null)
@@ -44,17 +44,17 @@ export async function* openStream(
     for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
       clearTimeout(timer);
       const complete = blocks.take(text.decode(piece.value, { stream: true }));
-      if (complete.length > 0) yield complete; // while its reader is at work, nobody listens
+      if (complete.length > 0) yield complete; // nobody listens while the reader is at work
       timer = beSilent();
     }
   } finally {
     clearTimeout(timer);
     ending.release();
-    ending.abort(); // whoever reads no more would keep the connection, and its process
+    ending.abort(); // otherwise a reader that stops would keep the connection open, and its process alive
   }
 }
 
-/** Whoever refuses may break off as it says why, as any answer may, or fall silent. */
+/** The text of a refusal may break off or fall silent, as any answer may. */
 const refusedBy = (response: Response, request: string, signal: AbortSignal): Promise<RawAnswer> =>
   rawOf(response, request).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -63,7 +63,7 @@ const refusedBy = (response: Response, request: string, signal: AbortSignal): Pr
 
 /**
  * Follows a stream until `signal`, or the last event. Guarantees: a broken stream goes on where it was (Last-Event-ID), at any
- * manager of the address. The very first attempt fails as any call does; later ones are told as `lost` and made again.
+ * manager of the address. The very first attempt fails like any call; later failures yield `lost`, and it tries again.
  */
 export async function* followStream(
   wire: Wire,
@@ -72,7 +72,7 @@ export async function* followStream(
   signal: AbortSignal,
 ): AsyncGenerator<EventBlock | Lost> {
   let lastEventId: string | undefined;
-  // Also before its first event: a manager that stops may end it by then, or break it.
+  // True once the stream is open, even before its first event: a manager that stops may end it by then, or break it.
   let hasBegun = false;
   const onOpen = () => void (hasBegun = true);
   for (let failures = 0; !signal.aborted; failures += 1) {
@@ -80,7 +80,7 @@ export async function* followStream(
       for await (const blocks of openStream(wire, decoder, { path, lastEventId, onOpen }, signal)) {
         failures = 0;
         for (const block of blocks) {
-          if (signal.aborted) return; // its reader is leaving, with many still to come that came at once
+          if (signal.aborted) return; // the reader is leaving while more events of the same piece are left
           lastEventId = block.id ?? lastEventId;
           yield block;
           if (block.event === last) return;
@@ -96,7 +96,7 @@ export async function* followStream(
   }
 }
 
-/** The next attempt would be answered the same. */
+/** Whether the next attempt would be answered the same. */
 const isFinal = (error: unknown): boolean =>
   error instanceof CallError &&
   !error.isPassing &&
@@ -104,7 +104,7 @@ const isFinal = (error: unknown): boolean =>
 
 const FINAL_CODES: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "observer-not-found"]);
 
-/** Ends early with the signal. */
+/** The signal ends it early. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,12 +1,12 @@
 import { onAbort } from "./on-abort.ts";
 
-/** 24.8 days: a timer of more fires at once. */
+/** 24.8 days: a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
- * Aborts with whichever of `others` does so first, with its reason, and when its time is up. To be released when it is not needed any more: what
+ * Aborts with the first of `others` that does, with its reason, or when its time is up. Release it when it is no longer needed: what
  * AbortSignal.any makes stays in the list of each of its signals for as long as these live (Node 20: some 60 bytes, for each call of an app
- * that hands all of them the signal of its end).
+ * that passes all of them the signal of its end).
  */
 export class JoinedSignal {
   readonly #others: readonly AbortSignal[];
@@ -28,7 +28,7 @@ export class JoinedSignal {
     return this.#controller.signal;
   }
 
-  /** It was this that aborted, and none of the others. */
+  /** Whether the time was up, rather than one of the others aborted. */
   get isTimeUp(): boolean {
     return this.#isTimeUp;
   }
@@ -37,7 +37,7 @@ export class JoinedSignal {
     this.#controller.abort(reason);
   }
 
-  /** What it was to come in time for has come. */
+  /** Ends the time limit, as what it was for has come. */
   stopClock(): void {
     clearTimeout(this.#timer);
   }

@@ -5,8 +5,8 @@ type Schema = z.core.$ZodTypes;
 type Fields = Record<string, unknown>;
 
 /**
- * The answer of a manager that is older than this client: with what it could not say yet, as ADDED_LATER has it. A manager of this version
- * says all of it, so only what does not have the contract's shape is looked at so.
+ * Completes the answer of an older manager by what ADDED_LATER says of missing fields. It is used only for an answer that lacks the
+ * contract's shape, as a manager of this version says all of it.
  */
 export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unknown {
   const { def } = (schema as Schema)._zod;
@@ -31,7 +31,10 @@ export function withWhatIsAbsent(schema: z.core.$ZodType, value: unknown): unkno
   }
 }
 
-/** What its absence means; undefined: it was always said, and an answer without it is none of a manager. */
+/**
+ * What the field's absence means. Undefined means that managers always said it, so that an answer without it is not one of a
+ * manager.
+ */
 export function whatItMeans(field: z.core.$ZodType, others: Fields): { value: unknown } | undefined {
   const later = ADDED_LATER.get(field);
   if (later === undefined) return undefined;

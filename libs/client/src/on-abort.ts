@@ -6,8 +6,8 @@ interface Followed {
 const FOLLOWED = new WeakMap<AbortSignal, Followed>();
 
 /**
- * Calls `act` once when the signal aborts. One listener serves all who follow a signal: of one with more than ten Node warns on standard error
- * of a leak, and an app hands the signal of its end to as many calls as it makes at once. @returns to follow no more
+ * Calls `act` once when the signal aborts. All followers of a signal share one listener: with more than ten Node warns of a leak on
+ * standard error, and an app passes the signal of its end to as many calls as it makes at once. @returns a function that stops following
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   const { acts, tell } = FOLLOWED.get(signal) ?? followed(signal);

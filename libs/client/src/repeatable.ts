@@ -1,8 +1,8 @@
 import { type CallName, placeOf } from "@unacked/contracts";
 
 /**
- * What a manager answers the same when it is asked again, beside reads, PUTs, and creates with an id of one's own. All else would be
- * done twice, or be refused as what is so already, and whoever called would not hear that it was done.
+ * Calls that a manager answers the same when they are repeated, beside reads, PUTs, and creates with the caller's own id. Any other
+ * call would be done twice, or be refused as done already, and the caller would not learn that it was done.
  */
 const SAFE: ReadonlySet<CallName> = new Set<CallName>([
   "changeObserver",
@@ -24,7 +24,7 @@ const SAFE: ReadonlySet<CallName> = new Set<CallName>([
   "cancelRebalance",
 ]);
 
-/** By the name of the call: what it creates. */
+/** By the name of the call: the things that its body creates. */
 const CREATED: Partial<Record<CallName, (body: unknown) => unknown[]>> = {
   createObserver: (body) => [body],
   createObservers: (body) => (body as { observers: unknown[] }).observers,
@@ -36,7 +36,7 @@ const CREATED: Partial<Record<CallName, (body: unknown) => unknown[]>> = {
   runSchedule: (body) => [body],
 };
 
-/** Whether a call may be made again of which nobody knows whether it was done. */
+/** Whether a call may be repeated when nobody knows whether it was done. */
 export function isRepeatable(name: CallName, body: unknown): boolean {
   const { method } = placeOf(name);
   const created = CREATED[name]?.(body);

@@ -3,10 +3,13 @@ import { CallError } from "./call-error.ts";
 import { JoinedSignal } from "./joined-signal.ts";
 
 export interface WireOptions {
-  /** `http://127.0.0.1:8080`. May have a path, as behind a proxy; "", or a path alone, in a browser: of where the page came from. */
+  /**
+   * `http://127.0.0.1:8080`. It may have a path, as behind a proxy. In a browser, "" or a path alone belongs to the origin of the
+   * page.
+   */
   url: string;
   token?: string | undefined;
-  /** How long an answer may take, and the head of a stream; `Infinity`: as long as it takes. Default 20 s. */
+  /** How long an answer, or the head of a stream, may take. `Infinity` means no limit. Default 20 s. */
   timeoutMs?: number;
   /** Default: the platform's own. */
   fetch?: typeof fetch;
@@ -17,9 +20,9 @@ export interface Request {
   path: string;
   query?: URLSearchParams;
   body?: unknown;
-  /** What the thing was read with: it is changed only if it still is so. */
+  /** The tag that the thing was read with: it is changed only if it still has it. */
   ifMatch?: string | undefined;
-  /** As `Prefer` has it. */
+  /** The value of the header `Prefer`. */
   prefer?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -36,8 +39,8 @@ export interface RawAnswer {
 const TIMEOUT_MS = 20_000;
 
 /**
- * What is wrong with an address: `fetch` would refuse each call there, or ask for something else, and it would look like a manager that cannot
- * be reached. What may be a password is not quoted. A path alone, or nothing, is of where a browser's page came from.
+ * What is wrong with an address: `fetch` would refuse each call there, or ask for something else, and it would look like a manager that
+ * cannot be reached. What may be a password is not quoted. In a browser a path alone, or nothing, belongs to the page's origin.
  */
 function addressFlaw(url: string, mayBeRelative: boolean): string | undefined {
   const isRelative = url === "" || url.startsWith("/");
@@ -53,15 +56,15 @@ function addressFlaw(url: string, mayBeRelative: boolean): string | undefined {
 }
 
 /**
- * What may stand in a header (RFC 9110, 5.5): a line break in the middle may not, as of a file with more than the token in it. `fetch` would refuse
- * each call, quote the token as it says why, and look like a manager that cannot be reached.
+ * Whether the token may stand in a header (RFC 9110, 5.5). A line break in the middle may not, as from a file with more than the token in
+ * it: `fetch` would refuse each call, quote the token as it says why, and look like a manager that cannot be reached.
  */
 export const isToken = (token: string): boolean => !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(token.trim());
 
 /** HTTP to one manager. Every failure to get an answer is a CallError, or the reason of the caller's signal. */
 export class Wire {
   readonly #options: WireOptions;
-  /** Alone, as it was looked at: what stands around it would be refused as it is sent. */
+  /** The token alone, as it was checked: characters around it would be refused when it is sent. */
   readonly #token: string | undefined;
   readonly url: string;
   readonly timeoutMs: number;
@@ -89,7 +92,7 @@ export class Wire {
     }
   }
 
-  /** A stream that lasts until `signal`; only its head has to come in time. */
+  /** Opens a stream that lasts until `signal`. Only its head has a time limit. */
   async open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const until = new JoinedSignal([signal], this.timeoutMs);
     try {
@@ -117,7 +120,7 @@ export class Wire {
         ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      redirect: "manual", // a followed POST would become a GET
+      redirect: "manual", // after a redirect a POST would become a GET
       signal: until.signal,
     };
     const response = await fetchBy(`${this.url}${path}${search}`, init).catch((error: unknown) =>
@@ -147,7 +150,9 @@ export async function rawOf(response: Response, request: string): Promise<RawAns
   };
 }
 
-/** `fetch` says only that it failed; why is in its causes, and with several addresses tried, in the last of them. */
+/**
+ * `fetch` says only that it failed. The reason is in its causes, and if several addresses were tried, in the last of them.
+ */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors.at(-1));

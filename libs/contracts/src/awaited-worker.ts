@@ -1,4 +1,4 @@
-// Without zod: the status page is made of this too, and is not to carry it.
+// No zod here: the status page is built from this, too, and must not load it.
 
 import type { ObserverView } from "./rest/observers.ts";
 import type { ServiceView } from "./rest/services.ts";

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { findJsonFlaws } from "./json-flaws.ts";
 
 /**
- * What the columns of the books can hold. Whatever a message brings there is bounded here: a value that PostgreSQL refuses would
- * cost its whole transaction.
+ * What the database's columns can hold. Every value of a message is bounded here: one that PostgreSQL refuses would fail its
+ * whole transaction.
  */
 
 /** PostgreSQL's `integer`. */
@@ -19,7 +19,7 @@ const FIRST_TIME_MS = Date.parse("0001-01-01T00:00:00Z");
 export const END_OF_TIMES_MS = Date.UTC(9999);
 
 /**
- * Wall clock in ms since the epoch. As far as a Date goes is taken, as services say it by their own clock; what is beyond all times is
+ * Wall clock in ms since the epoch, as services report it by their own clocks. Any Date is accepted; one beyond all times becomes
  * their end, so that it can be shown.
  */
 export const wallClockMs = z
@@ -34,17 +34,17 @@ export const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 /** The hours of an offset that PostgreSQL takes; ISO 8601 goes up to 23. */
 const MAX_OFFSET_HOURS = 15;
 
-/** With any fraction of a second that means something; PostgreSQL gives up on longer ones. */
+/** The longest timestamp, with a useful fraction of a second. PostgreSQL gives up on longer ones. */
 const MAX_TIMESTAMP = 64;
 
-/** ISO 8601, of what PostgreSQL reads and every answer can show: one that it refuses would cost all that is written, or read, with it. */
+/** ISO 8601 that PostgreSQL reads and every answer can show: a time that it refuses would fail all that is written, or read, with it. */
 export const timestamp = z.iso
   .datetime({ offset: true })
   .max(MAX_TIMESTAMP)
   .refine(isWithinTimes, "must be in the years 1 to 9998 in UTC")
   .refine(hasNearOffset, `must have an offset of at most ${MAX_OFFSET_HOURS}:59, such as +02:00, or Z`);
 
-/** What is no time at all is told by its format. */
+/** Texts that are no time at all are left to the format. */
 function isWithinTimes(text: string): boolean {
   const ms = Date.parse(text);
   return Number.isNaN(ms) || (ms >= FIRST_TIME_MS && ms < END_OF_TIMES_MS && !text.startsWith("0000"));
@@ -55,17 +55,20 @@ function hasNearOffset(text: string): boolean {
   return hours === undefined || Number(hours) <= MAX_OFFSET_HOURS;
 }
 
-/** For display: what PostgreSQL cannot hold (NUL, half a surrogate pair) is replaced by U+FFFD, rather than all the rest refused. */
+/**
+ * Text for display: what PostgreSQL cannot hold (NUL, half a surrogate pair) becomes U+FFFD, rather than that all the rest is
+ * refused.
+ */
 export const shownText = (max: number) => z.string().max(max).overwrite(withoutHoles);
 
 export const withoutHoles = (text: string): string => text.replaceAll(/\0|\p{Surrogate}/gu, "\uFFFD");
 
-/** Any JSON value that `jsonb` keeps as it is, and that nobody's stack gives way under. */
+/** Any JSON value that `jsonb` keeps as it is, and that overflows nobody's stack. */
 export const jsonValue = z.unknown().superRefine((value, context) => {
   for (const { path, message } of findJsonFlaws(value)) context.addIssue({ code: "custom", path, message });
 });
 
-/** As params themselves. */
+/** The same bound as for params. */
 const MAX_SCHEMA_LENGTH = 262_144;
 
 /** A JSON Schema; one that cannot be kept as it is, or is longer than params may be, becomes `{}`, which accepts everything. */

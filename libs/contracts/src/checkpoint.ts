@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { count } from "./bounds.ts";
 
-/** As JSON, in UTF-8. */
+/** The bound of a checkpoint as JSON in UTF-8. */
 export const MAX_CHECKPOINT_BYTES = 65_536;
 
-/** Where a run has got to: JSON as text, which nobody but its type reads, and the how manieth of its observer it is. */
+/** How far a run has got: JSON as text, which only its type reads, and its number among the checkpoints of its observer. */
 export const Checkpoint = z.object({
   number: count(1),
   // JSON writes it as \u0000; PostgreSQL has no text with the character itself.

@@ -12,7 +12,7 @@ export type ObserverId = z.infer<typeof ObserverId>;
 export const RunId = uuid.brand<"RunId">();
 export type RunId = z.infer<typeof RunId>;
 
-/** A new one at every publish of a StartObserver: two runs of one messageId are one message, redelivered. */
+/** A new id for every publish of a StartObserver: two runs of one messageId come from one redelivered message. */
 export const MessageId = uuid.brand<"MessageId">();
 export type MessageId = z.infer<typeof MessageId>;
 
@@ -46,7 +46,7 @@ export type FlowId = z.infer<typeof FlowId>;
 export const RequestedRunId = uuid.brand<"RequestedRunId">();
 export type RequestedRunId = z.infer<typeof RequestedRunId>;
 
-/** Of work on very many: chosen by the client, or made by the manager (UUIDv7). */
+/** The id of a bulk change of very many: chosen by the client, or made by the manager (UUIDv7). */
 export const WorkId = uuid.brand<"WorkId">();
 export type WorkId = z.infer<typeof WorkId>;
 
@@ -57,15 +57,15 @@ export const newObserverId = (): ObserverId => newUuid() as ObserverId;
 export const newRunId = (): RunId => newUuid() as RunId;
 export const newMessageId = (): MessageId => newUuid() as MessageId;
 export const newServiceId = (): ServiceId => newUuid() as ServiceId;
-/** Of an entry of the audit trail. */
+/** An id for an entry of the audit trail. */
 export const newAuditId = (): string => newUuid();
-/** Of commands that a manager has taken upon itself to send. */
+/** An id for the commands that a manager has claimed to send. */
 export const newClaimId = (): string => newUuid();
 
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const looksLikeUuid = (text: string): boolean => UUID_SHAPE.test(text);
 
-/** What people name things by. */
+/** The names that people give to things. */
 const name = z
   .string()
   .min(1)
@@ -86,13 +86,18 @@ export const ObserverName = name.refine(
   "a name must not look like a UUID: a path takes either",
 );
 
-/** Of one that is about to be. Whoever puts `.` or `..` into a path asks for another one, as clients normalise paths (RFC 3986, 5.2.4). */
+/**
+ * The name of an observer to be created. It is not `.` or `..`, which would name another path, as clients normalise paths (RFC 3986,
+ * 5.2.4).
+ */
 export const NewObserverName = ObserverName.refine(
   (text) => text !== "." && text !== "..",
   "a path takes it, so it is not . or ..",
 );
 
-/** The name of an observer type, as `defineObserver` announces it. Without colons: `outputKey` puts one for each dot. */
+/**
+ * The name of an observer type, as `defineObserver` announces it. It has no colons, as `outputKey` replaces each dot by one.
+ */
 export const TypeName = word(64);
 
 /** The name of a task within its flow. It may be a type's name. */
@@ -101,10 +106,10 @@ export const FlowRef = word(64).refine((ref) => ref !== "__proto__", "__proto__ 
 /** The name of a timer is the routing key of its message, which the broker holds to 255 bytes. */
 export const TimerName = word(200);
 
-/** A schedule: chosen by the client. */
+/** The id of a schedule, chosen by the client. */
 export const ScheduleId = name;
 
-/** A pool names a work queue (`unacked.work.<pool>`). */
+/** The name of a pool, which names its work queue (`unacked.work.<pool>`). */
 export const PoolName = z
   .string()
   .min(1)
@@ -122,12 +127,12 @@ export const Labels = z
   .refine((labels) => Object.keys(labels).length <= MAX_LABELS, `at most ${MAX_LABELS} labels`);
 export type Labels = z.infer<typeof Labels>;
 
-/** Counts up whenever the manager sends an observer again on purpose. Starts at 1. */
+/** Counts how often the manager sent an observer again on purpose. Starts at 1. */
 export const Revision = count(1);
 
 /**
- * The fencing token of an admitted run: it rises with each, also over a restored older dump of the books. Below 2^53, so a `number`;
- * in SQL a `bigint`.
+ * The fencing token of an admitted run. It rises with each run, even after an older dump of the database was restored. Below 2^53,
+ * so a `number`; in SQL a `bigint`.
  */
 export const Epoch = z.int().min(1);
 

@@ -51,7 +51,7 @@ export function findJsonFlaws(value: unknown, mostFurtherDigits = Number.POSITIV
   return flaws;
 }
 
-/** A list, or an object with its keys, and which of its children is looked at. */
+/** A list, or an object with its keys, and the index of the child that is looked at. */
 interface Level {
   children: Record<string | number, unknown>;
   keys: readonly string[] | undefined;
@@ -71,7 +71,10 @@ const placeIn = ({ keys, at }: Level): string | number => keys?.[at] ?? at;
 const tooManyDigits = (most: number): string =>
   `with this one, its numbers have over ${most} digits more than JSON shows of them (of 1e308 there are 309), which PostgreSQL all gives`;
 
-/** About how many digits more PostgreSQL's jsonb gives of a number than JSON has, which writes the largest and the smallest with an exponent: of 1e308 there are 309. */
+/**
+ * About how many more digits PostgreSQL's jsonb prints for a number than JSON, which writes very large and very small ones with an
+ * exponent: for 1e308 there are 309.
+ */
 export function furtherDigits(number: number): number {
   const size = Math.abs(number);
   return size >= 1e21 || (size < 1e-6 && size > 0) ? Math.abs(Math.trunc(Math.log10(size))) : 0;

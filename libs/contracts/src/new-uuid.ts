@@ -1,7 +1,7 @@
 import { v7 } from "uuid";
 
 const BYTES_EACH = 16;
-/** Asked of the system one by one, random bytes cost more than all the rest of ten thousand ids. */
+/** Random bytes are drawn in bulk: drawn one by one, they would cost more than all the rest of ten thousand ids. */
 const pool = new Uint8Array(BYTES_EACH * 256);
 let next = pool.length;
 let msecs = 0;

@@ -22,18 +22,18 @@ export const SPEC_FIELDS = {
 export type SpecField = keyof typeof SPEC_FIELDS;
 export const SPEC_FIELD_NAMES = Object.keys(SPEC_FIELDS) as [SpecField, ...SpecField[]];
 
-/** The spec as the books have it. */
+/** The spec as the database has it. */
 export type ObserverSpec = { [Field in SpecField]: z.output<(typeof SPEC_FIELDS)[Field]["schema"]> };
 
 const fields = Object.fromEntries(SPEC_FIELD_NAMES.map((name) => [name, SPEC_FIELDS[name].schema.optional()])) as {
   [Field in SpecField]: z.ZodOptional<(typeof SPEC_FIELDS)[Field]["schema"]>;
 };
 
-/** PATCH /observers/{ref}. What is not given stays; what is given replaces what was, whole. */
+/** PATCH /observers/{ref}. A field that is not given stays; a given one replaces the old value as a whole. */
 export const ChangeObserver = z.strictObject(fields).meta({ id: "ChangeObserver" });
 export type ChangeObserver = z.infer<typeof ChangeObserver>;
 
-/** What a whole definition wants: what it leaves out has the default of a create. */
+/** The spec of a whole definition: what it leaves out has the default of a create. */
 export const specOf = ({
   params,
   labels,
@@ -48,5 +48,5 @@ export const specOf = ({
   silence,
 });
 
-/** Counts what was wanted of an observer. */
+/** Counts the versions of an observer's spec. */
 export const SpecVersion = z.int().min(1).max(2_147_483_647);

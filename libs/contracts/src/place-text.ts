@@ -1,7 +1,7 @@
 import type { BrokenFile } from "./messages/broken-file.ts";
 
-// Without schemas, as text-lengths.ts: slots use it.
+// No schemas here, as slots use it: see text-lengths.ts.
 
-/** `FILE:LINE:COLUMN`, which terminals and editors open; the file alone where no place is known. */
+/** Writes `FILE:LINE:COLUMN`, which terminals and editors open, or the file alone if no place is known. */
 export const placeText = ({ file, place }: Pick<BrokenFile, "file" | "place">): string =>
   place === undefined ? file : `${place.file}:${place.line}:${place.column}`;

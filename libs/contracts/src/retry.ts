@@ -34,8 +34,8 @@ export type RetryPolicy = z.infer<typeof RetryPolicy>;
 export const DEFAULT_RETRY: RetryPolicy = RetryPolicy.parse({});
 
 /**
- * What fails again and again is not tried without a pause, whatever its policy says: one observer would make dozens of attempts a
- * second, and gigabytes of log. Nor is what gets its attempts back at once, whose failures are never many.
+ * The shortest pause after repeated failures, whatever the policy says: otherwise one observer would make dozens of attempts a
+ * second, and gigabytes of log. It also holds for a policy that resets the attempts at once, whose failures are never many.
  */
 const floorMs = (failedAttempts: number, resetAfterMs: number): number => {
   if (failedAttempts > 10) return 1_000;
@@ -54,7 +54,7 @@ export function nextRetryDelayMs(policy: RetryPolicy, failedAttempts: number, ra
 
 function wantedDelayMs(delays: RetryPolicy["delaysMs"], failedAttempts: number, random: number): number {
   if (Array.isArray(delays)) return delays[Math.min(failedAttempts, delays.length) - 1] ?? 0;
-  // Finite: nothing times infinity is no number.
+  // It stays finite, as zero times infinity is not a number.
   const grown = Math.min(delays.factor ** (failedAttempts - 1), Number.MAX_VALUE);
   const plain = Math.min(delays.maxMs, delays.initialMs * grown);
   const spread = plain * delays.jitter * (2 * random - 1);

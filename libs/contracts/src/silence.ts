@@ -21,5 +21,5 @@ export const Silence = z
   .meta({ id: "Silence" });
 export type Silence = z.infer<typeof Silence>;
 
-/** The same as it is told: a later version may say more. */
+/** The limits as they are sent: a later version may add fields. */
 export const ToldSilence = z.object(shape);

@@ -1,6 +1,6 @@
 /*
- * In a file without schemas: slots load only such ones of this package, as to make the others takes longer than all else that a slot does
- * until it loads its folder (test/unit/bundles.test.ts).
+ * No schemas here: slots load only such files of this package, as to make the schemas takes longer than all else that a slot does until
+ * it loads its folder (test/unit/bundles.test.ts).
  */
 
 /** How much of a stack is kept, in characters. */

@@ -1,4 +1,4 @@
-/** What an error was caused by, and what that was caused by. */
+/** How many causes of an error are read, each one the cause of the one before. */
 const MAX_CAUSES = 3;
 
 export interface ErrorLike {
@@ -9,9 +9,12 @@ export interface ErrorLike {
   errors?: unknown;
 }
 
-/** Its own message and those of its causes, but for what one says already; one character more than these at most from each. Never throws. */
+/**
+ * The error's message and those of its causes, without what one says already. It may be longer than `maxLength` by one character from each.
+ * Never throws.
+ */
 export function messageWithCauses(thrown: ErrorLike, maxLength: number): string {
-  // To look for one text in another takes, at the worst, the product of their lengths. One more than may be sent: it says that it was cut.
+  // To search one text in another may take the product of their lengths. One character over the bound is kept, which shows that it was cut.
   let text = readText(() => thrown.message).slice(0, maxLength + 1);
   let cause = causeOf(thrown);
   for (let i = 0; i < MAX_CAUSES && isErrorLike(cause); i += 1) {
@@ -23,7 +26,7 @@ export function messageWithCauses(thrown: ErrorLike, maxLength: number): string 
   return text;
 }
 
-/** Of an AggregateError its first: `connect` to a name with two addresses throws one without a message. */
+/** For an AggregateError it is the first: `connect` to a name with two addresses throws one without a message. */
 function causeOf(error: ErrorLike): unknown {
   try {
     return error.cause ?? (Array.isArray(error.errors) ? (error.errors as unknown[])[0] : undefined);
@@ -32,16 +35,16 @@ function causeOf(error: ErrorLike): unknown {
   }
 }
 
-/** Whatever may be told as an error: not all of them are of this realm. */
+/** Whether it has the form of an error: errors of other realms are no instances of Error. */
 export function isErrorLike(thrown: unknown): thrown is ErrorLike {
   try {
     return thrown instanceof Error || (typeof thrown === "object" && thrown !== null && "message" in thrown);
   } catch {
-    return false; // a proxy with a trap that throws
+    return false; // it is a proxy with a trap that throws
   }
 }
 
-/** What `read` gives, as text; `""` for undefined. Never throws. */
+/** Returns the result of `read` as text; `""` for undefined. Never throws. */
 export function readText(read: () => unknown): string {
   try {
     const value = read();

@@ -1,20 +1,20 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /**
- * Every label with what bounds it: its values, or, where only the deployment knows them, a few words that say so. What is
- * listed is shown with 0 from the start, so that a rate has something to begin with.
+ * Every label with its bounds: its values or, if only the deployment knows them, a few words about them. Listed values show
+ * 0 from the start, so that a rate has something to begin with.
  */
 export type LabelBounds = Readonly<Record<string, readonly string[] | string>>;
 
 interface Metric<Label extends string> {
-  /** With its unit at the end; a counter's ends in `_total`. */
+  /** The name ends with its unit; a counter's ends in `_total`. */
   name: string;
   /** One sentence: what it says, and what else a reader has to know. */
   help: string;
   labels?: Readonly<Record<Label, readonly string[] | string>>;
 }
 
-/** Prometheus' own sentence about a metric, and what bounds its labels; docs/metrics.md is made from these. */
+/** A metric's help text, and the bounds of its labels; docs/metrics.md is made from these. */
 export interface MetricDescription {
   name: string;
   type: string;
@@ -37,7 +37,7 @@ export class MetricSet {
     return gauge;
   }
 
-  /** With `collect` it shows a count that is kept elsewhere: that resets it and counts it up at each scrape. */
+  /** With `collect` it shows a count that is kept elsewhere: at each scrape that resets the counter and counts it up. */
   counter<Label extends string = never>(
     metric: Metric<Label> & { collect?(counter: Counter<Label>): void },
   ): Counter<Label> {
@@ -57,7 +57,7 @@ export class MetricSet {
     return histogram;
   }
 
-  /** By name. Those that prom-client brings have labels without bounds of ours. */
+  /** All metrics by name. Labels of those that prom-client brings have no bounds of ours. */
   get descriptions(): MetricDescription[] {
     // The declared type says that `type` is a number.
     const metrics = this.registry.getMetricsAsArray() as unknown as Omit<MetricDescription, "labels">[];
@@ -81,7 +81,7 @@ export class MetricSet {
   }
 }
 
-/** One scrape of sets that have the same metrics, each told from the others by labels of its own. */
+/** Renders one scrape of several sets with the same metrics, each marked by labels of its own. */
 export async function renderTogether(sets: readonly { labels: Record<string, string>; set: MetricSet }[]): Promise<string> {
   const all = sets.map(({ labels, set: { registry } }) => {
     registry.setDefaultLabels(labels);
@@ -90,7 +90,7 @@ export async function renderTogether(sets: readonly { labels: Record<string, str
   return AggregatorRegistry.aggregate(await Promise.all(all)).metrics();
 }
 
-/** Every combination of values that are known beforehand; none where a label's values are not. */
+/** Every combination of values that are known beforehand; none if a label's values are not. */
 function combinations<Label extends string>(bounds: Metric<Label>["labels"]): Record<Label, string>[] {
   return Object.entries<readonly string[] | string>(bounds ?? {}).reduce<Record<string, string>[]>(
     (found, [label, values]) =>

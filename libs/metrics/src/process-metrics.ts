@@ -1,7 +1,7 @@
 import { collectDefaultMetrics } from "prom-client";
 import type { MetricSet } from "./metric-set.ts";
 
-/** A timer that fires so often: at prom-client's 10 ms an idle service spent half a percent of a core on it. */
+/** How often the timer fires. At prom-client's 10 ms an idle service spent half a percent of a core on it. */
 const LOOK_AT_EVENT_LOOP_MS = 100;
 
 /** What every program shows of itself: prom-client's metrics of Node (event loop, heap, garbage, CPU), and its version. */

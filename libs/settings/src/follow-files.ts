@@ -3,27 +3,27 @@ import { readFile } from "node:fs/promises";
 
 export interface FollowedFiles {
   readonly paths: readonly string[];
-  /** Takes the contents, in the order of the paths. What it throws at first ends the program; later it is a complaint. */
+  /** Takes the contents, in the order of the paths. If it throws at first, the program ends; later that is a complaint. */
   take(contents: Buffer[]): void;
-  /** Told once when what was written later cannot be read or taken. What was taken before stays until it can. */
+  /** Called once when a later version cannot be read or taken. The version that was taken before stays in use until then. */
   complain(error: unknown): void;
   /** How often they are looked at. Default 5 s. */
   everyMs?: number | undefined;
-  /** That one is not there at first is no error: they are taken once all are. Default false. */
+  /** Whether files may be missing at first: they are taken once all exist. Default false. */
   mayBeMissing?: boolean;
 }
 
 const EVERY_MS = 5_000;
 
 /**
- * Reads files that settings name, and again whenever what stands in them has changed, so that tokens and certificates are
- * exchanged without a restart. They are looked at every few seconds instead of being watched: Kubernetes exchanges a mounted
- * Secret by a link to another folder, which watchers of files do not see. Throws what the first reading throws.
+ * Reads files that settings name, and again whenever their contents change, so that tokens and certificates are exchanged
+ * without a restart. They are read every few seconds instead of being watched: Kubernetes exchanges a mounted Secret by a
+ * link to another folder, which watchers of files do not see. Throws what the first reading throws.
  *
  * @returns ends it
  */
 export function followFiles({ paths, take, complain, everyMs = EVERY_MS, mayBeMissing = false }: FollowedFiles): () => void {
-  /** As they were last looked at: taken, refused, or (null) not to be read. */
+  /** The contents at the last look: taken, refused, or (null) unreadable. */
   let seen: Buffer[] | null =
     mayBeMissing && !paths.every((path) => existsSync(path)) ? null : paths.map((path) => readFileSync(path));
   if (seen !== null) take(seen);

@@ -41,13 +41,13 @@ export function loadSettings<S extends z.ZodObject>(schema: S, sources: Settings
 export type SettingDescription = {
   readonly name: string;
   readonly description: string;
-  /** `undefined`: required, or not set unless given. */
+  /** `undefined` means that it is required, or not set unless given. */
   readonly defaultValue: unknown;
   readonly required: boolean;
   readonly secret: boolean;
 };
 
-/** Every setting of a schema, in its order, for the docs and `--help`. */
+/** Describes every setting of a schema, in its order, for the docs and `--help`. */
 export function describeSettings(schema: z.ZodObject): SettingDescription[] {
   return Object.entries(schema.shape).map(([name, setting]) => {
     const type = setting as z.ZodType;
@@ -70,7 +70,7 @@ function notEmpty(env: SettingsSources["env"]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
 }
 
-/** Few have such a file, and each start of a program would pay for it. */
+/** Loaded only if needed: few have such a file, and each start of a program would pay for it. */
 const loadYaml = () => createRequire(import.meta.url)("yaml") as typeof import("yaml");
 
 function readSettingsFile(path: string, problems: string[]): Record<string, unknown> {
@@ -87,7 +87,7 @@ function readSettingsFile(path: string, problems: string[]): Record<string, unkn
   return {};
 }
 
-/** The value as it is given, or out of the file that `variant` names. */
+/** The value as it is given, or from the file that `variant` names. */
 function readValue(name: string, variant: string | undefined, given: Record<string, unknown>, problems: string[]): unknown {
   const path = variant === undefined ? undefined : given[variant];
   if (path === undefined) return given[name];

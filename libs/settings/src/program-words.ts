@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { describeSettings, type SettingDescription } from "./load-settings.ts";
 
-/** What a program that is told everything by settings says of itself. */
+/** What a program that takes only settings says about itself. */
 export interface ProgramWords {
   readonly program: string;
-  /** What it does, in one sentence. */
+  /** The program's purpose, in one sentence. */
   readonly does: string;
   readonly settings: z.ZodObject;
   readonly version: string;
 }
 
-/** A wrong setting, or word, is wrong again after a restart: somebody has to change something. */
+/** The exit code for a wrong setting or word: a restart does not help, somebody has to change something. */
 export const EXIT_CANNOT_START = 2;
 
 /** Of the package of a program. @param main its `import.meta.url`: in `src/`, `dist/` or `bundle/` */
@@ -21,8 +21,8 @@ export function ownVersion(main: string): string {
 }
 
 /**
- * Answers `--help` and `--version`, and a word that means nothing, on standard output or standard error, with the exit code.
- * False where there are no words: then the program goes on.
+ * Answers `--help`, `--version` and unknown words, on standard output or standard error, with the exit code. False without
+ * words: then the program goes on.
  */
 export function isAnswered(words: readonly string[], program: ProgramWords): boolean {
   const [word] = words;
@@ -36,7 +36,7 @@ export function isAnswered(words: readonly string[], program: ProgramWords): boo
   return true;
 }
 
-/** What it does, and every setting with its default and meaning. */
+/** The program's purpose, and every setting with its default and meaning. */
 function programHelp({ program, does, settings }: ProgramWords): string {
   return `Usage: ${program} [--help | --version]
 
@@ -54,5 +54,5 @@ function settingHelp({ name, description, defaultValue, required }: SettingDescr
   return `  ${name}${fallback}\n      ${plain(description)}`;
 }
 
-/** Descriptions are written for docs/settings.md. */
+/** Removes Markdown, as descriptions are written for docs/settings.md. */
 const plain = (markdown: string): string => markdown.replaceAll("`", "").replace(/\[([^\]]+)\]\([^)]*\)/g, "$1");

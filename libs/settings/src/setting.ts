@@ -13,14 +13,14 @@ export function withTraits<S extends z.ZodType>(schema: S, marks: SettingTraits)
 
 export const traitsOf = (schema: z.ZodType): SettingTraits => traits.get(schema) ?? {};
 
-/** A whole number. The environment gives texts and files give numbers: both are taken, nothing else is. */
+/** A whole number, given as a text (by the environment) or as a number (by a file); nothing else is taken. */
 export const wholeNumber = (min: number, max: number): z.ZodType<number, unknown> =>
   numberWithin(min, max, `must be a whole number from ${min} to ${max}`);
 
 /** Such a number, or the word `auto`. */
 export function wholeNumberOrAuto(min: number, max: number): z.ZodType<number | "auto", unknown> {
   const message = `must be a whole number from ${min} to ${max}, or auto`;
-  // A union says what its only branch that came so far says.
+  // zod reports the branch that got furthest, if it is the only one, so both have the message.
   return z.union([z.literal("auto"), numberWithin(min, max, message)], { error: message });
 }
 
@@ -41,7 +41,7 @@ export function oneOf<const W extends readonly [string, ...string[]]>(words: W):
   return z.enum(words, { error: `must be one of ${words.join(", ")}` });
 }
 
-/** A list of texts: in the environment separated by commas, in a file so too, or as a list. */
+/** A list of texts, separated by commas, or in a file also as a list. */
 export function textList(entry: z.ZodType<string>): z.ZodType<string[], unknown> {
   const split = (value: unknown) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value);
   return z.preprocess(split, z.array(entry, { error: "must be a list, separated by commas" }).min(1, "must not be empty"));

@@ -1,33 +1,36 @@
 import fs from "node:fs";
 
 const FD = 1;
-/** Of what has no room, in bytes: four times what the log of a slot may burst to. */
+/** How many bytes are kept while there is no room: four times the largest burst of a slot's log. */
 const MAX_KEPT = 4_194_304;
-/** Kept lines are written in pieces of so many characters. */
+/** The characters of one write of kept lines. */
 const PIECE = 16_384;
 /** A try that fails costs as much as many lines. At this pace a pipe of 64 KiB takes 12 MiB a second. */
 const AGAIN_MS = 5;
-/** Where it is no reader that is slow: a disk that is full is busy with each try, and whoever closed a pipe does not come back. */
+/** The pause if no slow reader is the cause: a full disk is busy with each try, and a closed pipe does not come back. */
 const AGAIN_LATER_MS = 1_000;
-/** What a process that ends waits for its reader: half of it for all, and the rest for so many bytes of the newest. */
+/** How long a process that ends waits for its reader: half of it for all kept bytes, the rest for the newest ones alone. */
 const LAST_LINES_MS = 2_000;
 const LAST_LINES = 262_144;
 const LAST_LINES_LOOK_MS = 5;
 
 /**
- * Standard output, for the lines of a program's log. A line is written at once, so that the last one of a process that ends is not lost;
- * but nothing throws, and nothing waits, where there is no room: a disk that is full, a pipe whose reader is slow or stalls (Docker,
- * a collector). A log that threw then would end what it tells of; one that waited would cost it its lease. What has no room is
- * tried again soon, in order; beyond a limit the oldest lines are dropped, as the newest say what became of it, and how many is told in their place.
+ * Standard output, for the lines of a program's log. A line is written at once, so that the last one of a process that ends is not lost. If
+ * there is no room, nothing throws and nothing waits: a disk may be full, a pipe's reader slow or stalled (Docker, a collector). A log that
+ * threw then would end the program that it reports on; one that waited would cost it its lease. Kept lines are tried again soon, in order.
+ * Beyond a limit the oldest are dropped, as the newest say what became of it, and their number is written in their place.
  */
 export class StandardOutput {
-  /** To ask for this opens it: from then on a write to a pipe does not wait, but fails (libuv, uv_pipe_open: O_NONBLOCK). */
+  /**
+   * Reading this opens the stream: from then on a write to a pipe does not wait, but fails (libuv, uv_pipe_open:
+   * O_NONBLOCK).
+   */
   readonly isTerminal: boolean = process.stdout.isTTY;
-  /** Bytes, only as the first: the rest of a line of which a part is written, or what is tried again. */
+  /** Only the first is ever a Buffer: the rest of a partly written line, or what is tried again. */
   readonly #kept: (string | Buffer)[] = [];
   #keptBytes = 0;
   #dropped = 0;
-  /** Until then nothing is tried again. */
+  /** Nothing is tried again before this time. */
   #againMs = 0;
   #isWaiting = false;
 
@@ -35,7 +38,7 @@ export class StandardOutput {
     process.on("exit", () => this.#writeLast());
   }
 
-  /** One or more whole lines. A long one is kept whole, if any of it is. */
+  /** Writes one or more whole lines. A long one is kept whole, if any of it is. */
   write(line: string): void {
     this.#keep(line);
     if (performance.now() >= this.#againMs) this.#writeKept();
@@ -49,7 +52,7 @@ export class StandardOutput {
     else this.#kept.push(line);
   }
 
-  /** Not what is the only one, nor the rest of one. */
+  /** Does not drop the only line, nor the rest of one. */
   #dropBeyond(bytes: number): void {
     const oldest = typeof this.#kept[0] === "string" ? 0 : 1;
     while (this.#keptBytes > bytes && this.#kept.length > oldest + 1) {
@@ -64,7 +67,7 @@ export class StandardOutput {
     mustNotWait();
     try {
       while (this.#kept.length > 0) this.#writeFirst();
-      this.#againMs = 0; // or what comes next would wait for a try that nobody makes
+      this.#againMs = 0; // otherwise the next line would wait for a try that nobody makes
       return false;
     } catch (error) {
       const isSlow = (error as NodeJS.ErrnoException).code === "EAGAIN";
@@ -79,14 +82,14 @@ export class StandardOutput {
   #writeFirst(): void {
     const first = this.#kept[0] as string | Buffer;
     const bytes = typeof first === "string" ? Buffer.from(this.#toldOfDropped() + first) : first;
-    this.#kept[0] = bytes; // not to be made again with each try
+    this.#kept[0] = bytes; // made once, not with each try
     const written = fs.writeSync(FD, bytes);
     this.#keptBytes -= written;
     if (written < bytes.length) this.#kept[0] = bytes.subarray(written);
     else this.#kept.shift();
   }
 
-  /** The line that stands for them, or nothing. */
+  /** The line that stands for the dropped ones, or an empty text. */
   #toldOfDropped(): string {
     if (this.#dropped === 0) return "";
     const fields = { level: "warn", time: new Date().toISOString(), event: "log-lines-dropped", lines: this.#dropped };
@@ -101,7 +104,7 @@ export class StandardOutput {
     this.#writeKept();
   }
 
-  /** No turn follows: here it waits, for a while, as what ended the process may be among them. */
+  /** No turn follows, so it waits here for a while: the lines may say what ended the process. */
   #writeLast(): void {
     const endMs = performance.now() + LAST_LINES_MS;
     this.#writeUntil(endMs - LAST_LINES_MS / 2);
@@ -116,7 +119,9 @@ export class StandardOutput {
 
 const NEVER_SET = new Int32Array(new SharedArrayBuffer(4));
 
-/** Again each time: a child that has the same pipe for its own output makes it wait for all (tsx's, as it loads TypeScript). */
+/**
+ * Repeated each time: a child with the same pipe for its own output makes it blocking for all (tsx's, as it loads TypeScript).
+ */
 function mustNotWait(): void {
   (process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } })._handle?.setBlocking?.(false);
 }

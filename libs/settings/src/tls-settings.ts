@@ -2,14 +2,14 @@ import { accessSync, constants } from "node:fs";
 import { z } from "zod";
 import { text } from "./setting.ts";
 
-/** Files in PEM form, by which a program and a server of its own know each other. */
+/** Files in PEM form, by which a program and its server authenticate each other. */
 export interface TlsFiles {
-  /** The certificates of those who may sign the server's. Not given: those that Node knows. */
+  /** The authorities that may sign the server's certificate. Without it, those that Node knows. */
   readonly caFile?: string | undefined;
   /** The program's own certificate, for servers that ask for one, and its key. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** The name that the server's certificate has to bear. Not given: the host of its address. */
+  /** The name that the server's certificate has to bear. Without it, the host of its address. */
   readonly serverName?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function tlsFilesOf<P extends string>(
   return { caFile: of("CA_FILE"), certFile: of("CERT_FILE"), keyFile: of("KEY_FILE"), serverName: of("SERVER_NAME") };
 }
 
-/** What these settings say against each other, or against an address that is not encrypted: each by its setting. */
+/** Contradictions between these settings, or with an address that is not encrypted, each with its setting. */
 export function tlsFlaws(
   prefix: string,
   files: TlsFiles,
@@ -58,7 +58,7 @@ export function tlsFlaws(
   return [{ setting: `${prefix}_TLS_${missing}`, message: "is required, too: a certificate and its key go together" }];
 }
 
-/** Readable when the program starts; what is in it is read later. */
+/** The file has to be readable when the program starts; its contents are read later. */
 function readableFile(): z.ZodType<string, unknown> {
   return text().superRefine((path, context) => {
     try {

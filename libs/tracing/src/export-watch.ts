@@ -1,9 +1,9 @@
 import type { TracingLog } from "./tracing.ts";
 
-/** Between two lines about the same collector that takes nothing. */
+/** The pause between two lines about the same collector that takes nothing. */
 const REMINDER_MS = 600_000;
 
-/** Says that spans do not arrive, and that they do again: a line each, and a reminder, however many are lost. */
+/** Logs that spans do not arrive, and that they do again: a line each, and a reminder, however many are lost. */
 export class ExportWatch {
   readonly #log: TracingLog;
   readonly #nowMs: () => number;

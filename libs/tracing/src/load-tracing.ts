@@ -9,7 +9,7 @@ import { tracingWish } from "./tracing-wish.ts";
  */
 export async function loadTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { log } = options;
-  const wish = tracingWish(process.env); // where the SDK reads as well
+  const wish = tracingWish(process.env); // the SDK reads it there as well
   if (wish.kind === "off") return undefined;
   if (wish.kind === "unsupported") {
     log.warn({ event: "tracing-off", problem: wish.problem }, `nothing is traced: ${wish.problem}`);

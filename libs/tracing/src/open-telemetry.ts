@@ -81,7 +81,7 @@ class OpenTelemetry implements Tracing {
 
   async close(limitMs: number): Promise<void> {
     const limit = new Promise<void>((resolve) => void setTimeout(resolve, limitMs).unref());
-    const flushed = this.#provider.shutdown().catch(() => undefined); // the watch has said what was lost
+    const flushed = this.#provider.shutdown().catch(() => undefined); // the watch has reported what was lost
     await Promise.race([flushed, limit]);
   }
 }

@@ -8,7 +8,7 @@ import {
 } from "@opentelemetry/resources";
 import type { TracingOptions } from "./tracing.ts";
 
-/** What every span of this process says of it. What the environment says wins. */
+/** The attributes of every span of this process. The environment wins. */
 export function resourceOf({ program, version, instanceId, attributes = {} }: TracingOptions): Resource {
   const own = {
     "service.namespace": "unacked",

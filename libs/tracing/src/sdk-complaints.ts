@@ -1,10 +1,10 @@
 import type { TracingLog } from "./tracing.ts";
 
-/** Of different texts; the rest is about the same, or not worth a disk. */
+/** The most different texts; the rest is about the same, or not worth a disk. */
 const MAX_SAID = 20;
 
 /**
- * What the SDK has to say about itself (a variable with a wrong value, spans dropped since there are too many): each text once,
+ * Logs what the SDK says about itself (a variable with a wrong value, spans dropped since there are too many): each text once,
  * its numbers aside. Addresses are shown without what stands before an `@`.
  */
 export class SdkComplaints {

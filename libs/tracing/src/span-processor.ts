@@ -11,11 +11,13 @@ import {
 import type { ExportWatch } from "./export-watch.ts";
 import type { TracingWish } from "./tracing-wish.ts";
 
-/** The SDK's own default is 10 s. */
+/** Shorter than the SDK's own default of 10 s. */
 const EXPORT_TIMEOUT_MS = 5_000;
 const TIMEOUT_VARIABLES = ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"];
 
-/** Ended spans wait in a bounded queue (OTEL_BSP_MAX_QUEUE_SIZE, 2048) and go in batches; what finds it full is lost. */
+/**
+ * Ended spans wait in a bounded queue (OTEL_BSP_MAX_QUEUE_SIZE, 2048) and go in batches. When it is full, spans are lost.
+ */
 export async function spanProcessor(
   protocol: Extract<TracingWish, { kind: "on" }>["protocol"],
   watch: ExportWatch,
@@ -34,7 +36,7 @@ async function exporterOf(protocol: "http/protobuf" | "http/json", config: { tim
   return new OTLPTraceExporter(config);
 }
 
-/** Tells the watch how each batch went; to the SDK all went well, or it would write a line for each. */
+/** Tells the watch how each batch went. The SDK is told that all went well, or it would write a line for each. */
 class WatchedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #watch: ExportWatch;
@@ -62,8 +64,8 @@ class WatchedExporter implements SpanExporter {
 }
 
 /**
- * Sends from outside of whatever ended the span: timers and sockets of the export must not belong to the observer that happened
- * to end one, or its own failure would be that of the collector.
+ * Exports outside the context that ended the span: timers and sockets of the export must not belong to the observer that
+ * happened to end one, or a failing collector would look like its own failure.
  */
 class DetachedProcessor implements SpanProcessor {
   readonly #processor: SpanProcessor;

@@ -4,10 +4,10 @@
  */
 export type TraceContext = string;
 
-/** As in every version of the standard so far: 55 characters, then whatever a later version adds. */
+/** The form of every version so far: 55 characters, then whatever a later version adds. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]{1,16})?$/;
 
-/** What the standard asks everybody to pass on, in printable ASCII. A longer one is left behind. */
+/** The state that the standard asks everybody to pass on, in printable ASCII. A longer one is left out. */
 const TRACESTATE = /^[ -~]{1,512}$/;
 
 /** @param headers of HTTP or AMQP @returns undefined where there is no trace, or what should tell it is none */

@@ -2,14 +2,14 @@
 export type TracingWish =
   | { readonly kind: "off" }
   | { readonly kind: "on"; readonly protocol: "http/protobuf" | "http/json" }
-  /** It asks for something that is not here; said once, and then it is off. */
+  /** It asks for something unsupported. That is said once, and tracing is off. */
   | { readonly kind: "unsupported"; readonly problem: string };
 
 const OFF: TracingWish = { kind: "off" };
 
 /**
- * Read by the names of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/, but for one thing:
- * there tracing is on unless it is turned off; here it is off unless an exporter or an endpoint is named.
+ * Reads the variables of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/, with one
+ * difference: there tracing is on unless it is turned off; here it is off unless an exporter or an endpoint is named.
  */
 export function tracingWish(env: Readonly<Record<string, string | undefined>>): TracingWish {
   const valueOf = (name: string): string | undefined => env[name]?.trim() || undefined;

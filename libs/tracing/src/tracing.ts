@@ -1,19 +1,19 @@
 import type { TraceContext } from "./trace-context.ts";
 
-/** By which a line of a log is found beside its span. */
+/** Ids that link a log line to its span. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** What is undefined is left out. */
+/** Undefined attributes are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** Of few values: no ids, no names that users choose. */
+  /** The name has few values: no ids, no names that users choose. */
   readonly name: string;
   readonly kind: "server" | "producer" | "consumer";
-  /** What it is a part of; without one, or with one that cannot be read, it begins a trace. */
+  /** The span that it is a part of. Without one, or with one that cannot be read, it begins a trace. */
   readonly parent?: TraceContext | undefined;
   /** Other places that it follows from. */
   readonly links?: readonly TraceContext[];
@@ -22,10 +22,10 @@ export interface SpanStart {
   readonly startedAtMs?: number;
 }
 
-/** Something that takes time, under way. It is told of only once it has ended. */
+/** Something under way that takes time. It is exported only once it has ended. */
 export interface Span {
   readonly ids: TraceIds;
-  /** For what follows from it, wherever that is. */
+  /** The parent for whatever follows from it, wherever that is. */
   readonly context: TraceContext;
   rename(name: string): void;
   describe(attributes: SpanAttributes): void;
@@ -37,13 +37,13 @@ export interface Span {
 export interface Tracing {
   start(span: SpanStart): Span;
   /**
-   * What `act` does, and all that it sets off, is part of the span, of this process or another, for those who use
-   * `@opentelemetry/api`.
+   * Runs `act` within the span, of this process or another: everything that it sets off, also code that uses
+   * `@opentelemetry/api`, belongs to the span.
    */
   within<Result>(span: Span | TraceContext, act: () => Result): Result;
-  /** Of the span that the code that asks runs in. */
+  /** The ids of the span that the calling code runs in. */
   activeIds(): TraceIds | undefined;
-  /** Sends what has ended, as far as that goes within `limitMs`, and nothing after it. Never rejects. */
+  /** Sends what has ended, as far as possible within `limitMs`, and nothing after it. Never rejects. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -51,16 +51,16 @@ export interface TracingOptions {
   /** `service.name`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES says another. */
   readonly program: string;
   readonly version: string;
-  /** Of this process alone. */
+  /** Belongs to this process alone. */
   readonly instanceId: string;
   /** More about this process. */
   readonly attributes?: SpanAttributes;
-  /** Whether code of others runs in this process that may use `@opentelemetry/api`: then it is set up for them as well. */
+  /** Whether others' code that may use `@opentelemetry/api` runs in this process: then it is set up for them as well. */
   readonly hostsOthers?: boolean;
   readonly log: TracingLog;
 }
 
-/** What every log takes: (fields, message), like pino. */
+/** The signature of every log: (fields, message), like pino. */
 export interface TracingLog {
   info(fields: object, msg: string): void;
   warn(fields: object, msg: string): void;

@@ -12,8 +12,8 @@ export class FlowNotCompleted extends Error {
 }
 
 /**
- * `timeoutMs` is over, and the flow is not: it goes on. Or it is, and what its tasks returned was not read in time. `flow` is how it was seen last,
- * if it was.
+ * `timeoutMs` is over while the flow goes on, or the flow is over, but the outputs of its tasks were not read in time. `flow` is how it was
+ * last seen, if it was.
  */
 export class FlowNotOver extends Error {
   override readonly name = "FlowNotOver";

@@ -4,13 +4,15 @@ import { untilOver, type WaitOptions } from "../tasks/until-over.ts";
 import type { FlowStep, ResultsOf } from "./flow.ts";
 import { FlowNotCompleted, FlowNotOver } from "./flow-errors.ts";
 
-/** A page of large outputs may take longer than the client waits: asked for on and on, it would load the manager for nothing. */
+/**
+ * How many pages in a row may time out. A page of large outputs may take longer than the client waits, and asking on and on
+ * would load the manager for nothing.
+ */
 const MOST_TIMED_OUT = 5;
 
-/** One flow. */
 export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]> {
   readonly id: string;
-  /** Undefined: nothing was created here. */
+  /** Undefined if this client did not create the flow. */
   readonly outcome: CreatedFlow["outcome"] | undefined;
   readonly #calls: Calls;
 
@@ -24,23 +26,29 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
     return this.#calls.call("getFlow", { path: { flowId: this.id } }, signal);
   }
 
-  /** How its tasks stand, in the order of the create. */
+  /** The tasks of the flow, in the order of the create. */
   async *tasks({ outputs = false, signal }: { outputs?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FlowTaskView> {
     yield* tasksOf((place) => this.#page({ outputs, ...place }, signal));
   }
 
-  /** What does not run is Cancelled, what runs is told to end. Refused (`flow-over`) when it is over. */
+  /**
+   * Cancels the flow: tasks that do not run become Cancelled, running ones are told to end. Refused (`flow-over`) when it is
+   * over.
+   */
   cancel(signal?: AbortSignal): Promise<FlowView> {
     return this.#calls.call("cancelFlow", { path: { flowId: this.id } }, signal);
   }
 
-  /** Runs again from there, or from all that did not complete. Refused (`flow-running`) until it is over. */
+  /** Runs the flow again from these tasks, or from all that did not complete. Refused (`flow-running`) until it is over. */
   rerun(from?: Steps[number]["ref"] | readonly Steps[number]["ref"][], signal?: AbortSignal): Promise<FlowView> {
     const body = from === undefined ? {} : { from: typeof from === "string" ? from : [...from] };
     return this.#calls.call("rerunFlow", { path: { flowId: this.id }, body }, signal);
   }
 
-  /** Waits until it is over, however it ended. Rejects with {@link FlowNotOver} after `timeoutMs`, else as a task's `result` does. */
+  /**
+   * Waits until the flow is over, however it ended. Rejects with {@link FlowNotOver} after `timeoutMs`, else as a task's `result`
+   * does.
+   */
   wait(options: WaitOptions = {}): Promise<FlowView> {
     const awaited = {
       calls: this.#calls,
@@ -54,9 +62,9 @@ export class FlowHandle<Steps extends readonly FlowStep[] = readonly FlowStep[]>
   }
 
   /**
-   * The same, and gives what its tasks returned, by ref. Rejects with {@link FlowNotCompleted} where it failed or was cancelled, and with the
-   * CallError where a page of that could not be read in the client's own `timeoutMs`, five times in a row, each with the
-   * client's own repeats.
+   * Waits and returns the tasks' outputs, by ref. Rejects with {@link FlowNotCompleted} if the flow failed or was cancelled, and with the
+   * CallError if a page of outputs could not be read in the client's own `timeoutMs`, five times in a row, each with the client's own
+   * repeats.
    */
   async result(options: WaitOptions = {}): Promise<ResultsOf<Steps>> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = options;

@@ -9,21 +9,21 @@ export interface FlowStep extends Omit<AskedTask, "type" | "params" | "after" | 
   /** A definition of `defineTask`, or the name of a type. */
   readonly task: TaskKind | string;
   readonly params?: unknown;
-  /** Refs of those that stand before it in the list: so there is no circle. */
+  /** Refs of tasks that stand before it in the list, so that there is no cycle. */
   readonly after?: readonly string[];
   readonly startAt?: string;
 }
 
-/** Those that stand before it. */
+/** The tasks that stand before it. */
 type Before = readonly FlowStep[];
 type RefsOf<Steps extends Before> = Steps[number]["ref"];
 type StepOf<Steps extends Before, Ref> = Extract<Steps[number], { readonly ref: Ref }>;
 type AfterOf<Step> = Step extends { readonly after: readonly (infer Ref)[] } ? Ref : never;
 
-/** What a definition says that it is given. */
+/** The inputs that a task's definition declares. */
 type InputsOf<Step extends FlowStep> = Step["task"] extends { readonly inputs?: infer Inputs } ? NonNullable<Inputs> : never;
 
-/** Refs that it needs, and does not come after; or which give something else than it takes. */
+/** The declared inputs that are wrong: the task does not come after their ref, or that task returns another type. */
 type WrongInputs<Step extends FlowStep, Steps extends Before> = string extends keyof InputsOf<Step>
   ? never
   : {
@@ -50,8 +50,8 @@ type NeededParams<Step extends FlowStep> = Step["task"] extends TaskKind
   : object;
 
 /**
- * The steps as they may be. A list whose length is not known when it is compiled is looked at by the manager alone. What is `Done` goes along: without
- * it the compiler gives up at 48 steps.
+ * The steps as they may be. A list whose length is not known to the compiler is checked only by the manager. `Done` is passed along, as
+ * without it the compiler gives up at 48 steps.
  */
 export type CheckedSteps<
   Steps extends Before,
@@ -61,13 +61,13 @@ export type CheckedSteps<
   ? CheckedSteps<Rest, readonly [...Seen, Step], readonly [...Done, Step & CheckedStep<Step, Seen>]>
   : readonly [...Done, ...Steps];
 
-/** What `flow` gives, and `client.flows.create` takes. */
+/** What `flow` returns, and `client.flows.create` takes. */
 export interface FlowPlan<Steps extends Before = Before> {
   readonly name: string | undefined;
   readonly steps: Steps;
 }
 
-/** By ref: what each leaves. Undefined: it has not completed, and the flow went on without. */
+/** The output of each task by ref. Undefined means that it did not complete, and the flow went on without it. */
 export type ResultsOf<Steps extends Before> = {
   readonly [Step in Steps[number] as Step["ref"]]:
     | (Step["task"] extends string ? unknown : OutputOf<Step["task"]>)
@@ -75,8 +75,8 @@ export type ResultsOf<Steps extends Before> = {
 };
 
 /**
- * A flow, typed by its refs: what a task comes after stands before it in the list, and returns what its definition declares as `inputs`.
- * What is wrong does not compile; the manager looks at all of it once more.
+ * A flow, typed by its refs: a task's predecessors stand before it in the list, and return what its definition declares as `inputs`. A
+ * mistake does not compile; the manager checks everything again.
  */
 export function flow<const Steps extends Before>(
   steps: Steps & CheckedSteps<Steps>,

@@ -4,7 +4,7 @@ import { typeOf } from "../tasks/task-kind.ts";
 import type { FlowPlan, FlowStep } from "./flow.ts";
 import { FlowHandle } from "./flow-handle.ts";
 
-/** Flows of one manager. Each call fails as all calls of the client do, with a CallError. */
+/** The flows of one manager. Each call fails with a CallError, as all calls of the client do. */
 export class Flows {
   readonly #calls: Calls;
 
@@ -31,12 +31,12 @@ export class Flows {
     return new FlowHandle(this.#calls, created.id, created.outcome);
   }
 
-  /** One that was created elsewhere: `handle<typeof nightly.steps>(id)`. */
+  /** A handle for a flow that was created elsewhere: `handle<typeof nightly.steps>(id)`. */
   handle<Steps extends readonly FlowStep[] = readonly FlowStep[]>(id: string): FlowHandle<Steps> {
     return new FlowHandle(this.#calls, id);
   }
 
-  /** The newest first. */
+  /** Lists flows, the newest first. */
   async *list(
     filter: Omit<QueryOf<"listFlows">, "limit" | "cursor"> = {},
     options: { limit?: number; signal?: AbortSignal } = {},

@@ -10,12 +10,12 @@ import {
 } from "@unacked/contracts";
 import { CallError } from "../call-error.ts";
 
-/** What is asked of the client that these belong to. */
+/** The parts of the client that tasks and flows need. */
 export interface Calls {
   readonly url: string;
   readonly timeoutMs: number;
   call<Name extends CallName>(name: Name, input: CallInput<Name>, signal?: AbortSignal): Promise<AnswerOf<Name>>;
-  /** Answered with receipts alone. */
+  /** Is answered only with receipts. */
   callMinimal<Name extends MinimalCallName>(
     name: Name,
     input: CallInput<Name>,
@@ -28,12 +28,12 @@ export interface Calls {
   ): AsyncGenerator<AnswerOf<Name>>;
 }
 
-/** A manager that is asked to wait is to answer well before the wire gives it up. In ms. */
+/** How long a manager may be asked to wait, so that it answers well before the wire gives up. In ms. */
 export const longestWaitMs = ({ timeoutMs }: Pick<Calls, "timeoutMs">): number => timeoutMs * 0.75;
 
 type CreateName = "createTask" | "createTasks" | "createFlow";
 
-/** For `catch`: throws what a create failed with, and the ids that it was to create. */
+/** A handler for `catch`: throws the error of a create with the ids that it was to create. */
 export const failCreate =
   ({ url }: Calls, name: CreateName, ids: readonly string[], signal: AbortSignal | undefined) =>
   (error: unknown): never => {

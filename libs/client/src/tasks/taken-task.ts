@@ -5,7 +5,7 @@ import { thrownText } from "./thrown-text.ts";
 type Given = AnswerOf<"takeTasks">["tasks"][number];
 
 /**
- * A task that was taken to be worked on here. It is nobody else's until the lease is over: extend it in time. Each of these is safe to
+ * A task that was taken to be worked on here. It is nobody else's until the lease ends: extend it in time. Each method is safe to
  * repeat, and is refused (`task-not-held`) when the task has gone on without this one.
  */
 export class TakenTask<Params = unknown, Output = unknown> {
@@ -14,9 +14,9 @@ export class TakenTask<Params = unknown, Output = unknown> {
   readonly params: Params;
   /** 1 the first time; counts failures, not interruptions. */
   readonly attempt: number;
-  /** Of a task of a flow: what it comes directly after. */
+  /** For a task of a flow: the results of the tasks that it directly comes after. */
   readonly inputs: Given["inputs"];
-  /** By the database's clock. */
+  /** When the lease ends, by the database's clock. */
   leaseUntil: Date;
   readonly #calls: Calls;
   readonly #sendId: Given["sendId"];
@@ -47,7 +47,10 @@ export class TakenTask<Params = unknown, Output = unknown> {
     return this.#calls.call("failTask", { path: { taskId: this.id }, body }, signal);
   }
 
-  /** The lease is over so many ms from now. Refused (`task-cancelling`) where somebody has cancelled the task: end, and say `fail`. */
+  /**
+   * Makes the lease end this many ms from now. Refused (`task-cancelling`) if somebody has cancelled the task: then end, and call
+   * `fail`.
+   */
   async extend(leaseMs: number, signal?: AbortSignal): Promise<Date> {
     const body = { sendId: this.#sendId, leaseMs };
     const { leaseUntil } = await this.#calls.call("extendTask", { path: { taskId: this.id }, body }, signal);

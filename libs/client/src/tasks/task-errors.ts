@@ -1,6 +1,6 @@
 import type { TaskView } from "@unacked/contracts";
 
-/** The task is Failed: its attempts are used up, or nothing could mend it. `lastError` says why. */
+/** The task is Failed: its attempts are used up, or its error was not retryable. `lastError` says why. */
 export class TaskFailed extends Error {
   override readonly name = "TaskFailed";
   readonly task: TaskView;
@@ -13,7 +13,7 @@ export class TaskFailed extends Error {
   }
 }
 
-/** Somebody has cancelled the task. `lastError` is that of an attempt before, if one failed. */
+/** Somebody has cancelled the task. `lastError` is the error of an earlier attempt, if one failed. */
 export class TaskCancelled extends Error {
   override readonly name = "TaskCancelled";
   readonly task: TaskView;
@@ -26,7 +26,7 @@ export class TaskCancelled extends Error {
   }
 }
 
-/** `timeoutMs` is over, and the task is not: it goes on. `task` is how it was seen last, if it was. */
+/** `timeoutMs` is over, but the task goes on. `task` is how it was last seen, if it was. */
 export class TaskNotOver extends Error {
   override readonly name = "TaskNotOver";
   readonly task: TaskView | undefined;

@@ -6,7 +6,9 @@ import { untilOver, type WaitOptions } from "./until-over.ts";
 /** One task, wherever it runs. */
 export class TaskHandle<Output = unknown> {
   readonly id: string;
-  /** What became of the create: a new one, or the one that had its id or key. Undefined: nothing was created here. */
+  /**
+   * What became of the create: a new task, or the one that had its id or key. Undefined if this client did not create it.
+   */
   readonly outcome: CreatedTask["outcome"] | undefined;
   readonly #calls: Calls;
 
@@ -20,15 +22,15 @@ export class TaskHandle<Output = unknown> {
     return this.#calls.call("getTask", { path: { taskId: this.id } }, signal);
   }
 
-  /** What does not run is Cancelled at once, what runs is told to end. Refused (`task-over`) when it is over. */
+  /** Cancels the task at once if it does not run; a running one is told to end. Refused (`task-over`) when it is over. */
   cancel(signal?: AbortSignal): Promise<TaskView> {
     return this.#calls.call("cancelTask", { path: { taskId: this.id } }, signal);
   }
 
   /**
-   * Waits for its end, also over a manager's restart, and gives what its handler returned. Rejects with {@link TaskFailed} or
-   * {@link TaskCancelled}, with {@link TaskNotOver} after `timeoutMs`, with the reason of `signal`, and with a {@link CallError} where
-   * waiting is no use: who asks may not, or the task is not known (any more).
+   * Waits for the task's end, also over a restart of the manager, and returns its handler's output. Rejects with {@link TaskFailed} or
+   * {@link TaskCancelled}, with {@link TaskNotOver} after `timeoutMs`, with the reason of `signal`, and with a {@link CallError} if
+   * waiting is useless: the caller may not, or the task is not known (any more).
    */
   async result(options: WaitOptions = {}): Promise<Output> {
     const awaited = {

@@ -10,10 +10,10 @@ export interface TaskKind {
   readonly output?: z.ZodType;
 }
 
-/** What a creator gives: what has a default may be left out. */
+/** The params that a creator gives; those with a default may be left out. */
 export type ParamsOf<Kind> = Kind extends { readonly params: infer Schema extends z.ZodType } ? z.input<Schema> : unknown;
 
-/** What the task leaves, as JSON brings it: nothing is `null`. */
+/** The task's output as JSON carries it: no output is `null`. */
 export type OutputOf<Kind> = Kind extends { readonly output?: infer Schema }
   ? NonNullable<Schema> extends z.ZodType
     ? Kept<z.output<NonNullable<Schema>>>

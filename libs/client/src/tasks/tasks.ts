@@ -6,24 +6,24 @@ import { TakenTask } from "./taken-task.ts";
 import { TaskHandle } from "./task-handle.ts";
 import { type OutputOf, type ParamsOf, type TaskKind, typeOf } from "./task-kind.ts";
 
-/** Without an `id` the client makes one, so that the call may be repeated where nobody answered. */
+/** Without an `id` the client makes one, so that the call can be repeated if nobody answered. */
 export type TaskOptions = Omit<BodyOf<"createTask">, "type" | "params">;
 export type NewTask<Kind> = TaskOptions & { params: ParamsOf<Kind> };
 export type TaskCreateResult<Kind> = { task: TaskHandle<OutputOf<Kind>> } | { problem: AnyProblem };
 
 interface TakeOptions extends Omit<BodyOf<"takeTasks">, "types" | "wait"> {
-  /** How long to wait for one where there is none. Default: not. */
+  /** How long to wait for a task if there is none. Default: not at all. */
   waitMs?: number;
   signal?: AbortSignal;
 }
 
 const MAX_WAIT_MS = 30_000;
 const LEAST_ROUND_MS = 1_000;
-/** Of one call: well below what a manager takes, in whatever characters. */
+/** The bounds of one call: well below what a manager takes, whatever the characters are. */
 const MAX_CHUNK = 1_000;
 const MAX_CHUNK_LENGTH = 8_000_000;
 
-/** Tasks of one manager. Each call fails as all calls of the client do, with a CallError. */
+/** The tasks of one manager. Each call fails with a CallError, as all calls of the client do. */
 export class Tasks {
   readonly #calls: Calls;
 
@@ -47,8 +47,8 @@ export class Tasks {
   }
 
   /**
-   * Each for itself, answered in the order given (with receipts alone). What was accepted stays so where a call fails in the middle, or
-   * `signal` ends it there: with the `ids` of its error it can be repeated.
+   * Creates each task by itself, answered in the order given (only with receipts). If a call fails in the middle, or `signal` ends it
+   * there, what was accepted stays so: with the `ids` of the error it can be repeated.
    */
   async createMany<Kind extends TaskKind = TaskKind>(
     kind: Kind | string,
@@ -71,12 +71,12 @@ export class Tasks {
     return results;
   }
 
-  /** One that was created elsewhere: `handle<typeof resize>(id)`. */
+  /** A handle for a task that was created elsewhere: `handle<typeof resize>(id)`. */
   handle<Kind extends TaskKind = TaskKind>(id: string): TaskHandle<OutputOf<Kind>> {
     return new TaskHandle(this.#calls, id);
   }
 
-  /** The newest first. */
+  /** Lists tasks, the newest first. */
   async *list(
     filter: Omit<QueryOf<"listTasks">, "limit" | "cursor"> = {},
     options: { limit?: number; signal?: AbortSignal } = {},
@@ -85,8 +85,8 @@ export class Tasks {
   }
 
   /**
-   * Takes tasks to work on them here: up to `count` (1) of these types, the most urgent first, for `leaseMs` (60,000). None: there was
-   * none in time.
+   * Takes tasks to work on them here: up to `count` (1) of these types, the most urgent first, for `leaseMs` (60,000). An empty list
+   * means that there was none in time.
    */
   async take<Kind extends TaskKind = TaskKind>(
     kinds: Kind | string | readonly (Kind | string)[],
@@ -99,7 +99,7 @@ export class Tasks {
       const wait = Math.floor(Math.min(MAX_WAIT_MS, longestWaitMs(this.#calls), Math.max(0, endMs - beganMs)));
       const { tasks } = await this.#calls.call("takeTasks", { body: { ...options, types, wait } }, signal);
       if (tasks.length > 0 || performance.now() >= endMs) return tasks.map((task) => new TakenTask(this.#calls, task));
-      // A manager that stops, or for whose tasks too many wait, answers at once.
+      // A manager that stops, or has too many waiting takers, answers at once.
       await pause(Math.min(endMs, beganMs + LEAST_ROUND_MS) - performance.now(), signal);
       signal?.throwIfAborted();
     }
@@ -108,7 +108,7 @@ export class Tasks {
 
 const isList = <Item>(one: Item | readonly Item[]): one is readonly Item[] => Array.isArray(one);
 
-/** In order, each small enough for one call. */
+/** Splits the bodies in order, each chunk small enough for one call. */
 function* chunksOf<Body>(bodies: readonly Body[]): Generator<Body[]> {
   let chunk: Body[] = [];
   let length = 0;

@@ -12,22 +12,24 @@ export interface WaitOptions {
 
 const DELAYS = { firstMs: 250, maxMs: 5_000 };
 const MAX_WAIT_S = 60;
-/** A manager that has too many who wait answers at once; it is not asked more often than that. */
+/** A manager that has too many waiting calls answers at once. It is not asked more often than this. */
 const LEAST_ROUND_MS = 1_000;
 
-/** What is waited for: a task, or a flow. */
+/** A task or a flow that is waited for. */
 export interface Awaited<View> {
   calls: Pick<Calls, "timeoutMs">;
   /** Answers when it is over, or after `wait` (`30s`). */
   look(wait: string, signal: AbortSignal): Promise<View>;
   isOver(view: View): boolean;
-  /** `timeoutMs` is over, and it is not. */
+  /** The error for when `timeoutMs` is over and the thing is not. */
   notOver(seen: View | undefined, timeoutMs: number, cause: unknown): Error;
-  /** A look that so often in a row is not answered in time would be so for ever: each does the same again. Default: it is looked on. */
+  /** How many looks in a row may time out: as each does the same, further ones would, too. Default: no limit. */
   mostTimedOut?: number;
 }
 
-/** Waits for an end, also over a manager's restart. Rejects where waiting is no use, with `notOver`, or with the reason of `signal`. */
+/**
+ * Waits for an end, also over a restart of the manager. Rejects if waiting is useless, with `notOver`, or with the reason of `signal`.
+ */
 export async function untilOver<View>(
   { calls, look, isOver, notOver, mostTimedOut = Number.POSITIVE_INFINITY }: Awaited<View>,
   { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions,
@@ -43,7 +45,7 @@ export async function untilOver<View>(
     const leftMs = Math.floor(endMs - beganMs);
     if (leftMs < 1) throw notOver(seen, timeoutMs, failure);
     const inTime = new JoinedSignal([signal], leftMs);
-    // A wait is a second at least, and would be broken off without a word of how it stands.
+    // The manager waits in whole seconds, so a shorter look would be broken off without an answer.
     const isShort = leftMs < 1_000 && seen === undefined;
     const waitS = isShort ? 0 : Math.min(mostS, Math.max(1, Math.floor(leftMs / 1_000)));
     try {
@@ -59,7 +61,7 @@ export async function untilOver<View>(
       if (signal?.aborted) throw signal.reason;
       if (inTime.isTimeUp) continue;
       if (!(error instanceof CallError && error.isPassing)) throw error;
-      const isTooLong = error.kind === "timed-out" || error.status === 504; // a proxy's time was over first
+      const isTooLong = error.kind === "timed-out" || error.status === 504; // a proxy has timed out first
       timedOut = isTooLong ? timedOut + 1 : 0;
       if (timedOut >= mostTimedOut) throw error;
       failure = error;

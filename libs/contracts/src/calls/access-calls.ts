@@ -35,7 +35,7 @@ export const ACCESS_CALLS = {
       observer: z.string().max(128).optional().describe("name or id, among those that the entry names"),
       target: textUpTo(255).optional().describe("id or name of what it was done to, among those that the entry names"),
       targetKind: AuditedKind.optional().describe("of which kind that `target` is"),
-      // What a schedule does bears its id, behind a word.
+      // For acts of a schedule it holds the schedule's id behind a word.
       requestId: textUpTo(160).optional().describe("the X-Request-Id of the call"),
       since: timestamp.optional().describe("from then on (ISO 8601)"),
       until: timestamp.optional().describe("before then (ISO 8601)"),

@@ -1,7 +1,7 @@
 import { BalanceView, RebalanceRequest } from "../rest/balance.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 
-/** Of how observers lie on the services of a pool. */
+/** Calls about how observers are spread over the services of a pool. */
 export const BALANCE_CALLS = {
   getBalance: { access: "viewer", answers: { 200: BalanceView }, problems: ["pool-not-found"] },
   rebalance: {

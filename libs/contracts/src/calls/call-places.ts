@@ -1,6 +1,9 @@
-// Without zod: browsers are made of this too, and are not to carry it.
+// No zod here: browsers load this, too, and must not load it.
 
-/** Where each call of the REST API is, under its operationId. What it takes and answers stands under the same name in CALLS. */
+/**
+ * The method and path of each call of the REST API, by operationId. What it takes and answers stands under the same name in
+ * CALLS.
+ */
 export const CALL_PLACES = {
   getSession: "GET /api/v1/session",
   signIn: "POST /api/v1/session",

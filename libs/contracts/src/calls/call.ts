@@ -2,26 +2,29 @@ import type { z } from "zod";
 import type { Access } from "../rest/access.ts";
 import type { ProblemCode } from "../rest/problems.ts";
 
-/** What a call takes and answers. Where it is stands under the same name in CALL_PLACES. */
+/** What a call takes and answers. Its method and path stand under the same name in CALL_PLACES. */
 export interface Call {
-  /** Who may: the lowest role, or `open` for everybody. */
+  /** Who may make the call: the lowest role, or `open` for everybody. */
   access: Access;
-  /** Each parameter with a description (`.describe(…)`). A call without takes none. */
+  /** Each parameter has a description (`.describe(…)`). Without it the call takes none. */
   query?: z.ZodObject;
   /** Request headers that mean something to this call. */
   headers?: z.ZodObject;
   body?: z.ZodType;
   /** Default MAX_REQUEST_BODY_BYTES. */
   bodyLimitBytes?: number;
-  /** By status; null: no body. */
+  /** The answers by status; null means no body. */
   answers: Readonly<Record<number, z.ZodType | null>>;
-  /** By status, what is answered in its place to `Prefer: return=minimal` (RFC 7240). Its keys are a part of the other's. */
+  /** By status, the answer to `Prefer: return=minimal` (RFC 7240) instead. Its keys are a part of the full answer's. */
   minimal?: Readonly<Record<number, z.ZodType>>;
-  /** Beside those of every call (COMMON_PROBLEMS) and those of the gate (GATE_PROBLEMS), which every call has that is not open. */
+  /**
+   * Problems of this call, beside those of every call (COMMON_PROBLEMS) and those of the gate (GATE_PROBLEMS), which every call
+   * has that is not open.
+   */
   problems: readonly ProblemCode[];
-  /** Of a call for many: what stands with a single one within the answer 200. */
+  /** For a call on many: problems that a single item can have within the answer 200. */
   itemProblems?: readonly ProblemCode[];
-  /** Of server-sent events: what each kind carries. Where the answer 200 is JSON, that is what it can be instead. */
+  /** For server-sent events: what each kind carries. If the answer 200 is JSON, these are its alternative. */
   events?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -34,7 +37,7 @@ export const COMMON_PROBLEMS: ProblemCode[] = [
   "database-unavailable",
 ];
 
-/** Problems of every call that takes a body. `not-ready`, too: a long one has waited in vain for others. */
+/** Problems of every call that takes a body. `not-ready` is one: a long body may have waited in vain for others. */
 export const BODY_PROBLEMS: ProblemCode[] = [
   "malformed-json",
   "body-too-large",

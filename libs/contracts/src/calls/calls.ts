@@ -14,8 +14,8 @@ import { TIMER_CALLS } from "./timer-calls.ts";
 import { WORK_CALLS } from "./work-calls.ts";
 
 /**
- * Every call of the REST API. The manager's routes, the OpenAPI document, the clients of command line and page: all are made of
- * this table, and typed by it.
+ * Every call of the REST API. The manager's routes, the OpenAPI document, and the clients of command line and page are made
+ * from this table, and typed by it.
  */
 export const CALLS = {
   ...ACCESS_CALLS,
@@ -35,22 +35,22 @@ type Calls = typeof CALLS;
 type Good = 200 | 201 | 202 | 204;
 type Shown<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-/** What a call answers where it is done; undefined without a body. */
+/** The answer of a call that was done; undefined without a body. */
 export type AnswerOf<Name extends CallName> = {
   [Status in keyof Calls[Name]["answers"]]: Status extends Good ? Shown<Calls[Name]["answers"][Status]> : never;
 }[keyof Calls[Name]["answers"]];
 
-/** The calls of many of which one may ask for receipts alone. */
+/** The calls on many that can answer only with receipts. */
 export type MinimalCallName = {
   [Name in CallName]: Calls[Name] extends { minimal: object } ? Name : never;
 }[CallName];
 
-/** What such a call answers then. */
+/** The receipts that such a call answers. */
 export type MinimalOf<Name extends MinimalCallName> = Calls[Name] extends { minimal: { 200: infer Schema } }
   ? Shown<Schema>
   : never;
 
-/** The query as a client says it: whatever is left out has its default. */
+/** The query as a client gives it. What is left out has its default. */
 export type QueryOf<Name extends CallName> = Calls[Name] extends { query: infer Query extends z.ZodType }
   ? Partial<z.output<Query>>
   : object;
@@ -59,7 +59,7 @@ export type BodyOf<Name extends CallName> = Calls[Name] extends { body: infer Bo
   ? z.input<Body>
   : undefined;
 
-/** All that a client gives with a call. */
+/** Everything that a client gives with a call. */
 export type CallInput<Name extends CallName> = ([PathParameter<Name>] extends [never]
   ? { path?: undefined }
   : { path: Record<PathParameter<Name>, string> }) & { query?: QueryOf<Name> } & (BodyOf<Name> extends undefined
@@ -67,7 +67,7 @@ export type CallInput<Name extends CallName> = ([PathParameter<Name>] extends [n
     : { body: BodyOf<Name> }) &
   (Calls[Name] extends { headers: z.ZodObject<{ "If-Match": z.ZodType }> } ? { ifMatch?: string | undefined } : object);
 
-/** The lists that come page by page, and are of nothing in particular. */
+/** The lists that come in pages and need no path parameter. */
 export type PagedCallName = {
   [Name in CallName]: AnswerOf<Name> extends { items: unknown[]; nextCursor: string | null }
     ? [PathParameter<Name>] extends [never]

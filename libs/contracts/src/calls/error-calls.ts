@@ -5,7 +5,7 @@ import { ObserverView } from "../rest/observers.ts";
 import type { Call } from "./call.ts";
 import { pageCursor, pageLimit } from "./query-fields.ts";
 
-/** Of what landed in unacked.error, and what observers failed of. */
+/** Calls about the entries of unacked.error, and about what observers failed with. */
 export const ERROR_CALLS = {
   listErrors: {
     access: "viewer",

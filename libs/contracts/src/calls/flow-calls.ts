@@ -4,7 +4,7 @@ import { CreatedFlow, CreateFlow, FlowPage, FlowStatusName, FlowTaskPage, FlowVi
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { flag, keptText, listOf, pageCursor, pageLimit, waitSeconds } from "./query-fields.ts";
 
-/** Of tasks that wait for each other. */
+/** Calls about flows: tasks that wait for each other. */
 export const FLOW_CALLS = {
   createFlow: {
     access: "operator",

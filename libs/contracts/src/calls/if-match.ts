@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of a call that changes what somebody has read: so it overwrites nothing of others. */
+/** A header for calls that change what the caller has read, so that they overwrite no change of others. */
 export const ifMatch = z.object({
   "If-Match": z
     .string()

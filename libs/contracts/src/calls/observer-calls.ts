@@ -25,7 +25,7 @@ import { ifMatch } from "./if-match.ts";
 import { prefer } from "./prefer.ts";
 import { flag, limitFrom, pageCursor, pageLimit } from "./query-fields.ts";
 
-/** Of ids and names one by one, of a filter a count. */
+/** The answer lists ids and names one by one; for a filter it is a count. */
 const BulkAnswer = z.union([BulkResults, BulkCount]);
 
 const listQuery = {
@@ -38,7 +38,7 @@ const listQuery = {
     ),
 };
 
-/** A row is a fifth of what it is in the list, in bytes and in time. */
+/** The most rows of columns: each takes a fifth of the bytes and the time that it takes in the list. */
 const MAX_COLUMN_ROWS = 5_000;
 
 const changeQuery = z.strictObject({
@@ -59,7 +59,7 @@ const CHANGE_PROBLEMS = [
 
 const CHECKPOINT_PROBLEMS = ["observer-not-found", "has-run", "already-deleted", "checkpoint-changed"] as const;
 
-/** Of jobs without an end: one by one, and many at once. */
+/** Calls about observers, jobs without an end: one by one, and many at once. */
 export const OBSERVER_CALLS = {
   createObserver: {
     access: "operator",

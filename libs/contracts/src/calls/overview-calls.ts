@@ -15,12 +15,12 @@ export const CHANGE_EVENTS = {
   resync: ChangesResync,
 } as const;
 type ChangeEventName = keyof typeof CHANGE_EVENTS;
-/** What has changed, whole, as it is now; or how the stream goes on. */
+/** What has changed, as a whole, in its new state; or how the stream goes on. */
 export type ChangeEvent = {
   [Name in ChangeEventName]: { name: Name; data: z.infer<(typeof CHANGE_EVENTS)[Name]> };
 }[ChangeEventName];
 
-/** Of the whole: figures, changes as they happen, and what probes ask. */
+/** Calls about the whole system: figures, changes as they happen, and what probes ask. */
 export const OVERVIEW_CALLS = {
   getStats: { access: "viewer", answers: { 200: Stats }, problems: [] },
   getRunFigures: {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PoolName, ScheduleId, TypeName } from "../ids.ts";
 
-/** What stands in braces in a path. A new one is described here. */
+/** The parameters in the paths of calls. A new one is described here. */
 export const PATH_PARAMETERS = {
   ref: z
     .string()

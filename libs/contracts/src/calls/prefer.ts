@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of calls that can answer with receipts alone (`minimal`). https://www.rfc-editor.org/rfc/rfc7240 */
+/** A header for calls that can answer only with receipts (`minimal`). https://www.rfc-editor.org/rfc/rfc7240 */
 export const prefer = z.object({
   Prefer: z
     .string()

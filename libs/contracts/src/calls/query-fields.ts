@@ -6,7 +6,7 @@ export function listOf<Item extends z.ZodType>(item: Item, splitAtCommas = true)
   return z.preprocess((given) => (Array.isArray(given) ? given : [given]).flatMap(split), z.array(item).max(50));
 }
 
-/** So many at most, from `least`; 100 if nobody says otherwise. */
+/** A limit from `least` to `most`, 100 by default. */
 export const limitFrom = (least: number, most = 1_000) =>
   z
     .preprocess(
@@ -15,7 +15,7 @@ export const limitFrom = (least: number, most = 1_000) =>
     )
     .default(100);
 
-/** A text that is looked for in the books; PostgreSQL refuses one with a NUL. */
+/** A text to search for in the database; PostgreSQL refuses one with a NUL. */
 export const keptText = (max: number) =>
   z
     .string()
@@ -23,7 +23,7 @@ export const keptText = (max: number) =>
     .max(max)
     .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
 
-/** Rows a page. */
+/** The rows of a page. */
 export const pageLimit = limitFrom(1).describe("how many on a page at most: one whose rows are long may end before");
 
 const FLAGS: Record<string, boolean> = { "": true, "1": true, true: true, "0": false, false: false };
@@ -35,7 +35,7 @@ export const flag = z
 
 const MAX_WAIT_S = 60;
 
-/** `?wait=30s`: answers when it is over. */
+/** `?wait=30s`: the answer comes when the thing is over, or after that time. */
 export const waitSeconds = (what: string) =>
   z
     .string()

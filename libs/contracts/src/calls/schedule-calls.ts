@@ -24,7 +24,7 @@ const window = {
   to: timestamp.optional().describe("ISO 8601: before that"),
 };
 
-/** Of what happens by the calendar. */
+/** Calls about schedules: what happens by the calendar. */
 export const SCHEDULE_CALLS = {
   putSchedule: {
     access: "operator",

@@ -4,7 +4,7 @@ import { TypeList } from "../rest/types.ts";
 import type { Call } from "./call.ts";
 import { flag } from "./query-fields.ts";
 
-/** Of the processes that run observers, and the types that they know. */
+/** Calls about the processes that run observers, and the types that they know. */
 export const SERVICE_CALLS = {
   listServices: {
     access: "viewer",

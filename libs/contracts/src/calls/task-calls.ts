@@ -27,7 +27,7 @@ const figureSpan = z
   .default("minute")
   .describe("minutes are kept for two days, hours for thirty; both begin at those of UTC");
 
-/** Of jobs that end. */
+/** Calls about tasks: jobs that end. */
 export const TASK_CALLS = {
   createTask: {
     access: "operator",

@@ -13,7 +13,7 @@ import {
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
 
-/** Of messages that go out at a time. */
+/** Calls about timers: messages that are sent at a time. */
 export const TIMER_CALLS = {
   putTimer: {
     access: "operator",

@@ -3,7 +3,7 @@ import { BeginWork, WorkPage, WorkStatusName, WorkView } from "../rest/work.ts";
 import { BODY_PROBLEMS, type Call } from "./call.ts";
 import { listOf, pageCursor, pageLimit } from "./query-fields.ts";
 
-/** Of what is asked of very many, and done step by step. */
+/** Calls about bulk changes of very many, which are done step by step. */
 export const WORK_CALLS = {
   beginWork: {
     access: "operator",

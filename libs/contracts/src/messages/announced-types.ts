@@ -1,2 +1,5 @@
-/** So many types of observers a service may announce, and as many of tasks. In a file without schemas, for slots: see text-lengths.ts. */
+/**
+ * The most observer types, and the most task types, that a service may announce. This file has no schemas, as slots load it: see
+ * text-lengths.ts.
+ */
 export const MAX_TYPES = 1_000;

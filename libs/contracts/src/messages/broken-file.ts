@@ -10,7 +10,7 @@ export const SourcePlace = z.object({
 });
 export type SourcePlace = z.infer<typeof SourcePlace>;
 
-/** A file of observers that a service cannot use. It costs the types in it, and nothing else. */
+/** A file of observers that a service cannot use. Only the types in it are missing then. */
 export const BrokenFile = z
   .object({
     file: shownText(1_000).describe("as the service sees it on its own disk"),
@@ -24,5 +24,5 @@ export const BrokenFile = z
   .meta({ id: "BrokenFile" });
 export type BrokenFile = z.infer<typeof BrokenFile>;
 
-/** How many of them a service announces: the rest stands in its log. */
+/** How many of them a service announces. All are in its log. */
 export const MAX_BROKEN_FILES = 20;

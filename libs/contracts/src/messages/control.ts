@@ -19,7 +19,7 @@ import { CancelTasks, ReportTasks } from "./task-orders.ts";
 export const RunStopReason = z.enum(RUN_STOP_REASONS);
 export type RunStopReason = z.infer<typeof RunStopReason>;
 
-/** What an order to one run says of it. */
+/** The fields by which an order names one run. */
 const ofRun = { observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision };
 
 /**
@@ -46,7 +46,7 @@ export const RestartRuns = z.object({
 });
 export type RestartRuns = z.infer<typeof RestartRuns>;
 
-/** What an observer is to be run with; the rest of it never changes. */
+/** The spec that a run is to use; the other fields of an observer never change. */
 export const AdmittedSpec = z.object({
   params: jsonValue,
   labels: Labels.default({}),
@@ -67,14 +67,16 @@ export const Admit = z.object({
       ...ofRun,
       epoch: Epoch,
       spec: AdmittedSpec,
-      /** What it starts with; absent: nothing. */
+      /** The checkpoint that it starts with. Absent means none. */
       checkpoint: Checkpoint.optional(),
     }),
   ),
 });
 export type Admit = z.infer<typeof Admit>;
 
-/** Say the newest checkpoints of these runs once more: the books lack them. Answered by CheckpointSaved (direct, to one service). */
+/**
+ * Send the newest checkpoints of these runs again, as the database lacks them. Answered by CheckpointSaved (direct, to one service).
+ */
 export const TellCheckpoints = z.object({
   kind: z.literal("TellCheckpoints"),
   targets: z.array(z.object(ofRun)),
@@ -82,8 +84,8 @@ export const TellCheckpoints = z.object({
 export type TellCheckpoints = z.infer<typeof TellCheckpoints>;
 
 /**
- * What is wanted of these runs by now, which go on: the answer is RunUpdated, again until it is heard. A run that the service does not
- * have is answered with RunReleased (direct, to one service).
+ * The new spec for these runs, which go on running. Answered by RunUpdated, and sent again until that is heard. A run that the service
+ * does not have is answered with RunReleased (direct, to one service).
  */
 export const UpdateRuns = z.object({
   kind: z.literal("UpdateRuns"),
@@ -94,31 +96,31 @@ export type UpdateRuns = z.infer<typeof UpdateRuns>;
 /** Answer with one Inventory: everything you run, as one synchronous snapshot. */
 export const ReportInventory = z.object({
   kind: z.literal("ReportInventory"),
-  /** Answered with the same, and only while the lease is held. */
+  /** The answer carries the same proof, and comes only while the lease is held. */
   proof: InventoryProof.optional(),
 });
 export type ReportInventory = z.infer<typeof ReportInventory>;
 
-/** Says nothing; sent mandatory to one generation's queue, it comes back when that generation is dead. */
+/** Says nothing. It is sent mandatory to one generation's queue, and comes back when that generation is dead. */
 export const Probe = z.object({ kind: z.literal("Probe") });
 export type Probe = z.infer<typeof Probe>;
 
 const ofIntake = {
   /**
-   * When a manager began to send it, by PostgreSQL's clock, in ms since 1970. Of two managers one may have been blocked by the broker, or have stood
-   * still: what was sent before an order that has been heard is not followed. Older managers do not say it.
+   * When a manager began to send it, by PostgreSQL's clock, in ms since 1970. A service ignores an order older than one it has heard: a
+   * manager may have been blocked by the broker, or have stood still. Older managers do not send it.
    */
   sentAtMs: z.number().optional(),
 };
 
 /**
- * Take no more work, give back what you run, and stay: for as long as this boot lives, over every reconnect. Answered by
+ * Take no more work, give back what you run, and stay, for as long as this boot lives, over every reconnect. Answered by
  * `draining` in ServiceAlive or ServiceBorn (direct, to one service).
  */
 export const Drain = z.object({ kind: z.literal("Drain"), ...ofIntake });
 export type Drain = z.infer<typeof Drain>;
 
-/** Take nothing more, and run on what runs: answered by `cordoned` in ServiceAlive (direct, to one service). */
+/** Take nothing more, but go on with what runs. Answered by `cordoned` in ServiceAlive (direct, to one service). */
 export const Cordon = z.object({ kind: z.literal("Cordon"), ...ofIntake });
 export type Cordon = z.infer<typeof Cordon>;
 
@@ -127,8 +129,8 @@ export const Uncordon = z.object({ kind: z.literal("Uncordon"), ...ofIntake });
 export type Uncordon = z.infer<typeof Uncordon>;
 
 /**
- * Give these runs to others: take nothing for a moment, stop them, give their messages back. Answered by the end of each; a run that the
- * service does not have is answered with RunReleased (direct, to one service).
+ * Give these runs to others: take nothing for a moment, stop them, and give their messages back. Answered by the end of each; a run that
+ * the service does not have is answered with RunReleased (direct, to one service).
  */
 export const ShedRuns = z.object({
   kind: z.literal("ShedRuns"),
@@ -136,7 +138,10 @@ export const ShedRuns = z.object({
 });
 export type ShedRuns = z.infer<typeof ShedRuns>;
 
-/** Take nothing for a moment: others are to have what is shed. Sent once; nothing is lost by one that is not heard (direct, to one service). */
+/**
+ * Take nothing for a moment, so that others get what is shed. It is sent once; if it is not heard, nothing is lost (direct, to one
+ * service).
+ */
 export const StepAside = z.object({ kind: z.literal("StepAside") });
 export type StepAside = z.infer<typeof StepAside>;
 
@@ -148,8 +153,8 @@ export const Reload = z.object({ kind: z.literal("Reload"), reloadId: z.uuid() }
 export type Reload = z.infer<typeof Reload>;
 
 /**
- * Answer at once with a LogReply: what this run has said since `afterSeq`, the newest `limit` of it. Never sent again: the one that
- * asked has given up by then (direct, to one service).
+ * Answer at once with a LogReply: the log of this run after `afterSeq`, the newest `limit` entries. It is never sent again, as the
+ * asker has given up by then (direct, to one service).
  */
 export const ReadLogs = z.object({
   kind: z.literal("ReadLogs"),
@@ -158,7 +163,7 @@ export const ReadLogs = z.object({
   replyTo: z.string().min(1).max(255),
   observerId: ObserverId,
   runId: RunId,
-  /** 0: from the beginning. */
+  /** 0 means from the beginning. */
   afterSeq: z.int().min(0),
   limit: z.int().min(0),
 });

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { describeIssues, MAX_DESCRIBED } from "./describe-issues.ts";
 import { type Decoded, parseJson } from "./parse-json.ts";
 
-/** No list of a message is longer: a service tells no more events at once, and an order has no more targets. */
+/** The longest list of a message: a service sends no more events at once, and an order has no more targets. */
 export const MAX_LISTED = 1_000;
 
 /** An item of a message's list that was not understood, as it came, and why. */
@@ -12,8 +12,8 @@ export interface LeftOut {
 }
 
 /**
- * As decodeBody, for messages that carry a list: an item of it that does not decode (a kind of a later version, say) is left
- * out, and its neighbours are taken.
+ * Like decodeBody, for messages with a list: an item that does not decode (such as a kind of a later version) is left out,
+ * and the others are kept.
  */
 export function decodeList<S extends z.ZodType>(
   schema: S,
@@ -31,11 +31,11 @@ export function decodeList<S extends z.ZodType>(
 type DecodedList<S extends z.ZodType> = ReturnType<typeof decodeList<S>>;
 
 /**
- * Each flaw that a schema finds takes a KB and some ten microseconds, and a message may have millions. Where there are so many commas there may be as
- * many flaws: its items are read one by one. A thousand honest events seldom have as many.
+ * Each flaw that a schema finds takes a KB and some ten microseconds, and a message may have millions. A message with more commas than this
+ * may have as many flaws, so its items are read one by one. A thousand honest events seldom have as many.
  */
 const MOST_AT_ONCE = 20_000;
-/** Where so much is wrong no more is read. One item may be: the longest list in one has 65,535 items. */
+/** After this many flaws nothing more is read. A single item may have so many: the longest list in one has 65,535 items. */
 const MOST_FLAWS = 100_000;
 
 function listOf(message: unknown, list: string): unknown[] | undefined {

@@ -6,7 +6,7 @@ export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** So many flaws are told of, with so much of where each is and what: a sender chooses the names in both. */
+/** How many flaws are described, and how much of each one's place and text: a sender chooses the names in both. */
 export const MAX_DESCRIBED = 10;
 const MAX_POINTER = 300;
 const MAX_MESSAGE = 1_000;

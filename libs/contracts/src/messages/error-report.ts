@@ -4,9 +4,9 @@ import { ObserverId, RunId } from "../ids.ts";
 
 /** How much of an unreadable body is kept. */
 export const MAX_REPORTED_BODY_BYTES = 16_384;
-/** So much is told of what was wrong, in characters. */
+/** The bound of the description of what was wrong, in characters. */
 export const MAX_ERROR_DETAIL = 16_384;
-/** An observer's start is no longer: its params have 256 KiB at most, its checkpoint 64. */
+/** The longest start of an observer: its params have 256 KiB at most, its checkpoint 64. */
 export const MAX_START_BYTES = 1_048_576;
 
 const REASONS = ["unreadable", "refused-by-database", "retries-used-up", "bad-params", "unknown-observer"] as const;
@@ -30,8 +30,8 @@ const Report = z.object({
 });
 
 /**
- * What lands in `unacked.error`: an unreadable message, an event that could not be applied, a run that failed for good. Whoever sent it may not
- * have cut its body: it is as it is read.
+ * An entry of `unacked.error`: an unreadable message, an event that could not be applied, a run that failed for good. The sender may not
+ * have cut its body, so it is cut when it is read.
  */
 export const ErrorReport = Report.overwrite((report) => {
   const most = report.reason === "unknown-observer" ? MAX_START_BYTES : MAX_REPORTED_BODY_BYTES;

@@ -14,7 +14,9 @@ import { InventoryProof, StateMarker } from "./queue-marker.ts";
 import { MAX_SLOT_REPORTS, SlotDeaths, SlotReport } from "./slot-report.ts";
 import { TraceContext } from "./trace-context.ts";
 
-/** Wall clock of the service in ms since the epoch. For display only: what is due, late or dead is PostgreSQL's clock. */
+/**
+ * Wall clock of the service in ms since the epoch. For display only: PostgreSQL's clock decides what is due, late or dead.
+ */
 const at = wallClockMs;
 
 const runIdentity = { observerId: ObserverId, runId: RunId, messageId: MessageId, revision: Revision, at };
@@ -23,24 +25,24 @@ const runIdentity = { observerId: ObserverId, runId: RunId, messageId: MessageId
 export const ErrorText = z.object({
   name: shownText(256),
   message: shownText(16_384),
-  /** Where it was thrown: positions in code, one a line, the innermost first, and nothing of the message. */
+  /** Where the error was thrown: positions in code, one a line, the innermost first, without the message. */
   stack: shownText(MAX_STACK).optional(),
 });
 export type ErrorText = z.infer<typeof ErrorText>;
 
 /**
- * Grows whenever the broker gives the message to somebody once more; 0 the first time, and always where the queue does not count
- * (classic). Of two runs of one message the one with more came later, whatever was heard first. Not sent by 0.1.0.
+ * Grows whenever the broker gives the message out again. It is 0 the first time, and always if the queue does not count
+ * (classic). Of two runs of one message the one with more came later, whichever was heard first. Not sent by 0.1.0.
  */
 const deliveryCount = count(0).optional();
 
-/** Of a run that was admitted: see Admit. */
+/** The epoch of an admitted run: see Admit. */
 const epoch = Epoch.optional();
 
-/** Of a run whose type saves checkpoints: the number of the newest that it has saved or was given; 0: none. */
+/** For a run whose type saves checkpoints: the number of the newest one that it has saved or was given; 0 means none. */
 const checkpointNumber = count(0).optional();
 
-/** A run has saved where it has got to. Its epoch stands beside it, as runs are told apart by that where their checkpoints are compared. */
+/** A run has saved how far it has got. Its epoch is sent, too, as it tells runs apart where their checkpoints are compared. */
 export const CheckpointSaved = z.object({
   kind: z.literal("CheckpointSaved"),
   ...runIdentity,
@@ -50,16 +52,19 @@ export const CheckpointSaved = z.object({
 export type CheckpointSaved = z.infer<typeof CheckpointSaved>;
 
 /**
- * A run of an admitted type has its turn, and asks whether its handler may start. Answered by Admit or by a stop. Told again by one
- * that is told `superseded` and still holds its message.
+ * A run of an admitted type has its turn, and asks whether its handler may start. Answered by Admit or by a stop. Sent again by a
+ * run that is told `superseded` and still holds its message.
  */
 export const RunRequested = z.object({ kind: z.literal("RunRequested"), ...runIdentity, deliveryCount });
 export type RunRequested = z.infer<typeof RunRequested>;
 
-/** That of its message; not told by services that do not know it. */
+/** The spec version of its message. Services that do not know it leave it out. */
 const specVersion = SpecVersion.optional();
 
-/** It has had no beat for so long, and longer than its `warnAfterMs`; absent: it has, or nobody watches. */
+/**
+ * For how long it has had no beat, if that is longer than its `warnAfterMs`. Absent means that it has had one, or that
+ * nobody watches.
+ */
 const quietForMs = amount.optional();
 
 /**
@@ -75,17 +80,17 @@ export const RunStarted = z.object({
   specVersion,
   epoch,
   checkpointNumber,
-  /** Of the handler's start. */
+  /** The trace context of the handler's start. */
   traceContext: TraceContext.optional(),
 });
 export type RunStarted = z.infer<typeof RunStarted>;
 
-/** How a run takes what is wanted of it by now: see UpdateRuns. */
+/** How a run takes a changed spec: see UpdateRuns. */
 export const UPDATE_OUTCOMES = ["applied", "restart", "rejected"] as const;
 
 /**
- * It runs by this version of the spec · it begins again with it, which follows · it runs on with the params that it had, while all else
- * of that version applies. Told again to who asks again.
+ * `applied`: it runs by this version of the spec · `restart`: it begins again with it, which follows · `rejected`: it goes on with its
+ * old params, while all else of that version applies. Sent again when it is asked again.
  */
 export const RunUpdated = z.object({
   kind: z.literal("RunUpdated"),
@@ -93,7 +98,7 @@ export const RunUpdated = z.object({
   specVersion: SpecVersion,
   outcome: z.enum(UPDATE_OUTCOMES),
   reason: shownText(MAX_UPDATE_REASON).optional(),
-  /** Of one that is rejected: what it runs on with. */
+  /** For `rejected`: what it goes on with. */
   keeps: z.object({ params: jsonValue, specVersion: SpecVersion }).optional(),
 });
 export type RunUpdated = z.infer<typeof RunUpdated>;
@@ -120,7 +125,7 @@ export const RunHeld = z.object({
 });
 export type RunHeld = z.infer<typeof RunHeld>;
 
-/** How long that may be, in characters. */
+/** The bound of an interruption's text, in characters. */
 export const MAX_INTERRUPTION = 600;
 
 /**
@@ -131,9 +136,9 @@ export const RunStopped = z.object({
   kind: z.literal("RunStopped"),
   ...runIdentity,
   reason: z.enum(RUN_STOPPED_REASONS),
-  /** Of a run that began again through no fault of its own: what ended it, and who did that, if it is known. */
+  /** For a run that began again through no fault of its own: what ended it, and who did that, if known. */
   interruption: shownText(MAX_INTERRUPTION).optional(),
-  /** Of the order that it follows. */
+  /** The trace context of the order that it follows. */
   traceContext: TraceContext.optional(),
 });
 export type RunStopped = z.infer<typeof RunStopped>;
@@ -154,7 +159,7 @@ export const RunReleased = z.object({
   kind: z.literal("RunReleased"),
   ...runIdentity,
   reason: z.enum(["draining", "lease-lost"]),
-  /** It was shed, for others to run. */
+  /** It was shed, so that others run it. */
   moved: z.literal(true).optional(),
 });
 export type RunReleased = z.infer<typeof RunReleased>;
@@ -187,13 +192,13 @@ export const ObserverTypeInfo = z.object({
   description: shownText(1_000).default(""),
   /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
   paramsSchema: keptJsonSchema,
-  /** What its observers are watched by that have no limits of their own. */
+  /** The limits for observers of the type that have none of their own. */
   silence: ToldSilence.optional(),
-  /** Absent: its handlers start when the message arrives. */
+  /** Absent means that its handlers start when the message arrives. */
   start: z.literal("admitted").optional(),
-  /** It takes new params as it runs. */
+  /** It takes new params while it runs. */
   onUpdate: z.literal(true).optional(),
-  /** JSON Schema of what its runs save; absent: they save nothing. */
+  /** JSON Schema of what its runs save. Absent means that they save nothing. */
   checkpointSchema: keptJsonSchema.optional(),
 });
 export type ObserverTypeInfo = z.infer<typeof ObserverTypeInfo>;
@@ -206,10 +211,10 @@ export const BrokerLoss = z.object({
 });
 export type BrokerLoss = z.infer<typeof BrokerLoss>;
 
-/** It takes nothing any more and gives back what it runs: it was told to drain, or its process is about to end. */
+/** It takes nothing more and gives back what it runs: it was told to drain, or its process is about to end. */
 const draining = z.boolean().default(false);
 
-/** It takes nothing any more, and runs on what it runs. */
+/** It takes nothing more, but goes on with what it runs. */
 const cordoned = z.boolean().optional();
 
 /** The first event of each generation: what this service is. */
@@ -225,16 +230,16 @@ export const ServiceBorn = z.object({
   heartbeatMs: count(1),
   draining,
   cordoned,
-  /** Why the generation before this one ended, if that has a remedy. */
+  /** Why the generation before ended, if there is a remedy for that. */
   brokerLoss: BrokerLoss.optional(),
-  /** Of FEATURES; none: a service of 0.1.0. */
+  /** Some of FEATURES. A service of 0.1.0 sends none. */
   features: AnnouncedFeatures.default([]),
-  /** Files whose types it lacks, the first of them; in its log are all. */
+  /** The first files whose types it lacks. All are in its log. */
   brokenFiles: z.array(BrokenFile).max(MAX_BROKEN_FILES).optional(),
 });
 export type ServiceBorn = z.infer<typeof ServiceBorn>;
 
-/** Of more types that a service may have had since its boot, by reloads, nothing is counted. */
+/** Types beyond this number, which a service may have had since its boot by reloads, are not counted. */
 const MAX_COUNTED_TYPES = 2_000;
 
 const firstCounted = (told: unknown): unknown => {
@@ -243,7 +248,7 @@ const firstCounted = (told: unknown): unknown => {
   return entries.length > MAX_COUNTED_TYPES ? Object.fromEntries(entries.slice(0, MAX_COUNTED_TYPES)) : told;
 };
 
-/** Every 5 s, and whenever it begins or has ended to drain. */
+/** Sent every 5 s, and whenever it begins or has ended to drain. */
 export const ServiceAlive = z.object({
   kind: z.literal("ServiceAlive"),
   at,
@@ -253,17 +258,17 @@ export const ServiceAlive = z.object({
   eventLoopLagMs: amount,
   draining,
   cordoned,
-  /** Where observers run in slots: the first of these. */
+  /** Sent if observers run in slots: the first of these. */
   slots: z.array(SlotReport).max(MAX_SLOT_REPORTS).optional(),
-  /** The last of them, the newest first. */
+  /** The last deaths of slots, the newest first. */
   slotDeaths: SlotDeaths.optional(),
-  /** How many slots in the last 10 minutes ended by what nobody wanted. */
+  /** How many slots ended unwanted in the last 10 minutes. */
   slotDeathsLately: count(0).optional(),
   /** Whether it takes observers from the work queue now. */
   consuming: z.boolean().optional(),
-  /** Why it does not, where that is for want of memory. */
+  /** Why it does not, if memory is short. */
   notConsuming: shownText(500).optional(),
-  /** By type, how many values its observers have emitted since its boot, as far as the broker has them. */
+  /** By type, how many values its observers have emitted since its boot and the broker has accepted. */
   emits: z.preprocess(firstCounted, z.record(TypeName, z.int().min(0))).optional(),
 });
 export type ServiceAlive = z.infer<typeof ServiceAlive>;
@@ -272,17 +277,20 @@ export type ServiceAlive = z.infer<typeof ServiceAlive>;
 export const ServiceDied = z.object({ kind: z.literal("ServiceDied"), at, reason: shownText(1_000) });
 export type ServiceDied = z.infer<typeof ServiceDied>;
 
-/** What became of a Reload: types have other code now, or are new, or gone · all is as it was · the old code stays in use. */
+/**
+ * What became of a Reload. `loaded`: types have new code, or are new, or gone · `unchanged`: all is as it was · `refused`:
+ * the old code stays in use.
+ */
 export const RELOAD_OUTCOMES = ["loaded", "unchanged", "refused"] as const;
 export type ReloadOutcome = (typeof RELOAD_OUTCOMES)[number];
 
 /** How long the reason of a refused reload may be, in characters. */
 export const MAX_RELOAD_REASON = 4_000;
 
-/** Types by what has become of their code; absent: none. */
+/** The types whose code has changed in one way. Absent means none. */
 const someTypes = z.array(TypeName).max(2_000).optional();
 
-/** The answer to Reload, told again to who asks again. Runs of changed types begin again by the new code once it is told. */
+/** The answer to Reload, sent again when it is asked again. Runs of changed types then begin again with the new code. */
 export const ReloadEnded = z.object({
   kind: z.literal("ReloadEnded"),
   at,
@@ -291,9 +299,9 @@ export const ReloadEnded = z.object({
   changed: someTypes,
   added: someTypes,
   gone: someTypes,
-  /** Of one that is refused. */
+  /** Why it was refused. */
   why: shownText(MAX_RELOAD_REASON).optional(),
-  /** Of one that is refused: the files at fault, the first of them, where these are known. */
+  /** For a refused reload: the first files at fault, if these are known. */
   brokenFiles: z.array(BrokenFile).max(MAX_BROKEN_FILES).optional(),
 });
 export type ReloadEnded = z.infer<typeof ReloadEnded>;
@@ -309,7 +317,7 @@ export const InventoryRun = z.object({
   specVersion,
   epoch,
   checkpointNumber,
-  /** Its handler has not begun: it counts as RunRequested. */
+  /** Its handler has not begun, so this counts as RunRequested. */
   requested: z.boolean().optional(),
 });
 export type InventoryRun = z.infer<typeof InventoryRun>;
@@ -322,14 +330,17 @@ export const Inventory = z.object({
   part: count(1),
   parts: count(1),
   runs: z.array(InventoryRun).max(5_000),
-  /** As it was asked for, where it was asked for by a proof; the lease was held, and the deliveries before it had arrived. */
+  /** The proof that asked for it, if one did. The lease was held, and the deliveries before it had arrived. */
   proof: InventoryProof.optional(),
-  /** Whose messages it gave back to the queue, unrun or by the end of a run, and how long ago: they are there, or were. */
+  /**
+   * Whose messages it gave back to the queue, unrun or at the end of a run, and how long ago. They are in the queue, or
+   * were.
+   */
   givenBack: z
     .array(z.object({ observerId: ObserverId, agoMs: z.number().min(0).max(1e9) }))
     .max(20_000)
     .optional(),
-  /** Told here too, so that it is known no later than what it no longer holds. */
+  /** Sent here too, so that it is known no later than what the service no longer holds. */
   draining: z.boolean().optional(),
 });
 export type Inventory = z.infer<typeof Inventory>;
@@ -371,14 +382,14 @@ export const EventBatch = z.object({
   generation: count(1),
   /** Counts up by one per batch and boot, over all generations. Starts at 1. */
   seq: z.int().min(1),
-  /** None: all that were in it were left out when it was decoded. */
+  /** Empty if all were left out when it was decoded. */
   events: z.array(ServiceEvent).max(MAX_LISTED),
 });
 export type EventBatch = z.infer<typeof EventBatch>;
 
 /**
- * Manager → state queue: that generation's control queue did not exist when it was probed, so its connection is gone.
- * It travels through the state queue to apply behind everything the service said before.
+ * Manager → state queue: the generation's control queue did not exist when it was probed, so its connection is gone. It
+ * travels through the state queue so that it applies after everything the service said before.
  */
 export const DeathCertificate = z.object({
   kind: z.literal("DeathCertificate"),

@@ -30,7 +30,7 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** What the services of this version announce. */
+/** The features that services of this version announce. */
 export const SERVICE_FEATURES: readonly Feature[] = [
   "queue-marker",
   "tasks",
@@ -41,7 +41,7 @@ export const SERVICE_FEATURES: readonly Feature[] = [
   "reload",
 ];
 
-/** What the managers of this version announce: what they understand when it comes out of the state queue. */
+/** The features that managers of this version announce: what they understand when it comes out of the state queue. */
 export const MANAGER_FEATURES: readonly Feature[] = [
   "queue-marker",
   "tasks",
@@ -55,5 +55,5 @@ export const MANAGER_FEATURES: readonly Feature[] = [
   "reload",
 ];
 
-/** As announced: a later version may have features that this one has no name for. */
+/** Features as announced: a later version may have some that this one does not know. */
 export const AnnouncedFeatures = z.array(shownText(64)).max(256);

@@ -1,6 +1,6 @@
 export type Decoded<T> = { ok: true; value: T } | { ok: false; reason: string };
 
-/** Params may be 64 deep, and stand some levels deep in their message. */
+/** Params may be 64 deep, and are nested some levels deep in their message. */
 const MAX_DEPTH = 128;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -39,7 +39,7 @@ export function parseJson(body: Uint8Array): Decoded<unknown> {
   }
 }
 
-/** However deep: of what is kept as text, and read by nobody but who wrote it. */
+/** Checks JSON of any depth, which is kept as text and read only by its author. */
 export function isJson(text: string | undefined): text is string {
   try {
     JSON.parse(text ?? "");

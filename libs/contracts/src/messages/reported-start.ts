@@ -5,12 +5,12 @@ import { isJson } from "./parse-json.ts";
 import { StartObserver } from "./start-observer.ts";
 
 /**
- * The body of a report about a run that the books did not know: the start that it was given, and of an admitted run where it had got to. What is wrong with that is
- * passed over: its observer comes back without it, rather than not at all.
+ * The body of a report about a run that the database did not know: the start that it was given, and for an admitted run how far it had got.
+ * A mistake in that is ignored, so that its observer comes back without it, rather than not at all.
  */
 export const ReportedStart = StartObserver.extend({
   epoch: Epoch.optional().catch(undefined),
-  /** What it had saved last, else was given. */
+  /** What it had saved last, or else was given. */
   checkpoint: Checkpoint.refine(({ value }) => isJson(value), "is no JSON")
     .optional()
     .catch(undefined),

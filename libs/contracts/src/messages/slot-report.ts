@@ -3,24 +3,25 @@ import { amount, count, shownText, wallClockMs } from "../bounds.ts";
 import { ObserverId, ObserverName, TaskId, TypeName } from "../ids.ts";
 
 /**
- * What a slot is for: everybody · nobody yet · suspects of one slot's death · one observer that was found guilty ·
- * observers of a type that asks for slots of its own.
+ * What a slot is for. `shared`: everybody · `spare`: nobody yet · `suspects`: suspects of one slot's death · `alone`: one
+ * observer that was found guilty · `own`: observers of a type that asks for slots of its own.
  */
 export const SLOT_PURPOSES = ["shared", "spare", "suspects", "alone", "own"] as const;
 
 /**
- * Why a slot ended: an observer did it · nobody can be named · an observer ignored its stop, or all had been told to stop · it
- * had taken too much memory · anything else. One that was not needed any more is no death.
+ * Why a slot ended. `culprit`: an observer did it · `unnamed`: nobody can be named · `stop`: an observer ignored its stop, or
+ * all had been told to stop · `recycled`: it had taken too much memory · `other`: anything else. A slot that is no longer
+ * needed is not counted as a death.
  */
 export const SLOT_DEATH_REASONS = ["culprit", "unnamed", "stop", "recycled", "other"] as const;
 
-/** How much of it a service tells: the rest stands in its log. */
+/** How many of these a service sends. All are in its log. */
 export const MAX_SLOT_REPORTS = 64;
 export const MAX_SLOT_DEATHS = 5;
 
 const slot = {
   pid: count(0),
-  // A text, and no list of ours: a later version may know more.
+  // A text, not an enum of ours, as a later version may know more.
   purpose: shownText(32).describe(`what it is for: ${SLOT_PURPOSES.join(", ")}`),
   runs: count(0).describe("how many observers it runs"),
   memoryBytes: amount.describe("what would be free without it; 0 where the system does not tell"),
@@ -40,21 +41,21 @@ const death = {
 export const SlotReport = z.object({ ...slot, startedAt: wallClockMs });
 export type SlotReport = z.infer<typeof SlotReport>;
 
-/** What became of one that is no more. */
+/** How and why a slot ended. */
 export const SlotDeath = z.object({
   at: wallClockMs,
   ...death,
-  /** The observer that did it. A task is none, and its id no observer's name: 0.1.0 would not read it here. */
+  /** The observer that did it. A task is not put here, as its id is no observer's name and 0.1.0 could not read it. */
   culprit: z.object({ id: ObserverId, name: ObserverName }).optional(),
-  /** The task that did it; without an id it was one call for many of that type. */
+  /** The task that did it. Without an id it was one call for many tasks of that type. */
   culpritTask: z.object({ id: TaskId.optional(), type: TypeName }).optional(),
 });
 export type SlotDeath = z.infer<typeof SlotDeath>;
 
-/** Of the last of them. They are for people: one that cannot be read is left out, rather than the sign of life that it came with. */
+/** The last deaths. They are for people: an unreadable one is left out, rather than the sign of life that it came with. */
 export const SlotDeaths = z.preprocess(readableDeaths, z.array(SlotDeath).max(MAX_SLOT_DEATHS));
 
-/** Each is looked at: a list that nobody honest would send is refused by its length. */
+/** How many are looked at. A longer list, which nobody honest would send, is refused by its length. */
 const MAX_LOOKED_AT = 100;
 
 function readableDeaths(told: unknown): unknown {

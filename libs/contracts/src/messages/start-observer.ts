@@ -16,9 +16,9 @@ export const StartObserver = z.object({
   labels: Labels.default({}),
   retry: RetryPolicy,
   pool: PoolName,
-  /** Instead of its type's. Services of older versions watch nobody. */
+  /** Replaces its type's limits. Services of older versions do not watch observers. */
   silence: ToldSilence.nullish(),
-  /** Of the spec that it was made of. Not sent by managers that cannot change one. */
+  /** The version of the spec that it was made from. Not sent by managers that cannot change one. */
   specVersion: SpecVersion.optional(),
   /** For display. */
   createdAt: timestamp,

@@ -3,18 +3,18 @@ import { count, jsonValue } from "../bounds.ts";
 import { FlowRef, PoolName, SendId, TaskId, TypeName } from "../ids.ts";
 import { TASK_OVER_STATUSES } from "../states/task-status.ts";
 
-/** A handler of a task is started so often at most, if neither type nor creator says otherwise. */
+/** How often a task's handler is started at most, if neither type nor creator says otherwise. */
 export const DEFAULT_TASK_ATTEMPTS = 10;
 
 const MAX_INPUTS = 10_000;
 
-/** What another task of the flow has come to. The result is JSON in a text: nobody on the way looks into it. */
+/** The result of another task of the flow. It is JSON in a text, which nobody on the way reads. */
 export const TaskInput = z.object({
   ref: FlowRef,
   status: z.enum(TASK_OVER_STATUSES),
-  /** Of what has completed. */
+  /** For a task that has completed. */
   output: z.string().optional(),
-  /** Of what has failed. */
+  /** For a task that has failed. */
   error: z.object({ name: z.string(), message: z.string() }).optional(),
 });
 export type TaskInput = z.infer<typeof TaskInput>;
@@ -26,15 +26,18 @@ export const StartTask = z.object({
   type: TypeName,
   params: jsonValue,
   pool: PoolName,
-  /** How often it has been sent, with this time; absent: by a manager that does not say. Of two of its messages the one with more is the newer. */
+  /**
+   * How often it has been sent, including this time. Absent if the manager does not say. Of two of its messages the one with more is the
+   * newer.
+   */
   sends: count(1).optional(),
   /** Attempts that failed so far. */
   failures: count(0),
-  /** Of its creator; absent: that of its type. */
+  /** The creator's limit. Absent means that of its type. */
   maxAttempts: count(1).optional(),
-  /** Of a flow: what it comes directly after. */
+  /** For a task of a flow: the results of those that it directly comes after. */
   inputs: z.array(TaskInput).max(MAX_INPUTS).optional(),
-  /** It ended a slot or a service before: nobody else in its slot. */
+  /** It ended a slot or a service before, so nobody else runs in its slot. */
   alone: z.boolean().optional(),
 });
 export type StartTask = z.infer<typeof StartTask>;
@@ -43,14 +46,15 @@ export type StartTask = z.infer<typeof StartTask>;
 export const MAX_BUNDLE = 100;
 
 /**
- * Manager → task queue: short tasks of one type, none of which was sent before, in one message. Acked when the end of each is in
- * the state queue, or that it was given back. Redelivered, all that has not ended is given back to the books, and none is run.
+ * Manager → task queue: short tasks of one type, none sent before, in one message. It is acked when the end of each, or its
+ * return, is in the state queue. If it is redelivered, all tasks that have not ended are given back to the manager, and none is
+ * run.
  */
 export const TaskBundle = z.object({
   kind: z.literal("TaskBundle"),
   pool: PoolName,
   tasks: z.array(StartTask).min(2).max(MAX_BUNDLE),
-  /** One after the other, by one worker: towards the limit of their type they count as one. */
+  /** One worker runs them one after the other, so they count as one towards the limit of their type. */
   inTurn: z.boolean().optional(),
 });
 export type TaskBundle = z.infer<typeof TaskBundle>;

@@ -7,7 +7,7 @@ import { MAX_LISTED } from "./decode-list.ts";
 import { ErrorText } from "./events.ts";
 import { MAX_BUNDLE } from "./start-task.ts";
 
-/** How long what a task returns may be, as JSON in UTF-8. */
+/** The bound of a task's output, as JSON in UTF-8. */
 export const MAX_TASK_OUTPUT_BYTES = 65_536;
 
 /** A task type as a service has it. */
@@ -16,9 +16,9 @@ export const TaskTypeInfo = z.object({
   description: shownText(1_000).default(""),
   /** JSON Schema (draft 2020-12) of the type's params; `{}` accepts everything. */
   paramsSchema: keptJsonSchema,
-  /** How long its tasks run here, in ms: the mean, in which the last fifty count most. Absent: too few have run. */
+  /** How long its tasks run here, in ms: a mean in which the last fifty count most. Absent if too few have run. */
   meanMs: z.number().min(0).optional(),
-  /** So many of its tasks are given to one call; absent: one. */
+  /** How many of its tasks are given to one call. Absent means one. */
   batch: count(1).max(MAX_BUNDLE).optional(),
 });
 export type TaskTypeInfo = z.infer<typeof TaskTypeInfo>;
@@ -32,30 +32,30 @@ export const TaskWorkers = z.object({
 });
 export type TaskWorkers = z.infer<typeof TaskWorkers>;
 
-/** Of what runs so many are told of at once. */
+/** How many running tasks are reported at once. */
 export const MAX_TOLD_RUNNING = 1_000;
 
 const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs };
 
-/** Not said of what ends before it was sent: TaskEnded says all of it. Said again, with another run, of what begins again here. */
+/** Not sent for a task that ends first: TaskEnded says all of it. Sent again, with another run, for one that begins again here. */
 export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt });
 export type TaskStarted = z.infer<typeof TaskStarted>;
 
-/** So far a task can be put off: a year, as `ctx.postpone` says. What is told of more is cut to it, by service and manager alike. */
+/** The longest time that a task can be put off: a year, as `ctx.postpone` says. Services and managers cut longer times to it. */
 export const MAX_POSTPONE_MS = 366 * 86_400_000;
 
-/** When the handler wants its task to go on: after so long, or at a time. */
+/** When the handler wants its task to go on: after some time, or at a time. */
 export const TaskPostponement = z.object({
   inMs: wallClockMs.overwrite((ms) => Math.min(ms, MAX_POSTPONE_MS)).optional(),
   at: wallClockMs.optional(),
-  /** Empty: it gave none. */
+  /** Empty if it gave none. */
   reason: shownText(1_000).default(""),
 });
 export type TaskPostponement = z.infer<typeof TaskPostponement>;
 
 /**
- * What a handler creates: each the JSON of a CreateTask with an id. As texts, so that one that is not right costs no more than itself:
- * whoever reads them refuses it.
+ * The tasks that a handler creates: each is the JSON of a CreateTask with an id. They are texts, so that a wrong one affects only
+ * itself: it is refused when it is read.
  */
 export const TaskCreations = z.array(z.string().max(1_048_576)).max(100);
 
@@ -65,27 +65,27 @@ export const TaskEnded = z.object({
   ...attempt,
   startedAt: wallClockMs,
   outcome: z.enum(TASK_OUTCOMES),
-  /** Of what completed: JSON. */
+  /** For a completed task: its output as JSON. */
   output: z.string().max(MAX_TASK_OUTPUT_BYTES).optional(),
   error: ErrorText.optional(),
-  /** Of what failed: when it is to be tried again; null: not any more. */
+  /** For a failed task: when it is to be tried again. Null means not any more. */
   retryInMs: z.int().min(0).max(MAX_INT4).nullable().optional(),
-  /** Of what was postponed. */
+  /** For a postponed task. */
   postponement: TaskPostponement.optional(),
-  /** Of what completed; absent: `handler`. */
+  /** For a completed task. Absent means `handler`. */
   completedBy: z.enum(COMPLETED_BY).optional(),
-  /** Of what completed. */
+  /** For a completed task. */
   creations: TaskCreations.optional(),
 });
 export type TaskEnded = z.infer<typeof TaskEnded>;
 
-/** It ended without being over (a drain, a lost lease): its message is, or will be, somebody else's. */
+/** The attempt ended, but the task is not over (a drain, a lost lease): its message is, or will be, somebody else's. */
 export const TaskReleased = z.object({ kind: z.literal("TaskReleased"), ...attempt });
 export type TaskReleased = z.infer<typeof TaskReleased>;
 
 /**
- * It is not run here (any more), and nobody has its message: the books send it again. Of what waited for a worker, or for a slot of its own, for too long, was
- * part of a bundle when the service drained, or came in a bundle that was delivered once more.
+ * The task is not run here (any more), and nobody has its message, so the manager sends it again. It waited for a worker, or for a slot of
+ * its own, for too long, was part of a bundle when the service drained, or came in a bundle that was delivered again.
  */
 export const TaskReturned = z.object({
   kind: z.literal("TaskReturned"),
@@ -94,7 +94,7 @@ export const TaskReturned = z.object({
   at: wallClockMs,
   /** The service that had it before has gone: if it had begun, that was an interruption. */
   isRedelivered: z.boolean().default(false),
-  /** It needs a slot of its own, and none was free: others go first. */
+  /** It needs a slot of its own, and none was free, so others go first. */
   noSlot: z.boolean().optional(),
 });
 export type TaskReturned = z.infer<typeof TaskReturned>;
@@ -112,8 +112,8 @@ export const TaskInventory = z.object({
 export type TaskInventory = z.infer<typeof TaskInventory>;
 
 /**
- * Each 30 s: what has run for longer than that. So that who runs what nobody wants any more is told so, also where the word that it has begun, or the
- * order to end it, was lost.
+ * Sent every 30 s: the tasks that have run for longer than that. A task that nobody wants any more is then told so, even if the message
+ * that it began, or the order to end it, was lost.
  */
 export const TasksRunning = z.object({
   kind: z.literal("TasksRunning"),
@@ -142,7 +142,7 @@ export const TaskEventBatch = z.object({
   generation: count(1),
   /** Counts up by one per batch and boot. A batch that comes twice is applied once. */
   seq: z.int().min(1),
-  /** None: all that were in it were left out when it was decoded. */
+  /** Empty if all were left out when it was decoded. */
   events: z.array(TaskEvent).max(MAX_LISTED),
 });
 export type TaskEventBatch = z.infer<typeof TaskEventBatch>;

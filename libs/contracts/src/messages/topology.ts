@@ -21,7 +21,7 @@ export const EXCHANGES = {
 const OF_CLIENTS: ReadonlySet<string> = new Set(
   [EXCHANGES.output, EXCHANGES.requestReplies, EXCHANGES.timers].map(({ name }) => name),
 );
-/** Whether its queues are this system's own, which nobody bounds: a broker that is well takes what is published to them. */
+/** Whether its queues are this system's own, which nobody bounds. A healthy broker takes what is published to them. */
 export const isOwnExchange = (exchange: string): boolean => !OF_CLIENTS.has(exchange);
 
 export type ExchangeDeclaration = (typeof EXCHANGES)[keyof typeof EXCHANGES];
@@ -31,16 +31,16 @@ export interface QueueDeclaration {
   durable: boolean;
   exclusive: boolean;
   arguments: Record<string, unknown>;
-  /** The arguments of the other type: a queue that is there as that stays so. */
+  /** The arguments of the other queue type: an existing queue of that type stays so. */
   otherwise?: Record<string, unknown>;
   bindings: { exchange: ExchangeDeclaration; routingKey: string }[];
 }
 
-/** Headers of what observers emit, beside `v`. */
+/** Headers of emitted values, beside `v`. */
 export const OUTPUT_HEADERS = {
   /** Which run emitted it. */
   runId: "unacked-run-id",
-  /** Its fencing token, of a type that asks before it starts. */
+  /** The run's fencing token, if its type asks before it starts. */
   epoch: "unacked-epoch",
 } as const;
 
@@ -49,12 +49,12 @@ export const STATE_KEY = "state";
 export const TASK_STATE_QUEUE = "unacked.task-state";
 export const TASK_STATE_KEY = "task-state";
 export const REQUEST_QUEUE = "unacked.request";
-/** By what is asked for; what it is says the body. */
+/** The routing keys of requests, by what is asked for. The body says which request it is. */
 export const REQUEST_KEYS = ["tasks", "timers"] as const;
 export const ERROR_QUEUE = "unacked.error";
 export const ERROR_KEY = "error";
 
-/** Of every durable queue: on a cluster a classic one is away as long as its node is. */
+/** The type of every durable queue. In a cluster a classic one is away while its node is. */
 export type QueueType = "classic" | "quorum";
 
 export const workQueueName = (pool: string): string => `unacked.work.${pool}`;
@@ -91,7 +91,7 @@ export const workQueue = (pool: string, type: QueueType): QueueDeclaration => ({
  */
 export const TOLD_WITHIN_MS = 2_000;
 
-/** Where a window of a pool's tasks waits; as with observers, nothing of it may expire or overflow. */
+/** The queue for the window of a pool's tasks; as with observers, nothing in it may expire or overflow. */
 export const taskQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   name: taskQueueName(pool),
   durable: true,
@@ -100,7 +100,7 @@ export const taskQueue = (pool: string, type: QueueType): QueueDeclaration => ({
   bindings: [{ exchange: EXCHANGES.tasks, routingKey: pool }],
 });
 
-/** Of tasks alone, so that they hold up no observer. Single active consumer, too. */
+/** A state queue for tasks alone, so that they do not delay observers. It has a single active consumer, too. */
 export const taskStateQueue = (type: QueueType): QueueDeclaration => ({
   name: TASK_STATE_QUEUE,
   durable: true,
@@ -126,7 +126,10 @@ export const errorQueue = (type: QueueType): QueueDeclaration => ({
   bindings: [{ exchange: EXCHANGES.errors, routingKey: ERROR_KEY }],
 });
 
-/** What programs outside ask for. Single active consumer, so that it is done in the order in which it was published. */
+/**
+ * The queue for requests of other programs. It has a single active consumer, so that they are done in the order in which
+ * they were published.
+ */
 export const requestQueue = (type: QueueType): QueueDeclaration => ({
   name: REQUEST_QUEUE,
   durable: true,
@@ -135,7 +138,10 @@ export const requestQueue = (type: QueueType): QueueDeclaration => ({
   bindings: REQUEST_KEYS.map((routingKey) => ({ exchange: EXCHANGES.requests, routingKey })),
 });
 
-/** One generation of one service: its routing key on `unacked.service`, and its name in proofs of absence of tasks. */
+/**
+ * Identifies one generation of one service: its routing key on `unacked.service`, and its name in proofs of absence of
+ * tasks.
+ */
 export const generationKey = (serviceId: ServiceId, generation: number): string => `${serviceId}.${generation}`;
 
 /** A fresh name per connection: a fixed one gets 405 while the old connection lingers. */
@@ -161,7 +167,10 @@ export const outputKey = (type: string, name: string): string => `${type.replace
 /** The routing key of one connection of one manager on `unacked.replies`. */
 export const replyKey = (managerId: string, generation: number): string => `${managerId}.${generation}`;
 
-/** Where services answer what one manager asked: gone with its connection, and the answers with it. A fresh name per connection. */
+/**
+ * The queue for services' answers to one manager's questions. It goes with the connection, and the answers with it. It has a fresh
+ * name per connection.
+ */
 export function replyQueue(managerId: string, generation: number): QueueDeclaration {
   const key = replyKey(managerId, generation);
   return {

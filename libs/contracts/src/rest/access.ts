@@ -1,20 +1,20 @@
 import { z } from "zod";
 
 /**
- * Who may do what. Each may do all that those before it may: a viewer reads; an operator also creates, stops, restarts, pauses
- * and retries; an admin also removes what others may need (errors) and reads who did what.
+ * Each role may do all that those before it may: a viewer reads; an operator also creates, stops, restarts, pauses and
+ * retries; an admin also removes what others may need (errors) and reads who did what.
  */
 export const ROLES = ["viewer", "operator", "admin"] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
-/** What a call asks of its caller: a role, or nothing (`open`: also of those who are not known). */
+/** What a call requires of its caller: a role, or nothing (`open`: also for unknown callers). */
 export type Access = Role | "open";
 
 export const roleReaches = (role: Role, needed: Access): boolean =>
   needed === "open" || ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
-/** How a caller came to be known. `anonymous`: the manager asks nobody. */
+/** How a caller was authenticated. `anonymous` means that the manager asks nobody. */
 export const AUTHENTICATIONS = ["token", "oidc", "anonymous"] as const;
 export const Authentication = z.enum(AUTHENTICATIONS);
 export type Authentication = z.infer<typeof Authentication>;
@@ -28,7 +28,7 @@ export const SignIn = z
   .meta({ id: "SignIn" });
 export type SignIn = z.infer<typeof SignIn>;
 
-/** GET /session: who the caller is, and what it takes to do what. */
+/** GET /session: who the caller is, and the role that each act requires. */
 export const SessionView = z
   .object({
     name: z.string(),

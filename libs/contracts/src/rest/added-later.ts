@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * Fields of answers that came later than the answer itself, by their schema: what it means where an older manager does not say them; `of`, where it said
- * the same by another name. What stands not here was always said: an answer without it is none of a manager.
+ * Fields that were added to an answer later, by their schema: what it means if an older manager leaves them out; `of` names the field that
+ * said the same before. A field that is not listed here was always sent: an answer without it is not one of a manager.
  */
 export const ADDED_LATER = z.registry<{ means: unknown } | { of: string }>();

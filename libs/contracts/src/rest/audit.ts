@@ -9,7 +9,7 @@ export type AuditedAction = z.infer<typeof AuditedAction>;
 export const AuditedKind = z.enum(AUDITED_KINDS);
 export type AuditedKind = z.infer<typeof AuditedKind>;
 
-/** Of an action on many, so many are named. */
+/** How many targets of a bulk action are named. */
 export const MAX_AUDITED_TARGETS = 10;
 
 export const AuditedTarget = z.object({
@@ -19,7 +19,7 @@ export const AuditedTarget = z.object({
 });
 export type AuditedTarget = z.infer<typeof AuditedTarget>;
 
-/** One call that changed something, kept in the very transaction of the change. */
+/** One call that changed something, stored in the very transaction of the change. */
 export const AuditEntry = z
   .object({
     id: z.uuid(),
@@ -44,7 +44,7 @@ export const AuditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-/** So far the entries of a filter are counted: a busy month has tens of millions. */
+/** How far the entries of a filter are counted: a busy month has tens of millions. */
 export const MAX_AUDIT_COUNT = 10_000;
 
 /** GET /audit. The newest first. */

@@ -1,6 +1,6 @@
-// Without zod: browsers are made of this too, and are not to carry it.
+// No zod here: browsers load this, too, and must not load it.
 
-/** What somebody did, that changed something; `observer.take-back` is the manager's own, upon a service's report. */
+/** Actions that changed something. `observer.take-back` is the manager's own, after a service's report. */
 export const AUDITED_ACTIONS = [
   "observer.create",
   "observer.change",
@@ -42,7 +42,7 @@ export const AUDITED_ACTIONS = [
   "work.cancel",
 ] as const;
 
-/** What it may be done to. */
+/** The kinds of things that an action can target. */
 export const AUDITED_KINDS = [
   "observer",
   "error",

@@ -30,7 +30,7 @@ const BalancedService = z.object({
   types: z.record(z.string(), z.int()).describe("what it runs, by type"),
 });
 
-/** How the observers of a pool lie on its services, and what would be moved. */
+/** How the observers of a pool are spread over its services, and what would be moved. */
 export const BalanceView = z
   .object({
     pool: z.string(),

@@ -10,10 +10,10 @@ export const MAX_BULK = 10_000;
 export const MAX_BATCH_BODY_BYTES = 33_554_432;
 /** POST /observers/stop, /restart, /pause and /resume: 10,000 names of full length. */
 export const MAX_REFS_BODY_BYTES = 2_097_152;
-/** Of one observer of a batch. One that is created alone has the body's own limit. */
+/** The bound for one observer of a batch. One that is created alone has the body's own limit. */
 export const MAX_PARAMS_BYTES = 262_144;
 
-/** POST /observers/batch. Each observer is checked for itself: one that is wrong is answered so, and the others go on. */
+/** POST /observers/batch. Each observer is checked by itself: a wrong one gets its own answer, and the others go on. */
 export const CreateObservers = z
   .strictObject({
     observers: z.array(CreateObserver).min(1).max(MAX_BULK),
@@ -23,16 +23,16 @@ export const CreateObservers = z
 export type CreateObservers = z.infer<typeof CreateObservers>;
 
 const accepted = { status: z.int().describe("as the single call would have answered"), observer: ObserverView };
-/** Pointers begin at the one observer. */
+/** Pointers are relative to the one observer. */
 const refused = { status: z.int(), problem: ProblemDetails };
 
-/** In the order of the request. */
+/** Results in the order of the request. */
 export const BatchResults = z
   .object({ results: z.array(z.union([z.object(accepted), z.object(refused)])) })
   .meta({ id: "BatchResults" });
 export type BatchResults = z.infer<typeof BatchResults>;
 
-/** The same to `Prefer: return=minimal`: what the client cannot know of each. */
+/** The answer to `Prefer: return=minimal`: only what the client cannot know of each. */
 export const ObserverReceipts = z
   .object({
     results: z.array(
@@ -55,7 +55,7 @@ const target = {
 
 type Target = z.infer<z.ZodObject<typeof target>>;
 
-/** Whether a filter narrows anything: one that does not would mean all. */
+/** Whether a filter narrows anything. One that does not would mean all. */
 export function saysWhich(filter: ObserverFilter | undefined): boolean {
   const { labels = {}, ...rest } = filter ?? {};
   return Object.keys(labels).length > 0 || Object.values(rest).some((value) => value !== undefined);
@@ -78,7 +78,7 @@ function refuseTargetFlaw(given: Target, context: z.RefinementCtx): void {
   if (flaw) context.addIssue({ code: "custom", path: flaw.key === "" ? [] : [flaw.key], message: flaw.message });
 }
 
-/** POST /observers/stop: of some by ids and names, of those of the ids that match, or of all that match. */
+/** POST /observers/stop: stops some by ids and names, those of the ids that match, or all that match. */
 export const StopRequest = z
   .strictObject({
     ...target,
@@ -96,7 +96,7 @@ export type RestartRequest = z.infer<typeof RestartRequest>;
 export const PauseRequest = z.strictObject(target).superRefine(refuseTargetFlaw).meta({ id: "PauseRequest" });
 export type PauseRequest = z.infer<typeof PauseRequest>;
 
-/** POST /observers/resume: first come, first served where workers are few. */
+/** POST /observers/resume. If workers are few, it is first come, first served. */
 export const ResumeRequest = z
   .strictObject({ ...target, whenFull })
   .superRefine(refuseTargetFlaw)
@@ -105,13 +105,13 @@ export type ResumeRequest = z.infer<typeof ResumeRequest>;
 
 const ref = { ref: z.string().describe("the id or name as it was given") };
 
-/** Of ids and names: in the order given, ids first; with a filter, of those alone that match. */
+/** Results for ids and names, in the order given, ids first. With a filter only those that match are listed. */
 export const BulkResults = z
   .object({ results: z.array(z.union([z.object({ ...ref, ...accepted }), z.object({ ...ref, ...refused })])) })
   .meta({ id: "BulkResults" });
 export type BulkResults = z.infer<typeof BulkResults>;
 
-/** Of a filter alone: how many. */
+/** The counts for a filter alone. */
 export const BulkCount = z
   .object({
     matched: z.int(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** GET /events, `ready`: everything that changes from here on is told. */
+/** GET /events, `ready`: every change from here on is sent. */
 export const ChangesReady = z
   .object({ cursor: z.string().describe("the place in the stream: send it as Last-Event-ID to go on from there") })
   .meta({ id: "ChangesReady" });

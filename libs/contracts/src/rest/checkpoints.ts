@@ -4,7 +4,7 @@ import { Timestamp } from "./timestamp.ts";
 
 const value = z
   .unknown()
-  .refine((one): boolean => one !== undefined) // always there; of `unknown` alone the document would say that it may be missing
+  .refine((one): boolean => one !== undefined) // it is always there; for `unknown` alone the document would say that it may be missing
   .describe("any JSON value; null where there is none");
 
 /** What the next run of an observer starts with. */

@@ -5,14 +5,14 @@ import { perStatus } from "./stats.ts";
 import { Timestamp } from "./timestamp.ts";
 import { WITHHELD, withoutStacks } from "./withheld.ts";
 
-/** As ids, hashes, numbers and times are left out of it, errors of one cause have the same. */
+/** A text without ids, hashes, numbers and times, so that errors of one cause share it. */
 export const ErrorGroupText = z
   .string()
   .min(1)
   .max(256)
   .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
 
-/** Entries of unacked.error that say the same. */
+/** Entries of unacked.error with the same text. */
 export const ErrorGroup = z
   .object({
     reason: z.string(),
@@ -25,11 +25,11 @@ export const ErrorGroup = z
   .meta({ id: "ErrorGroup" });
 export type ErrorGroup = z.infer<typeof ErrorGroup>;
 
-/** The largest first. */
+/** Lists the largest group first. */
 export const ErrorGroupList = z.object({ items: z.array(ErrorGroup), total: z.int() }).meta({ id: "ErrorGroupList" });
 export type ErrorGroupList = z.infer<typeof ErrorGroupList>;
 
-/** Observers whose last error says the same. */
+/** Observers whose last errors have the same text. */
 export const ObserverErrorGroup = z
   .object({
     group: z
@@ -44,7 +44,7 @@ export const ObserverErrorGroup = z
   .meta({ id: "ObserverErrorGroup" });
 export type ObserverErrorGroup = z.infer<typeof ObserverErrorGroup>;
 
-/** GET /stats/errors: of observers that are not Deleted. The largest group first. */
+/** GET /stats/errors: the errors of observers that are not Deleted. The largest group comes first. */
 export const ObserverErrors = z
   .object({ items: z.array(ObserverErrorGroup), total: z.int().describe("groups, not only those here") })
   .meta({ id: "ObserverErrors" });

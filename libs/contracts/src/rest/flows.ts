@@ -5,10 +5,10 @@ import { MAX_TASK_OUTPUT_BYTES } from "../messages/task-events.ts";
 import { TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
 import { Timestamp } from "./timestamp.ts";
 
-/** Of one flow: tasks, and refs in all their `after` together. */
+/** The bounds of one flow: its tasks, and the refs in all their `after` together. */
 export const MAX_FLOW_TASKS = 10_000;
 export const MAX_FLOW_EDGES = 50_000;
-/** Of all that a task comes directly after: their `maxOutputBytes` together. They travel in its message. */
+/** The bound for all inputs of a task: the `maxOutputBytes` of its predecessors together. They travel in its message. */
 export const MAX_FLOW_INPUT_BYTES = 1_048_576;
 
 export const FLOW_STATUSES = ["Running", "Completed", "Failed", "Cancelled"] as const;
@@ -54,7 +54,7 @@ export const FlowTask = z
   .meta({ id: "FlowTask" });
 export type FlowTask = z.infer<typeof FlowTask>;
 
-/** The simple form: one after the other. */
+/** A task of the simple form, where each comes after the one before. */
 const FlowStage = z.union([
   TypeName.describe("a task type; it is the ref, too"),
   z.strictObject({ ref: FlowRef.optional().describe("default: its type"), ...FIELDS }),
@@ -119,13 +119,13 @@ export type FlowView = z.infer<typeof FlowView>;
 
 export const FLOW_OUTCOMES = ["created", "exists"] as const;
 
-/** What a create is answered with. */
+/** The answer to a create. */
 export const CreatedFlow = FlowView.extend({
   outcome: z.enum(FLOW_OUTCOMES).describe("created · exists: there already by its `id`, with the same content"),
 }).meta({ id: "CreatedFlow" });
 export type CreatedFlow = z.infer<typeof CreatedFlow>;
 
-/** So far the flows of a filter are counted. */
+/** How far the flows of a filter are counted. */
 export const MAX_FLOW_COUNT = 10_000;
 
 export const FlowPage = z
@@ -138,7 +138,7 @@ export const FlowPage = z
   .meta({ id: "FlowPage" });
 export type FlowPage = z.infer<typeof FlowPage>;
 
-/** So much of what an error says a list of tasks shows: a thousand of 16,384 characters are more than a page is worth. */
+/** How much of an error's message a list of tasks shows: a thousand of 16,384 characters are too much for a page. */
 export const FLOW_TASK_MESSAGE_CHARS = 1_000;
 
 export const FlowTaskView = z

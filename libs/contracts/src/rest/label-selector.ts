@@ -1,4 +1,4 @@
-/** Of a label's key or value. */
+/** A label's key or value. */
 const LABEL_PART = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const HOW_LABELS_ARE_SELECTED = "must be key=value or key:value, each of 1 to 128 of A-Z a-z 0-9 . _ : -";

@@ -10,7 +10,7 @@ const common = {
   cut: z.boolean().describe("a text was too long to be kept whole; JSON that was cut stands as the beginning of its text"),
 };
 
-/** What a handler said by `log`, or that it threw: then `stack` says where. */
+/** A line that a handler logged by `log`, or an error that it threw: then `stack` says where. */
 export const LogLine = z
   .object({
     kind: z.literal("log"),
@@ -23,7 +23,7 @@ export const LogLine = z
   .meta({ id: "LogLine" });
 export type LogLine = z.infer<typeof LogLine>;
 
-/** What a handler gave to `emit`, whether or not the broker then took it (if not, a line says so). */
+/** A value that a handler passed to `emit`, whether or not the broker then took it (if not, a line says so). */
 export const EmittedValue = z
   .object({ kind: z.literal("emit"), ...common, value: z.unknown() })
   .meta({ id: "EmittedValue" });
@@ -68,9 +68,9 @@ export const LOG_EVENTS = {
   /** What follows was said by this run. The first event, and again whenever the observer has moved. */
   run: LogRun,
   entry: LogEntry,
-  /** So many were said since the last entry and are not kept any more: the run says more than can be followed. */
+  /** How many lines since the last entry are no longer kept: the run logs faster than can be followed. */
   omitted: z.object({ count: z.int() }).meta({ id: "LogsOmitted" }),
-  /** Nothing can be had just now; told once for each reason. The stream goes on asking. */
+  /** Nothing can be read just now. Sent once for each reason; the stream goes on asking. */
   waiting: z.object({ status: ObserverStatus, reason: NoLogsReason }).meta({ id: "LogsWaiting" }),
   /** The observer is over: nothing more will come, and the stream ends. */
   end: z.object({ status: ObserverStatus }).meta({ id: "LogsEnd" }),

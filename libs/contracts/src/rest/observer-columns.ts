@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ObserverView } from "./observers.ts";
 import { ofWhole } from "./page.ts";
 
-/** What lists show of an observer: all by which one is found, sorted and told from others. */
+/** The fields of an observer in lists: all by which one is found, sorted and told from others. */
 const LISTED = ObserverView.pick({
   id: true,
   name: true,
@@ -27,8 +27,8 @@ const { service, ...others } = shape;
 type Columns = { [Name in keyof typeof others]: z.ZodArray<(typeof others)[Name]> };
 
 /**
- * What is listed, each field's values in the order of the page. A field is named once and not once a row, as is a service, of which there are few;
- * and what is read of each is less: ten times as many observers cost what the list takes for theirs.
+ * A list as columns: each field's values in the order of the page. Fields and services are named once, not once a row, and fewer fields are
+ * read: ten times as many observers cost what the list takes for theirs.
  */
 export const ObserverColumns = z
   .object({

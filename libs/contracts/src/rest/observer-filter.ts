@@ -4,14 +4,14 @@ import { Labels, MAX_LABELS, PoolName, ServiceName, TypeName } from "../ids.ts";
 import { ObserverStatus } from "../states/states.ts";
 import { ErrorGroupText } from "./errors.ts";
 
-/** A part of a name, in any case; taken literally. */
+/** A part of a name, in any case, without wildcards. */
 export const NamePart = z
   .string()
   .min(1)
   .max(128)
   .refine((text) => !text.includes("\0"), "the character NUL is not allowed");
 
-/** What a list of observers is narrowed by, in whatever form it is said. Combined by "and". */
+/** The fields of a filter, in whatever form it is written. They are combined by "and". */
 const fields = {
   service: ServiceName.describe("name or id of the service it runs on now"),
   pool: PoolName,
@@ -37,7 +37,7 @@ export const ObserverFilter = z
   .meta({ id: "ObserverFilter" });
 export type ObserverFilter = z.infer<typeof ObserverFilter>;
 
-/** The same in the query of GET /observers. */
+/** The same filters in the query of GET /observers. */
 export const observerFilterQuery = {
   status: listOf(ObserverStatus).optional().describe("repeat it, or separate by commas"),
   type: TypeName.optional().describe("the name of an observer type"),

@@ -14,7 +14,7 @@ import { Timestamp } from "./timestamp.ts";
 export const WhenFull = z.enum(["reject", "queue"]);
 export type WhenFull = z.infer<typeof WhenFull>;
 
-/** What is to become of an observer for which there is no worker. */
+/** What happens to an observer for which there is no worker. */
 export const whenFull = WhenFull.default("reject").describe(
   "`reject`: 503 when no worker is free · `queue`: accepted, waits for one",
 );
@@ -42,13 +42,13 @@ export const CreateObserver = z
   .meta({ id: "CreateObserver" });
 export type CreateObserver = z.infer<typeof CreateObserver>;
 
-/** The stack stands with a single observer; lists, changes and the answers of bulk calls leave it out. */
+/** Only a single observer shows the stack; lists, changes and the answers of bulk calls leave it out. */
 export const LastError = RunError.extend({
   group: z.string().describe("what errors of one cause have in common: a filter of the list, and of GET /stats/errors"),
   at: Timestamp.nullable(),
 });
 
-/** What its run does not take as it runs, and with what it runs on. */
+/** The params that its run did not take, and those that it goes on with. */
 export const RejectedUpdate = z
   .object({
     specVersion: z.int().describe("the version that was rejected"),
@@ -74,7 +74,7 @@ export const ObserverView = z
     type: z.string(),
     params: z
       .unknown()
-      .refine((params): boolean => params !== undefined) // always there; of `unknown` alone the document would say that it may be missing
+      .refine((params): boolean => params !== undefined) // for `unknown` alone the document would say that it may be missing
       .describe("any JSON value"),
     labels: z.record(z.string(), z.string()),
     pool: z.string(),
@@ -149,7 +149,7 @@ export type ObserverView = z.infer<typeof ObserverView>;
 
 export const SPEC_OUTCOMES = ["created", "changed", "unchanged"] as const;
 
-/** What a PATCH or a PUT is answered with. */
+/** The answer to a PATCH or a PUT. */
 export const ObserverChanged = ObserverView.extend({
   outcome: z.enum(SPEC_OUTCOMES).describe("`unchanged`: it was so already, and nothing was done"),
   changed: z
@@ -158,7 +158,7 @@ export const ObserverChanged = ObserverView.extend({
 }).meta({ id: "ObserverChanged" });
 export type ObserverChanged = z.infer<typeof ObserverChanged>;
 
-/** PUT /observers/{ref}: all that is wanted of it; what is left out has the default of a create. */
+/** PUT /observers/{ref}: the whole spec; what is left out has the default of a create. */
 export const PutObserver = z
   .strictObject({
     ...CreateObserver.omit({ id: true, name: true }).shape,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Timestamp } from "./timestamp.ts";
 
-/** Of older minutes nothing is kept. */
+/** Older minutes are not kept. */
 export const MAX_RUN_FIGURE_MINUTES = 1_440;
 
 const COUNTS = {

@@ -4,7 +4,7 @@ import { ADDED_LATER } from "./added-later.ts";
 import { Timestamp } from "./timestamp.ts";
 import { Stack } from "./withheld.ts";
 
-/** An error of a handler, as kept in the books. */
+/** An error of a handler, as the database keeps it. */
 export const RunError = z.object({ name: z.string(), message: z.string(), stack: Stack });
 
 export const RunView = z

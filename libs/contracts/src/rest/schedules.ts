@@ -6,9 +6,9 @@ import { ObserverFilter } from "./observer-filter.ts";
 import { conflictFlaw, ON_CONFLICT } from "./tasks.ts";
 import { Timestamp } from "./timestamp.ts";
 
-/** What is to happen where the task of the occurrence before is not over. */
+/** What happens if the task of the occurrence before is not over. */
 export const OVERLAPS = ["skip", "queue", "cancel-running", "allow"] as const;
-/** What becomes of occurrences that nobody was there for. */
+/** What happens to occurrences that were missed, as nobody was there for them. */
 export const CATCH_UPS = ["none", "latest", "all"] as const;
 export const SCHEDULE_STATUSES = ["Active", "Paused", "Over"] as const;
 export const ScheduleStatusName = z.enum(SCHEDULE_STATUSES);
@@ -17,7 +17,7 @@ export const OCCURRENCE_STATUSES = ["started", "skipped", "queued", "missed"] as
 export const OccurrenceStatusName = z.enum(OCCURRENCE_STATUSES);
 export type OccurrenceStatusName = z.infer<typeof OccurrenceStatusName>;
 export const OCCURRENCE_CAUSES = ["time", "catch-up", "manual", "backfill"] as const;
-/** Why it did not start. */
+/** Why the occurrence did not start. */
 export const OCCURRENCE_REASONS = [
   "overlap",
   "superseded",
@@ -50,7 +50,7 @@ export const SCHEDULE_DEFAULTS = {
   keep: 100,
 } as const;
 
-/** The time of a day, by the clock of a zone. */
+/** A time of day, by the clock of a zone. */
 const TimeOfDay = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$/, "must be HH:MM, from 00:00 to 24:00");
 
 export const ScheduledHours = z
@@ -97,7 +97,7 @@ export const ScheduledTask = z
   .meta({ id: "ScheduledTask" });
 export type ScheduledTask = z.infer<typeof ScheduledTask>;
 
-/** What is wrong where not exactly one of the keys is there. */
+/** What is wrong unless exactly one of the keys is given. */
 function notOneOf<Key extends string>(keys: readonly Key[], given: { [K in Key]?: unknown }): string | undefined {
   const there = keys.filter((key) => given[key] !== undefined);
   if (there.length === 0) return `needs one of ${inWords(keys)}`;
@@ -228,7 +228,7 @@ function scheduleFlaws(given: z.infer<typeof PutScheduleShape>): { key: string; 
   const flaws = others.filter(isThere).map((key) => ({ key: key as string, message: `only of ${of}` }));
   const notOneRhythm = task === undefined ? undefined : notOneOf(["cron", "everyMs"], given);
   if (notOneRhythm !== undefined) flaws.push({ key: "", message: notOneRhythm });
-  // The task before has the key until its handler has ended: it would be cancelled, and no other created.
+  // The task before keeps the key until its handler has ended, so it would be cancelled, and no other created.
   if (given.overlap === "cancel-running" && task?.key !== undefined)
     flaws.push({ key: "overlap", message: "cannot be cancel-running, as its task has a `key`" });
   const noConflict = task === undefined ? undefined : conflictFlaw(task);
@@ -319,7 +319,7 @@ export const PutScheduleAnswer = ScheduleView.extend({
 }).meta({ id: "PutScheduleAnswer" });
 export type PutScheduleAnswer = z.infer<typeof PutScheduleAnswer>;
 
-/** So far the schedules, and the occurrences, of a filter are counted. */
+/** How far the schedules, and the occurrences, of a filter are counted. */
 export const MAX_SCHEDULE_COUNT = 10_000;
 
 export const SchedulePage = z
@@ -340,7 +340,7 @@ export const OccurrencePage = z
   .meta({ id: "OccurrencePage" });
 export type OccurrencePage = z.infer<typeof OccurrencePage>;
 
-/** What its times are made of. */
+/** The fields that its times are computed from. */
 const Expression = {
   cron: z.string().nullable(),
   everyMs: z.int().nullable(),

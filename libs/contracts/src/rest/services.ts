@@ -117,7 +117,7 @@ export const ServiceView = z
   .meta({ id: "Service" });
 export type ServiceView = z.infer<typeof ServiceView>;
 
-/** Whether it takes what is started now, if it has a free worker. */
+/** Whether the service takes new work, if it has a free worker. */
 export const takesWork = ({
   state,
   draining,

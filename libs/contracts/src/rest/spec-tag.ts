@@ -1,4 +1,4 @@
-// Without zod: the status page is made of this too, and is not to carry it.
+// No zod here: the status page is built from this, too, and must not load it.
 
-/** The ETag of an observer: of which it is, and of what is wanted of it. Nothing else of it is meant. */
+/** The ETag of an observer: its id, and the version of its spec. Nothing else about it is compared. */
 export const specTag = ({ id, specVersion }: { id: string; specVersion: number }): string => `"${specVersion}.${id}"`;

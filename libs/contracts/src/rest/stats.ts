@@ -3,7 +3,7 @@ import { OBSERVER_STATUSES } from "../states/observer-status.ts";
 import { ObserverStatus } from "../states/states.ts";
 import { ADDED_LATER } from "./added-later.ts";
 
-/** Those of 0.1.0 had no others. */
+/** Version 0.1.0 did not have these statuses. */
 const LATER_STATUSES: ReadonlySet<ObserverStatus> = new Set(["Paused", "Scheduled"]);
 const countOf = (status: ObserverStatus): z.ZodInt =>
   LATER_STATUSES.has(status) ? z.int().register(ADDED_LATER, { means: 0 }) : z.int();
@@ -73,7 +73,7 @@ export const WARNING_CODES = [
   "would-not-survive",
 ] as const;
 
-/** Something an operator should know of, with what to do about it. The code is stable. */
+/** Something an operator should know, with what to do about it. The code is stable. */
 export const Warning = z
   .object({
     code: z.enum(WARNING_CODES),

@@ -4,7 +4,7 @@ import type { TASK_STATUSES } from "../states/task-status.ts";
 import { MAX_BULK } from "./bulk.ts";
 import { MAX_FAILURES_OF_TYPE } from "./task-failures.ts";
 
-/** What may be cancelled, and what may be retried. */
+/** The statuses that may be cancelled, and those that may be retried. */
 const CANCELLABLE = ["Blocked", "Scheduled", "Ready", "Sent", "Running"] as const satisfies (typeof TASK_STATUSES)[number][];
 const RETRYABLE = ["Failed", "Cancelled", "Scheduled"] as const satisfies (typeof TASK_STATUSES)[number][];
 

@@ -3,10 +3,10 @@ import { TypeName } from "../ids.ts";
 import { ErrorGroupText } from "./errors.ts";
 import { Timestamp } from "./timestamp.ts";
 
-/** So many of the tasks that are Failed are looked at, the newest. */
+/** How many of the Failed tasks are looked at, the newest. */
 export const MAX_FAILURES = 10_000;
 
-/** So many of one type, the newest, are looked through for those of a group that is to run again. */
+/** How many Failed tasks of one type, the newest, are searched for those of a group that is to run again. */
 export const MAX_FAILURES_OF_TYPE = 1_000_000;
 
 export const TaskFailureGroup = z
@@ -23,7 +23,7 @@ export const TaskFailureGroup = z
   .meta({ id: "TaskFailureGroup" });
 export type TaskFailureGroup = z.infer<typeof TaskFailureGroup>;
 
-/** GET /task-failures: those with most tasks first. */
+/** GET /task-failures: the groups with most tasks come first. */
 export const TaskFailureGroups = z
   .object({
     items: z.array(TaskFailureGroup),

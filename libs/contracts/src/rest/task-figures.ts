@@ -3,7 +3,7 @@ import { Timestamp } from "./timestamp.ts";
 
 export const FIGURE_SPANS = ["minute", "hour"] as const;
 
-/** How many of these are told at most; of older ones nothing is kept. */
+/** How many minutes and hours are shown at most; older ones are not kept. */
 export const MAX_FIGURES = { minute: 2_880, hour: 720 } as const;
 
 const ms = () => z.number().nullable();

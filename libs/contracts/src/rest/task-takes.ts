@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DEFAULT_POOL, PoolName, SendId, TypeName } from "../ids.ts";
 import { TASK_OVER_STATUSES } from "../states/task-status.ts";
 
-/** What is taken at once at most: the params of one may be 256 KiB. */
+/** How many can be taken at once: the params of one may be 256 KiB. */
 export const MAX_TAKEN = 100;
 const MAX_TYPES = 100;
 const MAX_WAIT_MS = 30_000;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const NO_LIMIT_IS_ZERO = "must be 1 or more; `paused` lets none start, null takes the limit away";
 
-/** Of a task type, for all pools together unless it is said otherwise. Null: no limit. */
+/** The limits of a task type, for all pools together unless it is said otherwise. Null means no limit. */
 const LIMITS = {
   paused: z.boolean().describe("nothing of it is started; what runs goes on"),
   maxRunning: z
@@ -27,7 +27,7 @@ const LIMITS = {
     .describe("it is worked outside: its tasks are created although no service has it, and wait until somebody takes them"),
 };
 
-/** PATCH /task-types/{taskType}. What is left out stays as it is. */
+/** PATCH /task-types/{taskType}. A field that is left out stays as it is. */
 export const ChangeTaskType = z
   .strictObject(LIMITS)
   .partial()
@@ -46,6 +46,6 @@ export const TaskTypeView = z
   .meta({ id: "TaskType" });
 export type TaskTypeView = z.infer<typeof TaskTypeView>;
 
-/** GET /task-types: what living services have, and what is limited. */
+/** GET /task-types: the types that living services have, and those with limits. */
 export const TaskTypeList = z.object({ items: z.array(TaskTypeView), total: z.int() }).meta({ id: "TaskTypeList" });
 export type TaskTypeList = z.infer<typeof TaskTypeList>;

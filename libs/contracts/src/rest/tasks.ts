@@ -7,11 +7,11 @@ import { ProblemDetails } from "./problem-details.ts";
 import { Timestamp } from "./timestamp.ts";
 import { Stack } from "./withheld.ts";
 
-/** What becomes of a create whose key another task has. */
+/** What happens to a create whose key another task has. */
 export const ON_CONFLICT = ["reject", "return", "replace", "queue-latest"] as const;
 const FOR_A_KEY = "needs a `key`: without one nothing is in its way";
 
-/** Somebody who asks for it counts on it, and it would mean nothing. `reject` is what stands there by default. */
+/** Without a key it would mean nothing, although the caller counts on it. `reject` is the default. */
 export const conflictFlaw = ({
   key,
   onConflict,
@@ -62,10 +62,10 @@ export type ChangeTask = z.infer<typeof ChangeTask>;
 export const CreateTasks = z.strictObject({ tasks: z.array(CreateTask).min(1).max(MAX_BULK) }).meta({ id: "CreateTasks" });
 export type CreateTasks = z.infer<typeof CreateTasks>;
 
-/** Of the body itself: what is in the list is looked at one by one. */
+/** The body as a whole; the items of its list are checked one by one. */
 export const CreateTasksEnvelope = CreateTasks.extend({ tasks: z.array(z.unknown()).min(1).max(MAX_BULK) });
 
-/** `exists`: there already by its id, with the same body · the others by its key. */
+/** `exists`: a task has its id already, with the same body · the others are about its key. */
 export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "queued"] as const;
 
 const TaskError = z
@@ -147,7 +147,7 @@ export const TaskView = z
   .meta({ id: "Task" });
 export type TaskView = z.infer<typeof TaskView>;
 
-/** What a create is answered with: the task that it made, or that has its key. */
+/** The answer to a create: the task that it made, or that has its key. */
 export const CreatedTask = TaskView.extend({
   outcome: z
     .enum(CREATE_OUTCOMES)
@@ -157,7 +157,7 @@ export const CreatedTask = TaskView.extend({
 }).meta({ id: "CreatedTask" });
 export type CreatedTask = z.infer<typeof CreatedTask>;
 
-/** So far the tasks of a filter are counted. */
+/** How far the tasks of a filter are counted. */
 export const MAX_TASK_COUNT = 10_000;
 
 export const TaskPage = z
@@ -173,13 +173,13 @@ export type TaskPage = z.infer<typeof TaskPage>;
 const status = z.int().describe("as the single call would have answered");
 const refused = z.object({ status: z.int(), problem: ProblemDetails });
 
-/** The answer of POST /tasks/batch: in the order given. */
+/** The answer of POST /tasks/batch, in the order given. */
 export const TaskBatchResults = z
   .object({ results: z.array(z.union([z.object({ status, task: CreatedTask }), refused])) })
   .meta({ id: "TaskBatchResults" });
 export type TaskBatchResults = z.infer<typeof TaskBatchResults>;
 
-/** The same to `Prefer: return=minimal`: what the client cannot know of each. */
+/** The answer to `Prefer: return=minimal`: only what the client cannot know of each. */
 export const TaskReceipts = z
   .object({
     results: z.array(z.union([z.object({ status, task: CreatedTask.pick({ id: true, outcome: true }) }), refused])),

@@ -5,7 +5,7 @@ import { MAX_BULK } from "./bulk.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { Timestamp } from "./timestamp.ts";
 
-/** Of a timer's payload, as JSON. */
+/** The bound of a timer's payload, as JSON. */
 export const MAX_TIMER_PAYLOAD_BYTES = 65_536;
 /** A thousand years: far from the end of times, wherever the clock stands. */
 export const MAX_TIMER_IN_MS = 31_557_600_000_000;
@@ -18,14 +18,14 @@ export type TimerStatusName = z.infer<typeof TimerStatusName>;
 /** `returned`: no queue took it, so nobody heard it · `refused`: a queue did not take it, or one before it · `unknown`: nobody can say. */
 export const TIMER_PROBLEMS = ["returned", "refused", "unknown"] as const;
 
-/** Of each, for people. */
+/** The meaning of each, for people. */
 export const TIMER_PROBLEM_MEANINGS: Record<(typeof TIMER_PROBLEMS)[number], string> = {
   returned: "no queue is bound for its name",
   refused: "a queue did not take it",
   unknown: "nobody can say whether it was heard",
 };
 
-/** From 1970 on, and before 9999: what clocks and JSON agree about. */
+/** Times from 1970 on and before 9999, in which clocks and JSON agree. */
 const MAX_INSTANT_S = END_OF_TIMES_MS / 1_000 - 1;
 
 /** A moment: ISO 8601 with its offset, or UNIX time in seconds. */
@@ -35,7 +35,7 @@ const Instant = z.union([
 ]);
 export type Instant = z.infer<typeof Instant>;
 
-/** In ms since the epoch. */
+/** The instant in ms since the epoch. */
 export const instantMs = (instant: Instant): number =>
   typeof instant === "number" ? Math.round(instant * 1_000) : Date.parse(instant);
 
@@ -64,7 +64,7 @@ type Times = { [Name in "at" | "expiresAt"]?: Instant | undefined } & { inMs?: n
 const WHEN = { message: "needs either `at` or `inMs`" };
 const saysWhen = ({ at, inMs }: Times): boolean => (at === undefined) !== (inMs === undefined);
 const EXPIRY = { message: "must be after `at`", path: ["expiresAt"] };
-/** Of `inMs` that is the database's to say, by whose clock it counts. */
+/** For `inMs` the database decides, as it counts by its clock. */
 const expiresLater = ({ at, expiresAt }: Times): boolean =>
   at === undefined || expiresAt === undefined || instantMs(expiresAt) > instantMs(at);
 
@@ -86,7 +86,7 @@ export const CreateTimers = z
   .meta({ id: "CreateTimers" });
 export type CreateTimers = z.infer<typeof CreateTimers>;
 
-/** Of the body itself: what is in the list is looked at one by one. */
+/** The body as a whole; the items of its list are checked one by one. */
 export const CreateTimersEnvelope = CreateTimers.extend({ timers: z.array(z.unknown()).min(1).max(MAX_BULK) });
 
 export const TimerView = z
@@ -119,7 +119,7 @@ export type TimerView = z.infer<typeof TimerView>;
 
 export const TIMER_OUTCOMES = ["created", "exists", "replaced"] as const;
 
-/** What a PUT is answered with. */
+/** The answer to a PUT. */
 export const PutTimerAnswer = TimerView.extend({
   outcome: z
     .enum(TIMER_OUTCOMES)
@@ -129,7 +129,7 @@ export const PutTimerAnswer = TimerView.extend({
 }).meta({ id: "PutTimerAnswer" });
 export type PutTimerAnswer = z.infer<typeof PutTimerAnswer>;
 
-/** So far the timers of a filter are counted. */
+/** How far the timers of a filter are counted. */
 export const MAX_TIMER_COUNT = 10_000;
 
 export const TimerPage = z
@@ -142,7 +142,7 @@ export const TimerPage = z
   .meta({ id: "TimerPage" });
 export type TimerPage = z.infer<typeof TimerPage>;
 
-/** The answer of POST /timers/batch: in the order given. */
+/** The answer of POST /timers/batch, in the order given. */
 export const TimerBatchResults = z
   .object({
     results: z.array(
@@ -155,10 +155,10 @@ export const TimerBatchResults = z
   .meta({ id: "TimerBatchResults" });
 export type TimerBatchResults = z.infer<typeof TimerBatchResults>;
 
-/** Over AMQP: which ones are to be cancelled. */
+/** A request over AMQP: the timers to cancel. */
 export const CancelTimersEnvelope = z.strictObject({ cancelTimers: z.array(z.unknown()).min(1).max(MAX_BULK) });
 
-/** What that is answered with: in the order given. */
+/** The answer to that, in the order given. */
 export const TimerCancelResults = z
   .object({
     results: z.array(

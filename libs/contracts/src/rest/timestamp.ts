@@ -1,4 +1,4 @@
 import { z } from "zod";
 
-/** What the REST API answers with: ISO 8601, UTC, milliseconds. */
+/** A time in answers of the REST API: ISO 8601, UTC, milliseconds. */
 export const Timestamp = z.iso.datetime().describe("ISO 8601, UTC");

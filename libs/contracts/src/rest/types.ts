@@ -15,7 +15,7 @@ export const TypeView = z
   .meta({ id: "ObserverType" });
 export type TypeView = z.infer<typeof TypeView>;
 
-/** A file that living services could not load, and which they are. */
+/** A file that living services could not load, and those services. */
 export const BrokenFileView = z
   .object({
     ...BrokenFile.shape,

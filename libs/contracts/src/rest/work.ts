@@ -12,9 +12,9 @@ export const WORK_STATUSES = ["Running", "Done", "Cancelled"] as const;
 export const WorkStatusName = z.enum(WORK_STATUSES);
 export type WorkStatusName = z.infer<typeof WorkStatusName>;
 
-/** So far works are counted for a list. */
+/** How far works are counted for a list. */
 export const MAX_WORK_COUNT = 10_000;
-/** Of those that were refused for one reason, so many are named. */
+/** How many of those that were refused for one reason are named. */
 export const MAX_WORK_NAMES = 5;
 
 /** POST /work */

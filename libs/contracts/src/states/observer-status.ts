@@ -1,4 +1,4 @@
-// Without zod: the status page is made of this too, and is not to carry it.
+// No zod here: the status page is built from this, too, and must not load it.
 
 export interface StatusTraits {
   /**
@@ -7,9 +7,9 @@ export interface StatusTraits {
    * time · `none`: the observer is over.
    */
   run: "awaited" | "current" | "ending" | "on-hold" | "later" | "none";
-  /** Its handler threw last, and somebody may want to look. */
+  /** Its handler threw last, so somebody may want to look. */
   isFailing: boolean;
-  /** What ends it for good: `gently` a stop, `by-force` only one with force, `no`: nothing more. */
+  /** What ends it for good. `gently`: a stop · `by-force`: only a forced stop · `no`: it is over already. */
   stop: "gently" | "by-force" | "no";
   /** Whether it can be run again from the beginning. */
   canRestart: boolean;
@@ -25,19 +25,19 @@ const unwell = { ...well, isFailing: true } as const;
  * compiler names then: its row of the machine, its looks, its colour. The books' CHECK takes a migration.
  */
 export const STATUS_TRAITS = {
-  /** Its time (`startAt`) has not come, or no worker was free then: there is no message of it yet. */
+  /** Its time (`startAt`) has not come, or no worker was free then, so there is no message for it yet. */
   Scheduled: { run: "later", ...well, canRestart: false },
-  /** Sent, nobody has it yet. */
+  /** It was sent, but nobody has it yet. */
   Created: { run: "awaited", ...well, stop: "by-force", canRestart: false },
   /** A run is current. */
   Processing: { run: "current", ...well },
-  /** Its handler threw and waits, still unacked. */
+  /** Its handler threw, and the run waits, its message still unacked. */
   Retrying: { run: "current", ...unwell },
-  /** Its service died or let go, the broker is giving it to another. */
+  /** Its service died or let go, and the broker is giving it to another. */
   Redistributing: { run: "awaited", ...well, canRestart: false },
-  /** A stop was broadcast and is not yet answered. */
+  /** A stop was broadcast and is not answered yet. */
   OnDeleting: { run: "ending", ...well, stop: "by-force", canRestart: false, canPause: false },
-  /** There is no message of it, until it is resumed. */
+  /** There is no message for it until it is resumed. */
   Paused: { run: "on-hold", ...well, canRestart: false, canPause: false },
   Deleted: { run: "none", ...well, stop: "no", canRestart: false, canPause: false },
   /** Its retries are used up. */
@@ -53,23 +53,23 @@ export const OBSERVER_STATUSES = Object.keys(STATUS_TRAITS) as [ObserverStatus, 
 
 export const traitsOf = (status: ObserverStatus): StatusTraits => STATUS_TRAITS[status];
 
-/** The statuses whose traits are so. */
+/** The statuses whose traits match. */
 export const statusesThat = (are: (traits: StatusTraits) => boolean): readonly ObserverStatus[] =>
   OBSERVER_STATUSES.filter((status) => are(traitsOf(status)));
 
-/** It takes a worker, or is about to. */
+/** Statuses in which it takes a worker, or is about to. */
 export const OCCUPYING_STATUSES = statusesThat(({ run }) => !["none", "on-hold", "later"].includes(run));
 
-/** A run of it is awaited: nobody has it yet, or any more. */
+/** Statuses in which a run is awaited: nobody has it yet, or any more. */
 export const AWAITING_STATUSES = statusesThat(({ run }) => run === "awaited");
 
-/** It may have no run although it should have one: what nobody says of it has to be found out. */
+/** Statuses in which it may have no run although it should: if nobody reports it, this has to be found out. */
 export const DOUBTFUL_STATUSES = statusesThat(({ run }) => run === "awaited" || run === "ending");
 
-/** Nothing leads on from it by itself. */
+/** Statuses that nothing leads on from by itself. */
 export const OVER_STATUSES = statusesThat(({ run }) => run === "none");
 
-/** Its name is taken: all but those that are Deleted. What "all observers" means where nobody names a status. */
+/** Statuses in which its name is taken: all but Deleted. They are meant by "all observers" if nobody names a status. */
 export const LIVING_STATUSES = statusesThat(({ stop }) => stop !== "no");
 
 export const FAILING_STATUSES = statusesThat(({ isFailing }) => isFailing);
@@ -77,13 +77,13 @@ export const FAILING_STATUSES = statusesThat(({ isFailing }) => isFailing);
 /** Whether it has, or may have, a current run. */
 export const mayHaveRun = (status: ObserverStatus): boolean => ["current", "ending"].includes(traitsOf(status).run);
 
-/** What is under way beside a status; the status stays until it has come to its end. */
+/** A change under way beside the status, which stays until the change is done. */
 export const PENDING = ["pause", "update"] as const;
 export type Pending = (typeof PENDING)[number];
 
 type Standing = { status: ObserverStatus; pending: Pending | null };
 
-/** Whether a pause of it would change anything. */
+/** Whether a pause would change anything. */
 export const canPause = ({ status, pending }: Standing): boolean => pending !== "pause" && traitsOf(status).canPause;
 
 /** Whether it is on hold, or about to be. */

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { OBSERVER_STATUSES } from "./observer-status.ts";
 
-/** Where an observer stands in the books: STATUS_TRAITS tells each. */
+/** The status of an observer: STATUS_TRAITS describes each. */
 export const ObserverStatus = z.enum(OBSERVER_STATUSES);
 export type ObserverStatus = z.infer<typeof ObserverStatus>;
 
-/** Of a service's process, which is one boot of it. */
+/** The states of a service's process, which is one boot of it. */
 const SERVICE_TRAITS = {
   Alive: { isLiving: true },
   /** Silent, not proven dead. */

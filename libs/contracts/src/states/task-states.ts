@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { TASK_STATUSES } from "./task-status.ts";
 
-/** The same as a schema (task-status.ts has none, so that the page need not load zod for it). */
+/** The statuses as a schema. task-status.ts has none, so that the page need not load zod for it. */
 export const TaskStatusName = z.enum(TASK_STATUSES);
 
 /**
@@ -30,5 +30,5 @@ export type TaskWait = (typeof TASK_WAITS)[number];
  */
 export const TASK_OUTCOMES = ["completed", "failed", "postponed", "cancelled", "crashed", "unknown-type"] as const;
 
-/** Which of its handlers completed a task. */
+/** Which of the handlers completed a task. */
 export const COMPLETED_BY = ["handler", "emergency"] as const;

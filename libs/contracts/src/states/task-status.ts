@@ -1,4 +1,4 @@
-/** Over, and kept in the books until the retention. */
+/** The task is over, and kept in the database until the retention ends. */
 export const TASK_OVER_STATUSES = ["Completed", "Failed", "Cancelled"] as const;
 
 export const TASK_STATUSES = ["Blocked", "Scheduled", "Ready", "Sent", "Running", ...TASK_OVER_STATUSES] as const;
