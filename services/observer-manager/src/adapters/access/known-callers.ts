@@ -5,7 +5,7 @@ import { OidcCheck, type OidcSettings } from "./oidc-check.ts";
 import { TokenBook } from "./token-book.ts";
 
 export interface KnownCallersSettings {
-  /** The list itself, or the file that holds it. */
+  /** The list of tokens itself; `tokensFile` names a file that holds one. */
   tokens?: string | undefined;
   tokensFile?: string | undefined;
   oidc?: OidcSettings | undefined;
@@ -18,12 +18,12 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 const NOT_KNOWN: Verdict = { kind: "refused", why: "The token is not known" };
 
-/** Who may come in: bearers of listed tokens, and those whom the identity provider vouches for. */
+/** Decides who may come in: bearers of listed tokens, and those whom the identity provider vouches for. */
 export class KnownCallers implements CallerCheck {
   readonly #book: TokenBook | undefined;
   readonly #oidc: OidcCheck | undefined;
 
-  /** Throws SettingsError when the list is wrong, or cannot be read or holds no token where nobody else says who may come in. */
+  /** Throws SettingsError if the list is wrong, cannot be read, or holds no token although there is no other way in. */
   constructor({ tokens, tokensFile, oidc, everyMs }: KnownCallersSettings, log: Log) {
     const mayBeMissing = oidc !== undefined;
     if (tokensFile !== undefined) this.#book = TokenBook.following(tokensFile, log, { mayBeMissing, everyMs });
@@ -33,7 +33,7 @@ export class KnownCallers implements CallerCheck {
       this.#mindNone(tokensFile === undefined ? "AUTH_TOKENS" : `AUTH_TOKENS_FILE: ${tokensFile}`, log);
   }
 
-  /** At start an empty list is a mistake, where nobody else says who may come in. Later it is the way to shut everybody out. */
+  /** At start an empty list is a mistake if there is no other way in. Later it is the way to shut everybody out. */
   #mindNone(source: string, log: Log): void {
     if (this.#oidc !== undefined)
       return log.warn(

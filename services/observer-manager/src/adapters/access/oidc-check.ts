@@ -7,9 +7,9 @@ import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
 export interface OidcSettings {
   issuer: string;
   audience: string;
-  /** Where the issuer's public keys are. */
+  /** The address of the issuer's public keys. */
   jwksUrl: string;
-  /** Signatures that are accepted: asymmetric ones alone, as the keys are public. */
+  /** The accepted signature algorithms: only asymmetric ones, as the keys are public. */
   algorithms: string[];
   nameClaim: string;
   roleClaim: string;
@@ -19,7 +19,7 @@ export interface OidcSettings {
 /** Clocks of two machines are never quite the same. */
 const CLOCK_TOLERANCE_S = 30;
 
-/** The last that has a year of four digits: others are no timestamps of the API. */
+/** The last time with a year of four digits. Later ones are not timestamps of the API. */
 const LAST_TIME_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 const MAX_NAME_LENGTH = 128;
@@ -67,7 +67,7 @@ export class OidcCheck {
   }
 }
 
-/** What is wrong with the token itself; undefined: the fault is not the token's. */
+/** What is wrong with the token itself. Undefined means that the token is not at fault. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return "The token has expired";
   if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not as it must be here`;

@@ -2,11 +2,11 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import type { Log } from "../../operations/log.ts";
 
 export interface ProviderKeysOptions {
-  /** An unknown key, or a provider that is away, is asked about again, but not more often than this: strangers make up key ids. */
+  /** How long to wait before asking again about an unknown key, or a provider that is away: strangers make up key ids. */
   cooldownMs?: number;
-  /** Keys that are older are fetched again before they are used, or behind that while the provider is away. */
+  /** Keys older than this are fetched again before they are used, or meanwhile if the provider is away. */
   renewAfterMs?: number;
-  /** So old they may become while the provider cannot be asked. */
+  /** How old keys may become while the provider cannot be asked. */
   keepForMs?: number;
 }
 
@@ -15,7 +15,10 @@ const COOLDOWN_MS = 10_000;
 const RENEW_AFTER_MS = 600_000;
 const KEEP_FOR_MS = 86_400_000;
 
-/** The provider cannot be asked for a key that is needed. The log has been told. `cause`: JWKSTimeout, JWKSInvalid, or what `fetch` rejected with. */
+/**
+ * The provider cannot be asked for a key that is needed. The failure is logged. `cause`: JWKSTimeout, JWKSInvalid, or what `fetch` rejected
+ * with.
+ */
 export class KeysUnavailable extends Error {
   constructor(cause: unknown) {
     super("the keys of OIDC_JWKS_URL cannot be fetched", { cause });
@@ -23,23 +26,23 @@ export class KeysUnavailable extends Error {
 }
 
 /**
- * The public keys of an identity provider, fetched when they are first needed, when they have grown old, and when a token
- * names one that is new. A provider that is away locks out nobody whose key is known: its keys hold for a day. However many
- * tokens ask, there is one fetch a cooldown, and one line in the log of one that failed.
+ * The public keys of an identity provider, fetched when they are first needed, when they are old, and when a token names a
+ * new one. A provider that is away locks out nobody whose key is known: its keys hold for a day. However many tokens ask,
+ * there is one fetch a cooldown, and one line in the log for a failed one.
  */
 export class ProviderKeys {
-  /** For jose. Rejects with KeysUnavailable, or with JWKSNoMatchingKey. */
+  /** The key lookup for jose. Rejects with KeysUnavailable, or with JWKSNoMatchingKey. */
   readonly get: JWTVerifyGetKey;
   readonly #remote: ReturnType<typeof createRemoteJWKSet>;
   readonly #log: Log;
   readonly #cooldownMs: number;
   readonly #renewAfterMs: number;
   readonly #keepForMs: number;
-  /** By the clock that nobody can put back: a withdrawn key would be good for as much longer. */
+  /** Measured by the monotonic clock: with one that can be put back a withdrawn key would be good for longer. */
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #askAgainAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> | undefined;
-  /** Of the last fetch; undefined: it went well. */
+  /** The failure of the last fetch. Undefined if it went well. */
   #failure: KeysUnavailable | undefined;
 
   constructor(url: URL, log: Log, options: ProviderKeysOptions = {}) {
@@ -49,7 +52,7 @@ export class ProviderKeys {
     this.#keepForMs = options.keepForMs ?? KEEP_FOR_MS;
     this.#remote = createRemoteJWKSet(url, {
       timeoutDuration: FETCH_TIMEOUT_MS,
-      // When they are fetched is decided below: jose's cooldown counts only fetches that went well.
+      // The code below decides when keys are fetched, as jose's cooldown counts only fetches that went well.
       cooldownDuration: Number.POSITIVE_INFINITY,
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
@@ -69,13 +72,13 @@ export class ProviderKeys {
   async #renewIfOld(): Promise<void> {
     if (this.#ageMs() < this.#renewAfterMs) return;
     const asked = this.#ask();
-    // One that hangs holds up those whose key is known once, and not whenever it is tried again.
+    // A fetch that hangs holds up callers with a known key only once, not whenever it is tried again.
     if (this.#areGood() && this.#failure !== undefined) return;
     await asked;
     if (!this.#areGood() && this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Never rejects. Whoever asks meanwhile waits for the same fetch; in the cooldown there is none. */
+  /** Never rejects. Callers that ask meanwhile wait for the same fetch; in the cooldown there is none. */
   #ask(): Promise<void> {
     if (this.#asking === undefined && performance.now() < this.#askAgainAt) return Promise.resolve();
     this.#asking ??= this.#fetch().finally(() => {

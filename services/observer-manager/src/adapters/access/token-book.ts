@@ -9,21 +9,24 @@ interface Entry extends ListedToken {
 }
 
 /**
- * The bearer tokens that are accepted, known by their SHA-256 alone. A plain, fast hash is enough here, as tokens are 256 random
- * bits: there is nothing to guess, with or without the list. (A slow hash protects passwords, and would cost each request.)
+ * The bearer tokens that are accepted, known only by their SHA-256. A plain, fast hash is enough, as tokens are 256 random bits:
+ * there is nothing to guess, with or without the list. (A slow hash protects passwords, and would cost each request.)
  */
 export class TokenBook {
   #entries: Entry[] = [];
   #stop: () => void = () => undefined;
 
-  /** Of a setting's value. Throws SettingsError. */
+  /** Reads the tokens from a setting's value. Throws SettingsError. */
   static of(text: string): TokenBook {
     const book = new TokenBook();
     book.#take(text, "AUTH_TOKENS");
     return book;
   }
 
-  /** Of a file, which is read again when it changes. Throws SettingsError when it cannot be read now, unless it `mayBeMissing`. */
+  /**
+   * Reads the tokens from a file, and again when it changes. Throws SettingsError if it cannot be read now, unless it
+   * `mayBeMissing`.
+   */
   static following(
     path: string,
     log: Log,
@@ -49,7 +52,7 @@ export class TokenBook {
     return this.#entries.length === 0;
   }
 
-  /** In constant time: how long it takes tells nothing of how much of the token was right, or of which one it was. */
+  /** Takes constant time, which reveals neither how much of the token was right nor which one it was. */
   find(token: string): Identity | undefined {
     const digest = createHash("sha256").update(token, "utf8").digest();
     let found: Entry | undefined;

@@ -34,39 +34,42 @@ import { StateConsumer } from "./state/state-consumer.ts";
 import { topology, Upkeep } from "./topology.ts";
 
 export interface ObserverBrokerSettings extends AmqpSettings {
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   tracing: Tracing | undefined;
 }
 
 export interface ObserverBrokerParts {
   ledger: Ledger;
   errors: ErrorBook;
-  /** Notes that the books have read what stood before these markers in the state queue. */
+  /** Notes that everything before these markers in the state queue has been stored. */
   markerRead(markerIds: string[]): Promise<void>;
-  /** Told after each commit of the ledger: commands may have been written. */
+  /** Called after each commit of the ledger: commands may have been written. */
   committed(): void;
 }
 
 type Marker = Parameters<MarkerSender["sendMarkers"]>[0];
 
-/** A publish that is not confirmed by then is sent again; so long its command stays claimed. Not counted under an alarm. */
+/**
+ * A publish without a confirm by then is sent again; until then its command stays claimed. Time under an alarm does not
+ * count.
+ */
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** A deadlock, or a database that is away for a moment, is over by then. */
+/** After this long it is no longer a deadlock, or a database that is away for a moment. */
 const FAILING_MS = 3_000;
 
 /**
- * Starts that are claimed (8,000, and 100 more of each pool beyond that, starts-under-way.ts) and own ones (12,000, dispatcher.ts), and what else there is
- * to say beside them: of 150 pools that confirm nothing.
+ * The most open publishes: claimed starts (8,000, and 100 more of each pool beyond that, starts-under-way.ts), own ones (12,000,
+ * dispatcher.ts), and other messages. It suffices for 150 pools that confirm nothing.
  */
 const MAX_OPEN = 40_000;
 
-/** So many questions about logs wait for their confirm; more are answered "the broker cannot be asked". */
+/** The most questions about logs that wait for their confirm. More are answered "the broker cannot be asked". */
 const MAX_QUESTIONS = 1_000;
 
 /**
- * What the manager has on the broker for observers, on three connections of its own: one to consume, one to publish, one to ask for logs. Tasks,
- * requests and timers have theirs (tasks/, requests/, timers/).
+ * The manager's part on the broker for observers, on three connections of its own: one to consume, one to publish, one to ask for logs.
+ * Tasks, requests and timers have theirs (tasks/, requests/, timers/).
  */
 export class ObserverBroker implements QueueLook, MarkerSender {
   readonly sender: CommandSender;
@@ -77,7 +80,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
   readonly #publisher: Publisher;
   readonly #states: StateConsumer;
   readonly #errors: ErrorConsumer;
-  /** A look at logs holds up no start and no stop. */
+  /** A connection of its own, so that a look at logs holds up no start and no stop. */
   readonly #questions: Publisher;
   readonly #managerId: string;
   readonly #consumption: SupervisedConnection;
@@ -96,7 +99,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
       await declare(session);
       await this.logs.declare(session);
     });
-    // By itself: one that does not answer holds up neither what is read here, nor the upkeep.
+    // Runs by itself, so that a look without an answer holds up neither the reading here nor the upkeep.
     const looks = new Upkeep((session) => this.#lookAtRequests(session));
     this.#errors = new ErrorConsumer(parts.errors, log);
     this.catchUp = new CatchUp(() => this.#states.isIdle);
@@ -149,12 +152,12 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     await Promise.all([this.#consumption.close(), this.#publisher.close(), this.#questions.close()]);
   }
 
-  /** For metrics. */
+  /** The state of both connections, for metrics. */
   get connections(): Record<"consume" | "publish", ConnectionStatus> {
     return { consume: this.#consumption.status, publish: this.#publisher.status };
   }
 
-  /** For readiness: broker, and whether the books have once caught up. */
+  /** The readiness of the broker, and whether the state queue has once been read empty. */
   checks(): Record<string, ReadinessCheck> {
     return {
       broker: brokerCheck(this.#publisher.status, this.#consumption.status),
@@ -168,7 +171,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     };
   }
 
-  /** For how long events, and reports of errors, have been tried in vain, in ms; 0 while all goes well. */
+  /** For how long events, and reports of errors, have failed, in ms; 0 while all goes well. */
   get failingForMs(): Record<"state" | "error", number> {
     return { state: this.#states.retries.failingForMs, error: this.#errors.retries.failingForMs };
   }
@@ -176,7 +179,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
   #stateQueueCheck(): ReadinessCheck {
     const { held, retries } = this.#states;
     const waiting = `${this.catchUp.depth === null ? "unknown" : this.catchUp.depth + held} batches wait in ${STATE_QUEUE}`;
-    // Where nothing waits, here or in the queue, another manager has applied what failed here.
+    // If nothing waits, here or in the queue, another manager has applied what failed here.
     if (retries.failingForMs < FAILING_MS || this.catchUp.isCaughtUp) return { ok: true, detail: waiting };
     const seconds = Math.round(retries.failingForMs / 1_000);
     return {
@@ -186,7 +189,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     };
   }
 
-  /** The queues of the pools, of those that nobody wants, and our own; null while the broker cannot be asked. */
+  /** The queues of the pools, unwanted ones, and our own; null while the broker cannot be asked. */
   async queues(pools: string[]): Promise<QueuesNow | null> {
     const session = this.#consumption.session;
     if (!session) return null;
@@ -211,14 +214,14 @@ export class ObserverBroker implements QueueLook, MarkerSender {
   }
 
   /**
-   * How many requests over AMQP nobody has received, some seconds ago; undefined: it is not known. It is looked at from here, so that those are known
-   * for which no manager listens.
+   * How many requests over AMQP nobody had received some seconds ago. Undefined if it is not known. The look is taken from here, so that it
+   * includes requests for which no manager listens.
    */
   get requestsReady(): number | undefined {
     return this.#requestsReady;
   }
 
-  /** A service whose user may not declare its pool's queue waits for it. */
+  /** Declares a pool's queue for a service whose user may not, and which waits for it. */
   async #declareFor(pool: string, log: Log): Promise<void> {
     try {
       await this.workQueues.ensure(pool);
@@ -249,7 +252,7 @@ export class ObserverBroker implements QueueLook, MarkerSender {
     return this.#publisher.publish({ ...common, exchange, routingKey, body, type: body.kind, messageId: newMessageId() });
   }
 
-  /** For the reconciler. */
+  /** A look at a pool's queue, for the reconciler. */
   async look(pool: string): ReturnType<QueueLook["look"]> {
     const queues = await this.queues([pool]);
     const work = queues?.depths.find(({ queue }) => queue === workQueueName(pool));

@@ -1,7 +1,7 @@
 import type { Session } from "@unacked/broker";
 import { EXCHANGES, type ExchangeDeclaration, errorQueue, type QueueType, stateQueue } from "@unacked/contracts";
 
-/** By what uses them (tasks/, requests/, time/), on connections of their own. */
+/** Exchanges that their users declare (tasks/, requests/, time/), on connections of their own. */
 const DECLARED_ELSEWHERE: ExchangeDeclaration[] = [
   EXCHANGES.tasks,
   EXCHANGES.requests,
@@ -9,7 +9,7 @@ const DECLARED_ELSEWHERE: ExchangeDeclaration[] = [
   EXCHANGES.timers,
 ];
 
-/** Declares everything that every manager needs on the broker; what is there already stays as it is. */
+/** Declares everything that every manager needs on the broker. What exists already stays as it is. */
 export function topology(queueType: QueueType): (session: Session) => Promise<void> {
   return async (session) => {
     for (const exchange of Object.values(EXCHANGES))
@@ -23,7 +23,7 @@ const EVERY_MS = 5_000;
 
 /**
  * Declares again and again what somebody may delete or unbind meanwhile. Services with few rights cannot do it themselves,
- * and would be unreachable until a manager connects again. What is there stays as it is. (The pools' queues: `QueueCare`.)
+ * and would be unreachable until a manager connects again. What exists stays as it is. (For the pools' queues: `QueueCare`.)
  */
 export class Upkeep {
   readonly #declare: (session: Session) => Promise<void>;
@@ -40,7 +40,7 @@ export class Upkeep {
       try {
         await this.#declare(session);
       } catch {
-        return; // the session is lost with it, and says why; its successor begins from the start
+        return; // the session is lost and says why; the next one begins from the start
       }
       if (!session.lost.aborted) this.#timer = setTimeout(() => void keepUp(), EVERY_MS);
     };

@@ -10,9 +10,9 @@ import type { MetricSet } from "@unacked/metrics";
 import { COMMAND_KINDS } from "../../domain/books/command.ts";
 import type { CommandCount } from "../../operations/commands/command-store.ts";
 
-/** Clients choose pools and types freely; so many of them are shown, those with the most observers. */
+/** How many pools and types are shown, those with the most observers: clients choose their names freely. */
 const MAX_NAMED = 100;
-/** Under this name the rest is counted together. */
+/** The name under which the rest is counted together. */
 const OTHERS = "(others)";
 
 const POOL = {
@@ -20,7 +20,7 @@ const POOL = {
 };
 const KIND = { kind: COMMAND_KINDS };
 
-/** Gauges of the books as they are at the scrape: the same at every manager. */
+/** Gauges of the database's state at the scrape, the same at every manager. */
 export class BooksMetrics {
   readonly #observers;
   readonly #oldestWaiting;
@@ -80,11 +80,11 @@ export class BooksMetrics {
     });
   }
 
-  /** `undefined`: it could not be read. */
+  /** `undefined` means that they could not be read. */
   showStats(stats: Stats | undefined): void {
     for (const gauge of [this.#observers, this.#warnings, this.#queueReady, this.#queueConsumers]) gauge.reset();
     for (const gauge of Object.values(this.#pools)) gauge.reset();
-    // A gauge without labels would come back as 0, which is a statement: it is taken away.
+    // A gauge without labels would be reset to 0, which would claim something, so it is removed.
     this.#stateLag.remove();
     this.#oldestWaiting.remove();
     if (stats === undefined) return;
@@ -95,7 +95,7 @@ export class BooksMetrics {
     for (const { code } of stats.warnings) this.#warnings.inc({ code });
   }
 
-  /** The same. */
+  /** `undefined` means that they could not be read. */
   showCommands(commands: readonly CommandCount[] | undefined): void {
     for (const gauge of [this.#commands, this.#commandLag, this.#commandAge]) gauge.reset();
     if (commands === undefined) return;
@@ -116,7 +116,7 @@ export class BooksMetrics {
 
   #showPools({ workers }: Stats): void {
     const pools = workers.byPool.toSorted((a, b) => b.workers - a.workers || b.occupied - a.occupied);
-    // Those are the smallest, by their workers, and the ones that an alert is to name.
+    // Unserved pools have the fewest workers, so they may be cut off, but an alert has to name them.
     const unserved = pools.slice(MAX_NAMED).filter(({ services, occupied }) => services === 0 && occupied > 0);
     const named = new Set([...pools.slice(0, MAX_NAMED), ...unserved.slice(0, MAX_NAMED)]);
     for (const each of pools) {

@@ -1,7 +1,7 @@
 import type { MetricSet } from "@unacked/metrics";
 import type { FlowCounts } from "../../operations/flows/flow-store.ts";
 
-/** Of flows, as the books have them at the scrape. */
+/** Metrics of flows, from the database's state at the scrape. */
 export class FlowMetrics {
   readonly #running;
   readonly #ends;
@@ -19,7 +19,7 @@ export class FlowMetrics {
     });
   }
 
-  /** `undefined`: the books could not be read. */
+  /** `undefined` means that they could not be read. */
   show(counts: FlowCounts | undefined): void {
     for (const gauge of [this.#running, this.#ends, this.#oldest]) gauge.remove();
     if (counts === undefined) return;

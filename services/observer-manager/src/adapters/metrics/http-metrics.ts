@@ -2,16 +2,18 @@ import type { MetricSet } from "@unacked/metrics";
 
 export interface AnsweredRequest {
   method: string;
-  /** As the OpenAPI document has it; undefined where none fits: the page's files, and what is not there. */
+  /** The route as the OpenAPI document has it. Undefined if none matches: for the page's files, and what is not found. */
   route: string | undefined;
-  /** Undefined: the client left before any of the answer. */
+  /** Undefined if the client left before any of the answer. */
   status: number | undefined;
   durationMs: number;
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Answers by route, method and class of status. Streams of events are not answers: they are counted while they last. */
+/**
+ * Answers by route, method and class of status. Streams of events do not count as answers: they are counted while they last.
+ */
 export class HttpMetrics {
   readonly #durations;
 

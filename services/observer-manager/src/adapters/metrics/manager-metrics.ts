@@ -29,22 +29,22 @@ export interface ManagerMetricsParts extends FlowFigures {
   timers(): Promise<TimerCounts>;
   schedules(): Promise<ScheduleCounts>;
   connections(): BrokerConnections;
-  /** Users of the broker who may ask over AMQP, by name. */
+  /** The names of the broker's users who may send requests over AMQP. */
   requestUsers: readonly string[];
-  /** Of requests over AMQP. */
+  /** How many requests over AMQP wait. */
   requestsWaiting(): number | undefined;
-  /** Clients that follow the stream of events. */
+  /** How many clients follow the stream of events. */
   streams(): number;
   log: Log;
-  /** How long reading the books may take, in ms. Default 8,000: less than Prometheus' own patience (10 s). */
+  /** How long reading the database may take, in ms. Default 8,000: less than Prometheus' own limit (10 s). */
   readWithinMs?: number;
 }
 
 const READ_WITHIN_MS = 8_000;
 
 /**
- * What Prometheus scrapes of a manager. Names say what a reader has to know: `unacked_…` is read from the books at the
- * scrape, so that every manager shows the same (take the max); `unacked_manager_…` is this process's own (take the sum).
+ * The metrics of a manager. Names tell how to add them up: `unacked_…` is read from the database at the scrape, so that
+ * every manager shows the same (take the max); `unacked_manager_…` is this process's own (take the sum).
  */
 export class ManagerMetrics {
   readonly #parts: ManagerMetricsParts;
@@ -59,7 +59,7 @@ export class ManagerMetrics {
   readonly #timers: TimerMetrics;
   readonly #schedules: ScheduleMetrics;
   readonly tally: Tally;
-  /** Under way. */
+  /** The scrape that is under way. */
   #scrape: Promise<string> | undefined;
 
   constructor(parts: ManagerMetricsParts) {
@@ -107,8 +107,9 @@ export class ManagerMetrics {
   }
 
   /**
-   * The text of one scrape. What of the books cannot be read is left out, and `unacked_manager_books_part_readable` says so. Who asks while
-   * they are read is given the same: anybody may (METRICS_ACCESS), and each reading takes as many of the database's connections as there are.
+   * The text of one scrape. Parts of the database that cannot be read are left out, and `unacked_manager_books_part_readable` says so.
+   * Callers that ask meanwhile share it: anybody may ask (METRICS_ACCESS), and each reading takes all connections to the database that
+   * there are.
    */
   render(): Promise<string> {
     this.#scrape ??= this.#read().finally(() => (this.#scrape = undefined));

@@ -15,11 +15,11 @@ const REPAIR_KINDS = {
 
 export interface FlowFigures {
   repairs(): Readonly<RepairCounts>;
-  /** For how long the messages of our own queues have been tried in vain, in ms; 0 while all goes well. */
+  /** For how long the messages of our own queues have failed, in ms; 0 while all goes well. */
   failingForMs(): Record<"state" | "tasks" | "error", number>;
 }
 
-/** What this manager did since it began: the one that reads the state queue counts, the others stand still. */
+/** What this manager has done since it began. The one that reads the state queue counts; the others stand still. */
 export class OperationMetrics implements Tally {
   readonly #batches;
   readonly #applySeconds;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { MetricSet } from "@unacked/metrics";
 import type { Log } from "../../operations/log.ts";
 
-/** What a scrape reads of the books, each by itself: one that cannot be read hides none of the others. */
+/** The parts of the database that a scrape reads, each by itself: one that cannot be read hides none of the others. */
 export const BOOKS_PARTS = ["stats", "commands", "tasks", "task-figures", "timers", "schedules", "flows"] as const;
 export type BooksPart = (typeof BOOKS_PARTS)[number];
 

@@ -4,7 +4,7 @@ import type { RequestTally } from "../../operations/tally.ts";
 
 const OTHERS = "(others)";
 
-/** Of requests over AMQP. */
+/** Metrics of requests over AMQP. */
 export class RequestMetrics implements RequestTally {
   readonly #requests;
   readonly #undelivered;
@@ -23,7 +23,7 @@ export class RequestMetrics implements RequestTally {
       help: "Answers to requests over AMQP that no queue of the requester took.",
       labels: { user: userLabel },
     });
-    // There before the first request: alert and dashboard ask whether they rise.
+    // Shown before the first request, as alert and dashboard ask whether they rise.
     for (const user of [...users, OTHERS]) {
       for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user, outcome }, 0);
       this.#undelivered.inc({ user }, 0);
@@ -39,7 +39,7 @@ export class RequestMetrics implements RequestTally {
     if (!isTold) this.#undelivered.inc({ user: user ?? OTHERS });
   }
 
-  /** `undefined`: it is not known. */
+  /** `undefined` means that it is not known. */
   show(waiting: number | undefined): void {
     this.#waiting.remove();
     if (waiting !== undefined) this.#waiting.set({}, waiting);

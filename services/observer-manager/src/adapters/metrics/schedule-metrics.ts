@@ -3,7 +3,7 @@ import type { MetricSet } from "@unacked/metrics";
 import type { ScheduleCounts } from "../../operations/schedules/schedule-store.ts";
 import type { ScheduleTally } from "../../operations/tally.ts";
 
-/** Of schedules: gauges of the books as they are at the scrape, and what this manager did. */
+/** Metrics of schedules: gauges of the database's state at the scrape, and what this manager did. */
 export class ScheduleMetrics implements ScheduleTally {
   readonly #schedules;
   readonly #oldest;
@@ -37,7 +37,7 @@ export class ScheduleMetrics implements ScheduleTally {
     if (lateMs !== undefined && status !== "missed") this.#lateness.observe(Math.max(0, lateMs) / 1_000);
   }
 
-  /** `undefined`: the books could not be read. */
+  /** `undefined` means that they could not be read. */
   show(counts: ScheduleCounts | undefined): void {
     this.#schedules.reset();
     this.#oldest.remove();

@@ -1,13 +1,13 @@
 import type { MetricSet } from "@unacked/metrics";
 import type { TaskFiguresUndrawn } from "../../domain/tasks/figures-overview.ts";
 
-/** Clients choose types and pools freely; so many of them are shown. */
+/** How many are shown: clients choose types and pools freely. */
 const MAX_NAMED = 100;
 const KINDS = ["created", "completed", "failed", "cancelled", "retried"] as const;
 const TYPE = { type: `types, the ${MAX_NAMED} with the most tasks lately; others are left out` };
 const LATELY = "in the minute before and this one";
 
-/** How task types go, as the books have it at the scrape: the same at every manager. */
+/** Figures of task types from the database's state at the scrape, the same at every manager. */
 export class TaskFigureMetrics {
   readonly #rate;
   readonly #load;
@@ -35,7 +35,7 @@ export class TaskFigureMetrics {
     this.#p95 = gauge("unacked_task_running_seconds_p95", "Within so long 95 of 100 of these ended; at most 19 % off.");
   }
 
-  /** `undefined`: the books could not be read. */
+  /** `undefined` means that they could not be read. */
   show(figures: TaskFiguresUndrawn | undefined): void {
     for (const gauge of [this.#rate, this.#load, this.#poolLoad, this.#mean, this.#p95]) gauge.reset();
     if (figures === undefined) return;

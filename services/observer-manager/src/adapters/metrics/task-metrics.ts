@@ -3,13 +3,13 @@ import type { MetricSet } from "@unacked/metrics";
 import type { TaskTally } from "../../operations/tally.ts";
 import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 
-/** Clients choose types and pools freely; so many of them are shown. */
+/** How many are shown: clients choose types and pools freely. */
 const MAX_NAMED = 100;
 const OTHERS = "(others)";
 const LIVE_STATUSES = TASK_STATUSES.filter((status) => !(TASK_OVER_STATUSES as readonly string[]).includes(status));
 const POOL = { pool: `pools, the ${MAX_NAMED} with the most tasks; the rest together as ${OTHERS}` };
 
-/** Of tasks: gauges of the books as they are at the scrape, and what this manager wrote of them. */
+/** Metrics of tasks: gauges of the database's state at the scrape, and what this manager wrote about them. */
 export class TaskMetrics implements TaskTally {
   readonly #tasks;
   readonly #workers;
@@ -49,7 +49,7 @@ export class TaskMetrics implements TaskTally {
     this.#ended.inc({ status }, count);
   }
 
-  /** `undefined`: the books could not be read. */
+  /** `undefined` means that they could not be read. */
   show(counts: TaskCounts | undefined): void {
     for (const gauge of [this.#tasks, this.#workers, this.#desired, this.#oldest]) gauge.reset();
     if (counts === undefined) return;

@@ -5,7 +5,7 @@ import type { FiringOutcome, TimerCounts } from "../../operations/timers/timer-s
 const LIVE = ["Waiting", "Firing"];
 const OUTCOMES = ["fired", "returned", "refused", "too-late", "unknown", "not-sent", "not-tried"] satisfies FiringOutcome[];
 
-/** Of timers: gauges of the books as they are at the scrape, and what this manager did. */
+/** Metrics of timers: gauges of the database's state at the scrape, and what this manager did. */
 export class TimerMetrics implements TimerTally {
   readonly #timers;
   readonly #oldest;
@@ -44,7 +44,7 @@ export class TimerMetrics implements TimerTally {
     this.#expired.inc(count);
   }
 
-  /** `undefined`: the books could not be read. */
+  /** `undefined` means that they could not be read. */
   show(counts: TimerCounts | undefined): void {
     this.#timers.reset();
     this.#oldest.remove();

@@ -10,7 +10,7 @@ import type { DueCommand } from "../../../operations/commands/command-store.ts";
 /** Commands that travel in one message. */
 export type CommandGroup = {
   ids: string[];
-  /** The traces of the calls that they come from, each once; of most none. */
+  /** The traces of the calls that they come from, each once; mostly there are none. */
   traces: readonly string[];
 } & (
   | { kind: "start"; start: Omit<StartObserver, "messageId"> }
@@ -18,7 +18,7 @@ export type CommandGroup = {
   | { kind: "to-one"; serviceId: ServiceId; generation: number; message: ControlMessage }
 );
 
-/** Of admissions and updates, which carry what a client has sent. */
+/** The bound for admissions and updates, which carry data of clients. */
 const MAX_BYTES = 262_144;
 
 /** Keeps a control message of full targets under 256 KiB. */
@@ -26,7 +26,7 @@ const MAX_TARGETS = 1_000;
 
 type Addressed = Extract<DueCommand, { serviceId: ServiceId }>;
 
-/** Starts travel alone (a message is a job); stops together to all; what concerns one generation together to that one. */
+/** Starts travel alone (a message is a job), stops together to all, and commands for one generation together to that one. */
 export function groupCommands(due: DueCommand[]): CommandGroup[] {
   const groups: CommandGroup[] = [];
   const stops: Extract<DueCommand, { kind: "stop" }>[] = [];
@@ -51,17 +51,17 @@ export function groupCommands(due: DueCommand[]): CommandGroup[] {
   return groups;
 }
 
-/** There is one for a generation. */
+/** A generation has one inventory command, so at most one proof. */
 function proofOf(commands: Addressed[]): { proof?: InventoryProof } {
   const [proof] = commands.flatMap((command) => (command.kind === "report-inventory" && command.proof) || []);
   return proof === undefined ? {} : { proof };
 }
 
-/** There is one for a generation. */
+/** A generation has one reload command. */
 const reloadIdOf = (commands: Addressed[]): string =>
   commands.flatMap((command) => (command.kind === "reload" ? command.reloadId : []))[0] as string;
 
-/** There is one for a generation. */
+/** A generation has one command of each kind that has a time. */
 function sentAtOf([command]: Addressed[]): { sentAtMs?: number } {
   const sentAtMs = command?.sentAtMs;
   return sentAtMs == null ? {} : { sentAtMs };
@@ -166,7 +166,7 @@ function bytesOf(command: Addressed): number {
   return command.kind === "update-run" ? Buffer.byteLength(JSON.stringify(command.spec)) : 0;
 }
 
-/** Admissions and updates in messages of 256 KiB, or one that is larger; all else as it is. */
+/** Splits admissions and updates into messages of 256 KiB, or one that is larger. Others stay as they are. */
 function byBytes(commands: Addressed[]): Addressed[][] {
   const parts: Addressed[][] = [];
   let left = 0;

@@ -13,7 +13,7 @@ export interface CommandSenderParts {
   workQueues: WorkQueues;
   managerId: string;
   log: Log;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   tracing: MessageTracing | undefined;
 }
 
@@ -46,7 +46,7 @@ export class AmqpCommandSender implements CommandSender {
     return due.map((command) => outcomes.get(command.id) ?? "failed");
   }
 
-  /** Once for each generation, however many commands came back from it. */
+  /** Certifies a death once for each generation, however many commands came back from it. */
   #certified(
     { serviceId, generation }: { serviceId: ServiceId; generation: number },
     known: Map<string, Promise<boolean>>,
@@ -57,7 +57,9 @@ export class AmqpCommandSender implements CommandSender {
     return certified;
   }
 
-  /** Puts a death certificate into the state queue, behind everything the service said before. @returns false if it may not be there */
+  /**
+   * Puts a death certificate into the state queue, behind everything the service said before. @returns false if it may not be put there
+   */
   async #certifyDeath(serviceId: ServiceId, generation: number): Promise<boolean> {
     const body = { kind: "DeathCertificate", serviceId, generation };
     const { publisher, log } = this.#parts;
@@ -66,7 +68,7 @@ export class AmqpCommandSender implements CommandSender {
       return true;
     } catch (error) {
       log.warn({ serviceId, generation, err: error }, "a death could not be certified yet");
-      // Somebody unbound or deleted the state queue; perhaps no service is left whose next event would notice.
+      // Somebody unbound or deleted the state queue. Perhaps no service is left whose next event would reveal it.
       if (isReturned(error)) await publisher.declareAgain();
       return false;
     }
@@ -107,7 +109,7 @@ export class AmqpCommandSender implements CommandSender {
     }
   }
 
-  /** Of quorum queues: RabbitMQ holds up nobody for a classic one, which confirms or is refused. */
+  /** Uses a window only for quorum queues: a classic queue confirms or refuses, so RabbitMQ holds up nobody for it. */
   #inWindow(pool: string, send: () => Promise<void>): Promise<void> {
     return this.#parts.workQueues.typeOf(pool) === "classic" ? send() : this.#windows.through(pool, send);
   }
@@ -130,9 +132,9 @@ export class AmqpCommandSender implements CommandSender {
   }
 
   #outcomeOf(group: CommandGroup, error: unknown): SendOutcome {
-    // Told once by the queue's own log and in the warnings, not for each of its starts.
+    // The queue's own log and the warnings report this once, rather than each of its starts.
     if (error instanceof QueueRefused) return "held-up";
-    if (error instanceof NotTried) return "failed"; // told of the one before it
+    if (error instanceof NotTried) return "failed"; // logged for the one before it
     const cameBack = isReturned(error);
     if (cameBack && group.kind === "to-one") return "gone";
     if (cameBack && group.kind === "start") this.#parts.workQueues.forget(group.start.pool);

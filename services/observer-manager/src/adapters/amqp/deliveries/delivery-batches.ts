@@ -5,7 +5,7 @@ export type BatchHandler = (deliveries: Delivery[], lost: AbortSignal) => Promis
 
 /**
  * Collects deliveries while the last batch is being handled, so that a batch is as large as the load makes it: one when
- * quiet, hundreds when busy. One batch at a time, in order. Deliveries of a lost session are dropped: they come again.
+ * quiet, hundreds when busy. Batches run one at a time, in order. Deliveries of a lost session are dropped: they come again.
  */
 export class DeliveryBatches {
   readonly #maxBatch: number;
@@ -21,17 +21,17 @@ export class DeliveryBatches {
     this.#handle = handle;
   }
 
-  /** Nothing waits and nothing is being handled. */
+  /** Whether nothing waits and nothing is being handled. */
   get isIdle(): boolean {
     return !this.#isBusy && this.#waiting.length === 0;
   }
 
-  /** How many wait or are being handled. */
+  /** How many deliveries wait or are being handled. */
   get size(): number {
     return this.#waiting.length + this.#inHand.length;
   }
 
-  /** Of the bodies of those that wait or are being handled. The handler lets go of what it has settled. */
+  /** The bytes of the bodies that wait or are being handled. A handler releases what it has settled. */
   get bytes(): number {
     return this.#inHand.reduce((sum, { body }) => sum + body.length, this.#waitingBytes);
   }

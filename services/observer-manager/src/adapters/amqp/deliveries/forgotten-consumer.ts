@@ -1,14 +1,14 @@
 import type { Session } from "@unacked/broker";
 
 const LOOK_MS = 2_000;
-/** Nobody who lives leaves a message lying for so long. */
+/** No living consumer leaves a message lying for this long. */
 const FORGOTTEN_MS = 20_000;
 
 /**
- * Begins anew with the broker when a queue has messages, gives us none, and nobody else takes any. A quorum queue whose nodes lost each
- * other may forget that a consumer is there, for as long as its connection lives, and may forget all of them
- * (https://github.com/rabbitmq/rabbitmq-server/pull/14589, https://github.com/rabbitmq/rabbitmq-server/issues/17317).
- * Where another manager is the active consumer and as stuck as that, a new session of this one costs nothing.
+ * Ends the session when a queue has messages, gives us none, and nobody else takes any. A quorum queue whose nodes lost each other may
+ * forget a consumer for as long as its connection lives, and may forget all of them
+ * (https://github.com/rabbitmq/rabbitmq-server/pull/14589, https://github.com/rabbitmq/rabbitmq-server/issues/17317). If another
+ * manager is the active consumer and just as stuck, a new session of this one does no harm.
  */
 export class ForgottenConsumer {
   readonly #queue: string;
@@ -32,7 +32,7 @@ export class ForgottenConsumer {
       try {
         this.#note((await session.inspect(this.#queue)).messageCount);
       } catch {
-        return; // the session is lost; its successor looks again
+        return; // the session is lost, and the next one looks again
       }
       if (this.#depth > 0 && performance.now() - this.#sinceMs >= FORGOTTEN_MS)
         session.end(`${this.#queue} has ${this.#depth} messages and gives nobody any: a partition may have made it forget`);
@@ -45,7 +45,7 @@ export class ForgottenConsumer {
     clearTimeout(this.#timer);
   }
 
-  /** Something was delivered. */
+  /** A message was delivered. */
   delivered(): void {
     this.#depth = 0;
   }

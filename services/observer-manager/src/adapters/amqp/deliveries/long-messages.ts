@@ -10,11 +10,14 @@ import { unreadableMessage } from "./unreadable-message.ts";
  */
 export const MAX_STATE_MESSAGE_BYTES = 8_388_608;
 
-/** Messages that nobody honest has sent: let go of as they come, so that as many as are taken ahead are not held. They stand among the errors. */
+/**
+ * Messages that no honest sender has sent. Each is released when it comes, so that those taken ahead are not held in memory. They are
+ * recorded as errors.
+ */
 export class LongMessages {
   readonly #errors = new WeakMap<Delivery, Omit<NewError, "reporter">>();
 
-  /** For each as it comes. */
+  /** Called for each delivery when it comes. */
   readonly shed = (delivery: Delivery): void => {
     const bytes = delivery.body.length;
     if (bytes <= MAX_STATE_MESSAGE_BYTES) return;
@@ -27,7 +30,7 @@ export class LongMessages {
     delivery.shed();
   };
 
-  /** Undefined: it is no such message. */
+  /** Undefined if it is no such message. */
   errorOf(delivery: Delivery): Omit<NewError, "reporter"> | undefined {
     return this.#errors.get(delivery);
   }

@@ -5,7 +5,7 @@ import type { CommandGroup } from "../commands/command-groups.ts";
 
 type Published = Omit<Outgoing, "headers">;
 
-/** The span of a publish, and the message with the headers by which its trace goes on where it is taken. */
+/** The span of a publish, and the message with the headers by which its trace goes on at the receiver. */
 export interface TracedPublish {
   message: Outgoing;
   span: Span;
@@ -13,7 +13,7 @@ export interface TracedPublish {
 
 /**
  * The part of the traces that passes the broker: a span for each message that is sent for a call, or to start an observer, and
- * one for each event that stands in the books. Named and described as OpenTelemetry's conventions for RabbitMQ have it.
+ * one for each event that is stored. Names and attributes follow OpenTelemetry's conventions for RabbitMQ.
  */
 export class MessageTracing {
   readonly #tracing: Tracing;
@@ -47,7 +47,7 @@ export class MessageTracing {
     return { span, message: { ...message, headers: traceHeadersOf(span.context) } };
   }
 
-  /** Starts and stops of runs have been written to the books. */
+  /** Runs' starts and stops have been stored. */
   inBooks(messages: readonly StateMessage[], beganAtMs: number): void {
     for (const message of messages) {
       if (message.kind !== "EventBatch") continue;
@@ -85,7 +85,7 @@ function aboutStart({ start }: Extract<CommandGroup, { kind: "start" }>): SpanAt
   };
 }
 
-/** Without ids: a service's own key differs from boot to boot. */
+/** The name has no ids, as a service's own key differs from boot to boot. */
 function nameOf(group: CommandGroup, { exchange, routingKey }: Published): string {
   return group.kind === "start" ? `${exchange}:${routingKey}` : exchange;
 }

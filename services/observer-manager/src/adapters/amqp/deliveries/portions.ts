@@ -1,28 +1,34 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Written in well under a second by a database at ease, and before its statement timeout by one that is ten times slower. */
+/**
+ * The most events of a portion. A database at ease writes them in well under a second, and one that is ten times slower
+ * before its statement timeout.
+ */
 const MOST_EVENTS = 10_000;
 const RETRY_MS = 250;
-/** A manager that fails for so long, from the first failure on, lets another one try: a state queue has a single active consumer. */
+/** After failing for this long, a manager lets another one try: a state queue has a single active consumer. */
 const GIVE_UP_MS = 5_000;
 
 export interface PortionHooks<Message> {
-  /** By one transaction, or two at once, and acks them. Rejects: some of them may have been applied, and all can be given again. */
+  /**
+   * Applies a portion in one transaction, or two at once, and acks it. If it rejects, some messages may have been applied, and all
+   * can be given again.
+   */
   apply(portion: readonly Message[]): Promise<void>;
   failed(error: unknown, portion: readonly Message[]): void;
-  /** Another manager is to try. */
+  /** Lets another manager try. */
   giveUp(): void;
 }
 
 /**
- * How much of what waits is taken together: as much as there is, up to so many events. One that failed is tried again by halves, as it may have
- * been too much for the time that a statement has: the same again would fail again, here and at whichever manager comes next. Each that succeeds
- * doubles it. One message is always taken whole.
+ * Decides how much of what waits is taken together: as much as there is, up to a bound of events. A portion that failed is tried again by
+ * halves, as it may have been too much for a statement's time: the same again would fail again, here and at the next manager. Each success
+ * doubles the bound. One message is always taken whole.
  */
 export class Portions {
   #most = MOST_EVENTS;
 
-  /** In order, until all are applied or the session is lost: what is left comes again then. */
+  /** Applies the messages in order, until all are applied or the session is lost: what is left comes again then. */
   async apply<Message extends { readonly events: number }>(
     messages: readonly Message[],
     { apply, failed, giveUp }: PortionHooks<Message>,

@@ -3,9 +3,12 @@ import { readableBytes } from "@unacked/contracts";
 import { type BatchHandler, DeliveryBatches } from "./delivery-batches.ts";
 import { ForgottenConsumer } from "./forgotten-consumer.ts";
 
-/** All that waits here or is in hand is in memory. Of honest messages of 256 KiB, four hundred have 100 MiB. */
+/**
+ * The most bytes held: all that waits here or is being handled is in memory. Four hundred honest messages of 256 KiB have
+ * 100 MiB.
+ */
 const MOST_BYTES = 134_217_728;
-/** So many are taken ahead where they are longer, and for so long: then it may be over. Sixteen of the longest have no more (long-messages.ts). */
+/** How many are taken ahead, and for how long, if messages are longer. The longest sixteen have no more bytes (long-messages.ts). */
 const FEW = 16;
 const FEW_FOR_MS = 300_000;
 
@@ -13,14 +16,15 @@ export interface QueueReaderParts {
   queue: string;
   prefetch: number;
   maxBatch: number;
-  /** Told of each as it comes, before it waits. */
+  /** Called for each delivery when it comes, before it waits. */
   onDelivery?(delivery: Delivery): void;
   handle: BatchHandler;
 }
 
 /**
- * Reads one queue in batches, session after session; one that the broker forgot is noticed, and begins again. Where what is here is far too long
- * together, it begins again, too, and takes few ahead: AMQP counts messages alone, and what is given back comes again in its order.
+ * Reads one queue in batches, session after session. If the broker forgot the consumer, it ends the session to begin again. It does so,
+ * too, if what it holds is far too long together, and then takes few ahead: AMQP counts only messages, and what is given back comes again
+ * in its order.
  */
 export class QueueReader {
   readonly #parts: QueueReaderParts;
@@ -49,7 +53,7 @@ export class QueueReader {
     this.#forgotten.begin(session);
   }
 
-  /** Ends the session, so that another manager may try; what is not settled comes again. */
+  /** Ends the session, so that another manager may try. What is not settled comes again. */
   end(why: string): void {
     this.#session?.end(why);
   }
@@ -67,17 +71,17 @@ export class QueueReader {
     setTimeout(many, FEW_FOR_MS).unref();
   }
 
-  /** One that was put off is to be handled now. */
+  /** Handles a delivery that was put off. */
   again(delivery: Delivery): void {
     this.#batches.add(delivery);
   }
 
-  /** Nothing waits and nothing is being handled. */
+  /** Whether nothing waits and nothing is being handled. */
   get isIdle(): boolean {
     return this.#batches.isIdle;
   }
 
-  /** How many wait or are being handled. */
+  /** How many deliveries wait or are being handled. */
   get size(): number {
     return this.#batches.size;
   }

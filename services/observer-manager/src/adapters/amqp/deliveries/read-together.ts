@@ -1,14 +1,16 @@
 import type { Delivery } from "@unacked/broker";
 
 /**
- * A message of the state queues may have a MiB, of what handlers gave. A hundred of them, read together, took a manager 600 MiB, and it may have 512:
- * the next one was given the same. Small ones, of which a transaction takes ten thousand events, have less together.
+ * The most bytes of bodies read together. A message of the state queues may have a MiB of handlers' output: a hundred of them, read
+ * together, took a manager 600 MiB, and it may have 512; the next manager was given the same. Small ones, of which a transaction takes ten
+ * thousand events, have less together.
  */
 const MOST_BYTES = 8_388_608;
 
 /**
- * In order, those whose bodies have so many bytes together, or one that is larger; the next ones are looked at when they are wanted. Read, JSON may
- * take twenty times as much memory: whoever reads all that has come before he works on the first of it has all of that at once.
+ * Yields, in order, deliveries whose bodies have at most this many bytes together, or a larger one alone. The next ones are read only when
+ * they are wanted: JSON that is read may take twenty times as much memory, and to read everything before the first is handled would hold
+ * all of it at once.
  */
 export function* readTogether(deliveries: readonly Delivery[], mostBytes = MOST_BYTES): Generator<Delivery[]> {
   let some: Delivery[] = [];

@@ -8,6 +8,6 @@ export function unreadableMessage(delivery: Delivery, detail: string): Omit<NewE
   return { reason: "unreadable", detail, queue: delivery.queue, messageId, ...reportBody(delivery.body) };
 }
 
-/** Its sender chose the property: it need not be an id. */
+/** The sender chose the property, so it need not be an id. */
 export const uuidOf = (messageId: string | undefined): string | null =>
   messageId !== undefined && looksLikeUuid(messageId) ? messageId : null;

@@ -9,7 +9,7 @@ import { unreadableMessage, uuidOf } from "../deliveries/unreadable-message.ts";
 
 const PREFETCH = 200;
 const MAX_BATCH = 100;
-/** One that takes so many bytes more counts as one more. */
+/** Each time a report has this many bytes more it counts as one more. */
 const BYTES_OF_ONE = 1_024;
 
 interface Received {
@@ -19,9 +19,9 @@ interface Received {
 }
 
 /**
- * What comes in: reports of `unacked.error`. Guarantee: each stands in the errors table before it is acked; one that is
- * itself unreadable, or that can never be recorded, is kept as such. Whoever reports may say very much: what waits here is read, cut, and
- * recorded in portions. A crash in between brings it again, and its messageId tells.
+ * Receives reports of `unacked.error`. Guarantee: each is in the errors table before it is acked; a report that is unreadable, or can
+ * never be recorded, is kept as such. Reports may be very long: what waits here is read, cut, and recorded in portions. After a crash in
+ * between it comes again, known by its messageId.
  */
 export class ErrorConsumer {
   readonly #book: ErrorBook;
@@ -62,7 +62,7 @@ export class ErrorConsumer {
     return this.#portions.apply(received, { apply, failed, giveUp: () => undefined }, lost);
   }
 
-  /** Together, or one by one where one of them can never be recorded: that one is, as what it is. */
+  /** Records all together, or one by one if one of them can never be recorded: that one is recorded as such. */
   async #record(errors: NewError[]): Promise<void> {
     try {
       await this.#book.record(errors);

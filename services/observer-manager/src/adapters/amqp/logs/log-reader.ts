@@ -17,8 +17,8 @@ const ANSWER_WITHIN_MS = 2_000;
 const PREFETCH = 100;
 
 /**
- * Asks one service, and hears its answer on a queue of this connection's own. A question that is not answered in time is
- * forgotten, and so is an answer that comes after that, or after the connection.
+ * Asks one service, and receives its answer on a queue of this connection. A question that is not answered in time is
+ * forgotten, and so is an answer that comes later, or after the connection.
  */
 export class AmqpLogReader implements LogReader {
   readonly #publisher: Publisher;
@@ -33,7 +33,7 @@ export class AmqpLogReader implements LogReader {
     this.#log = parts.log;
   }
 
-  /** Where it is answered; safe to repeat, as the exchange may be deleted meanwhile. */
+  /** Declares where answers come. Safe to repeat, as the exchange may be deleted meanwhile. */
   async declare(session: Session): Promise<void> {
     await session.declare(replyQueue(this.#managerId, session.generation));
   }

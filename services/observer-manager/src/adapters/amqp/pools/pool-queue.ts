@@ -5,7 +5,7 @@ import type { Log } from "../../../operations/log.ts";
 import type { QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
 import { isDeleted, isInUse, isOtherwise } from "./queue-refusals.ts";
 
-/** One that answers later is no longer waited for; what was asked stays asked, and nothing else is meanwhile. */
+/** How long an answer is waited for. The question stays open after that, and nothing else is asked meanwhile. */
 const ANSWER_WITHIN_MS = 5_000;
 const RETRIES = { firstMs: 1_000, maxMs: 30_000 };
 
@@ -18,7 +18,7 @@ const DELETED: Omit<QueueTrouble, "pool"> = {
   detail: "it was deleted",
   remedy: "It is declared again in a moment, when its consumers have been told.",
 };
-/** A start that was refused comes again after a second, as long as it is. */
+/** How long a refusal counts: a start that was refused comes again after a second, while it is refused. */
 const NACKED_LATELY_MS = 30_000;
 const NACKED: Omit<QueueTrouble, "pool"> = {
   detail: "the broker refuses what is put into it (basic.nack)",
@@ -27,7 +27,7 @@ const NACKED: Omit<QueueTrouble, "pool"> = {
 };
 const UNKNOWN_REMEDY = "Look at the broker's log; it is tried again.";
 
-/** The queue cannot be had now; why stands in `trouble`. */
+/** The queue cannot be used now; `trouble` says why. */
 export class QueueRefused extends Error {
   override readonly name = "QueueRefused";
   readonly trouble: QueueTrouble;
@@ -41,15 +41,14 @@ export class QueueRefused extends Error {
 export interface PoolQueueParts {
   pool: string;
   type: QueueType;
-  /** False: its channel is closed after each use, since there are so many. */
+  /** False means that its channel is closed after each use, since there are so many. */
   keepsChannel(): boolean;
   log: Log;
 }
 
 /**
- * The work queue of one pool, on a channel of its own: what the broker refuses here, or does not answer, harms no other
- * pool and not the session. One that was refused is tried again after 1 s, then 2, 4 … 30 s; until then every caller is
- * told why at once.
+ * The work queue of one pool, on a channel of its own: a refusal or a missing answer here harms no other pool and not the
+ * session. After a refusal it is tried again after 1 s, then 2, 4 … 30 s; until then every caller is told why at once.
  */
 export class PoolQueue {
   readonly #parts: PoolQueueParts;
@@ -57,7 +56,7 @@ export class PoolQueue {
   #trouble: QueueTrouble | undefined;
   #nackedAtMs = Number.NEGATIVE_INFINITY;
   #declaredIn: number | undefined;
-  /** The type that it has, which is ours if we made it. */
+  /** The type that the queue has. It is ours if we made it. */
   #type: QueueType;
   #wasThere = false;
   #goneSinceMs: number | undefined;
@@ -77,17 +76,17 @@ export class PoolQueue {
     return this.#trouble ?? (isNacked ? { pool: this.#parts.pool, ...NACKED } : undefined);
   }
 
-  /** The broker has taken a start into it, or refused one. */
+  /** The broker has taken a start into the queue, or refused one. */
   told(outcome: "taken" | "nacked"): void {
     this.#nackedAtMs = outcome === "nacked" ? performance.now() : Number.NEGATIVE_INFINITY;
   }
 
-  /** Declares it unless that was done on this connection. Rejects with QueueRefused, or when the session is lost. */
+  /** Declares the queue unless that was done on this connection. Rejects with QueueRefused, or when the session is lost. */
   async ensure(session: Session): Promise<void> {
     if (this.#declaredIn !== session.generation) await this.declare(session);
   }
 
-  /** The same, in any case. */
+  /** Declares the queue in any case. Rejects like `ensure`. */
   async declare(session: Session): Promise<void> {
     const isAwaited = this.#declaring !== undefined || performance.now() < this.#retryAtMs;
     if (this.#trouble !== undefined && isAwaited) throw new QueueRefused(this.#trouble);
@@ -97,7 +96,7 @@ export class PoolQueue {
     await this.#answered(this.#declaring);
   }
 
-  /** Somebody deleted it: it is declared again when it is next needed. */
+  /** Somebody deleted the queue. It is declared again when it is next needed. */
   forget(): void {
     this.#declaredIn = undefined;
   }
@@ -106,7 +105,10 @@ export class PoolQueue {
     return this.#type;
   }
 
-  /** Messages that nobody holds, and consumers; `gone` if somebody has deleted it. Rejects like `ensure`, also while its node is down. */
+  /**
+   * The count of messages that nobody holds, and of consumers; `gone` if somebody has deleted it. Rejects like `ensure`, also while its
+   * node is down.
+   */
   look(session: Session): Promise<QueueCounts | "gone"> {
     return this.#answered(
       this.#use(session, async (channel) => {
@@ -121,15 +123,16 @@ export class PoolQueue {
   }
 
   /**
-   * Deletes it unless it has a consumer or, with `ifEmpty`, messages. The broker decides that in one step; of a quorum queue
-   * it cannot, so that it is looked at just before: a service that comes in between connects again, a start is sent again.
+   * Deletes the queue unless it has a consumer or, with `ifEmpty`, messages. For a classic queue the broker decides that in
+   * one step. For a quorum queue it cannot, so a look comes just before: a service that comes in between connects again, a
+   * start is sent again.
    */
   async remove(session: Session, { ifEmpty }: { ifEmpty: boolean }): Promise<Removal> {
     const { name } = this.#declaration;
     const seen = await this.look(session);
     if (seen === "gone") return { kind: "gone" };
     if (seen.consumers > 0 || (ifEmpty && seen.ready > 0)) return { kind: "in-use" };
-    // Which type it has: a condition that a quorum queue does not know would close the connection.
+    // Finds out the queue's type: a condition that a quorum queue does not know would close the connection.
     await this.declare(session);
     this.forget();
     this.#wasThere = false;
@@ -145,11 +148,11 @@ export class PoolQueue {
     }
   }
 
-  /** Lets go of its channel: nobody wants this pool any more. */
+  /** Closes its channel, as nobody wants this pool any more. */
   async close(): Promise<void> {
     const kept = this.#kept;
     this.#kept = undefined;
-    const channel = await kept?.channel.catch(() => undefined); // without a session there is none to close
+    const channel = await kept?.channel.catch(() => undefined); // without a session there is no channel to close
     await channel?.close();
   }
 
@@ -169,12 +172,13 @@ export class PoolQueue {
     this.#parts.log.info({ event: "queue-there", pool: this.#parts.pool }, "the queue of a pool can be had again");
   }
 
-  /** One that is there as the other type stays so: its pool is moved to another queue, or it goes when nobody wants it. */
+  /** A queue that exists as the other type stays so: its pool is moved to another queue, or it goes when nobody wants it. */
   async #declareOrKeep(session: Session): Promise<void> {
     const { pool, type, log } = this.#parts;
     const declare = (as: ReturnType<typeof workQueue>) => this.#use(session, (channel) => channel.declareQueue(as));
     try {
-      // Asked for in vain each time, the broker would write an error each time; declared so, one that is just being deleted would be made so again.
+      // Declaring it in vain each time would write an error into the broker's log each time, and declaring it as the other
+      // type could create one that is just being deleted.
       if (
         this.#type !== type &&
         (await this.#use(session, (channel) => channel.keepQueue(this.#declaration)).then(() => true, isGone))
@@ -205,12 +209,12 @@ export class PoolQueue {
   }
 
   #letItBeTold(): void {
-    this.#type = this.#parts.type; // it is made anew as it is wanted
+    this.#type = this.#parts.type; // the next declare makes it anew, as it is wanted
     this.#goneSinceMs ??= performance.now();
     if (performance.now() - this.#goneSinceMs < TOLD_WITHIN_MS) throw this.#inTrouble(DELETED);
   }
 
-  /** What is to be told of it; a lost session is no fault of this queue. */
+  /** The error to report. A lost session is not this queue's fault. */
   #refused(error: unknown): unknown {
     if (!(error instanceof RefusedError)) return error;
     const { detail, remedy = UNKNOWN_REMEDY } = error.reason;

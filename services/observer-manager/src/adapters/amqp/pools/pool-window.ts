@@ -1,10 +1,13 @@
-/** Half of what RabbitMQ takes for a quorum queue that confirms nothing before it reads no more from who publishes (`quorum_commands_soft_limit`). */
+/**
+ * Half the number of unconfirmed messages for one quorum queue at which RabbitMQ stops to read from the publisher
+ * (`quorum_commands_soft_limit`).
+ */
 const MIN_OPEN = 16;
 const MAX_OPEN = 4_000;
-/** So many wait behind those that are confirmed slowly, of all windows together: a queue that is only slow is to have more to take. */
+/** How many wait behind slow confirms, in all windows together, so that a queue that is only slow has more to take. */
 const KEPT = 250;
 
-/** It was not sent, as one before it could not be. */
+/** It was not sent, as one before it was not taken. */
 export class NotTried extends Error {
   override readonly name = "NotTried";
 
@@ -14,9 +17,9 @@ export class NotTried extends Error {
 }
 
 interface WindowOptions {
-  /** Whatever has waited for longer is not tried, once one is confirmed. Default: it waits. */
+  /** A message that has waited for longer is not tried, once another is confirmed. Default: it waits. */
   longestMs?: number;
-  /** Where none is confirmed for so long, only a share of KEPT waits on, and the rest is not tried. Default: all wait for what is open. */
+  /** If none is confirmed for this long, only a share of KEPT waits on, and the rest is not tried. Default: all wait for what is open. */
   patienceMs?: number;
 }
 
@@ -26,7 +29,7 @@ interface Waiting {
   reject(error: NotTried): void;
 }
 
-/** The windows of all pools that have something on its way; or of all names of timers, which are to their queues what pools are to theirs. */
+/** The windows of all pools with messages on their way; or of all names of timers, which relate to their queues as pools do to theirs. */
 export class PoolWindows {
   readonly #windows = new Map<string, PoolWindow>();
   readonly #options: WindowOptions;
@@ -45,23 +48,23 @@ export class PoolWindows {
     }
   }
 
-  /** Whatever waits, in any of them, is not tried. */
+  /** No waiting message, in any window, is tried. */
   leave(cause: Error): void {
     for (const window of this.#windows.values()) window.leave(cause);
   }
 }
 
 /**
- * How many messages to one pool are open on the wire: 16, and one more with each that is confirmed, so that they double with each answer. A queue that
- * confirms nothing has RabbitMQ read no more from the connection after 32, whatever else goes through it: stops, and what goes to all other pools. Whatever
- * waits behind one that was not taken is not tried.
+ * Bounds how many messages to one pool are open on the wire: 16, and one more with each confirm, so that they double with each round. If a
+ * queue confirms nothing, RabbitMQ reads no more from the connection after 32, whatever else goes through it: stops, and messages to all
+ * other pools. Messages that wait behind one that was not taken are not tried.
  */
 export class PoolWindow {
   #size = MIN_OPEN;
   #open = 0;
   #waiting: Waiting[] = [];
   #patience: NodeJS.Timeout | undefined;
-  /** Its patience has run out since one was confirmed. */
+  /** Whether the patience has run out since the last confirm. */
   #isSlow = false;
   readonly #longestMs: number;
   readonly #patienceMs: number | undefined;
@@ -78,7 +81,7 @@ export class PoolWindow {
     return this.#open === 0 && this.#waiting.length === 0;
   }
 
-  /** Rejects as `send` does, or with NotTried. */
+  /** Rejects like `send`, or with NotTried. */
   async through(send: () => Promise<void>): Promise<void> {
     if (this.#open < this.#size) this.#open += 1;
     else await this.#place();
@@ -91,7 +94,7 @@ export class PoolWindow {
     }
   }
 
-  /** Who ends hands his place on. */
+  /** Waits for a place, which a finished send hands on. */
   #place(): Promise<void> {
     const place = new Promise<void>((resolve, reject) =>
       this.#waiting.push({ sinceMs: performance.now(), resolve, reject }),
@@ -101,7 +104,7 @@ export class PoolWindow {
     return place;
   }
 
-  /** From now on, where any wait. */
+  /** Starts the patience anew, if any message waits. */
   #bePatient(): void {
     clearTimeout(this.#patience);
     const ms = this.#patienceMs;
@@ -112,7 +115,7 @@ export class PoolWindow {
     }, ms);
   }
 
-  /** Has no room; what is kept leaves with what is open. */
+  /** Rejects those beyond what may be kept, as there is no room for them. */
   #leaveRest(): void {
     const rest = this.#waiting.splice(this.#kept());
     for (const { reject } of rest) reject(new NotTried(new Error("its confirms are slow")));
@@ -129,7 +132,7 @@ export class PoolWindow {
     for (const { resolve } of next) resolve();
   }
 
-  /** The first wait for longest. */
+  /** Rejects late ones, which are the first in the list. */
   #leaveLate(): void {
     const sinceMs = performance.now() - this.#longestMs;
     const inTime = this.#waiting.findIndex((one) => one.sinceMs >= sinceMs);

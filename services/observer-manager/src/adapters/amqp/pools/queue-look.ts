@@ -3,8 +3,8 @@ import type { QueueCounts } from "../../../operations/pools/pool-queues.ts";
 import { isDeleted } from "./queue-refusals.ts";
 
 /**
- * A look at a queue on a channel of its own, so that a refusal costs the session nothing. A queue that is deleted has no messages, and no
- * consumer. Null while it cannot be asked. Rejects when the session is lost.
+ * Looks at a queue on a channel of its own, so that a refusal does not end the session. A deleted queue has no messages, and no consumer.
+ * Null while it cannot be asked. Rejects when the session is lost.
  */
 export async function lookAt(session: Session | undefined, queue: string): Promise<QueueCounts | null> {
   if (session === undefined) return null;

@@ -5,21 +5,21 @@ import type { Log } from "../../../operations/log.ts";
 import type { PoolQueues, QueueCounts, Removal } from "../../../operations/pools/pool-queues.ts";
 import { PoolQueue } from "./pool-queue.ts";
 
-/** Of more pools than this no channel is kept: a connection has about two thousand. */
+/** With more pools than this no channel is kept open: a connection has about two thousand. */
 const MAX_KEPT_CHANNELS = 200;
-/** So many are asked for at once. */
+/** How many queues are asked at once. */
 const AT_ONCE = 20;
 
 /**
- * The work queues of all pools, each for itself. The first that needs a pool's queue makes it, so that an observer can wait
- * for the first service of its pool.
+ * The work queues of all pools, each handled by itself. A queue is made when its pool first needs it, so that an observer
+ * can wait for the first service of its pool.
  */
 export class WorkQueues implements PoolQueues {
   readonly #session: () => Session | undefined;
   readonly #type: QueueType;
   readonly #log: Log;
   readonly #queues = new Map<string, PoolQueue>();
-  /** There, though nobody wants them. */
+  /** Queues that exist although nobody wants them. */
   unwanted: readonly ({ pool: string } & QueueCounts)[] = [];
 
   constructor(session: () => Session | undefined, type: QueueType, log: Log) {
@@ -32,17 +32,17 @@ export class WorkQueues implements PoolQueues {
     return this.#session() !== undefined;
   }
 
-  /** Those that cannot be had now. */
+  /** The queues that cannot be used now. */
   get troubles(): QueueTrouble[] {
     return [...this.#queues.values()].flatMap(({ trouble }) => trouble ?? []);
   }
 
-  /** Rejects with QueueRefused where the broker refuses this very queue, and while the broker is away. */
+  /** Rejects with QueueRefused if the broker refuses this very queue, and while the broker is away. */
   async ensure(pool: string): Promise<void> {
     await this.#of(pool).ensure(this.#up());
   }
 
-  /** Which it has, once it has been had; a queue keeps the type that it was made as. */
+  /** The type of the pool's queue, once that is known. A queue keeps the type that it was made with. */
   typeOf(pool: string): QueueType {
     return this.#queues.get(pool)?.type ?? this.#type;
   }
@@ -62,7 +62,7 @@ export class WorkQueues implements PoolQueues {
     this.#queues.get(pool)?.forget();
   }
 
-  /** What became of a start that was published to this pool's. */
+  /** Notes what became of a start that was published to this pool's queue. */
   told(pool: string, outcome: "taken" | "nacked"): void {
     this.#queues.get(pool)?.told(outcome);
   }
@@ -72,7 +72,7 @@ export class WorkQueues implements PoolQueues {
     return this.#aside(pool, (queue) => queue.look(session));
   }
 
-  /** Of those that can be had. */
+  /** The depths of the queues that can be read. */
   async depths(pools: readonly string[]): Promise<({ pool: string } & QueueCounts)[]> {
     const found = await this.#each(pools, async (queue, session) => {
       await queue.ensure(session);
@@ -90,7 +90,7 @@ export class WorkQueues implements PoolQueues {
     this.unwanted = unwanted;
   }
 
-  /** Undefined for those that are refused, or that the session was lost over. */
+  /** Results are undefined for queues that are refused, or over which the session was lost. */
   async #each<T>(pools: readonly string[], act: (queue: PoolQueue, session: Session) => Promise<T>) {
     const answers: (T | undefined)[] = [];
     for (let i = 0; i < pools.length; i += AT_ONCE) {
@@ -103,7 +103,7 @@ export class WorkQueues implements PoolQueues {
     return answers;
   }
 
-  /** Of a pool that nobody wants: its troubles are nobody's. */
+  /** Acts on the queue of a pool that nobody wants, so that its troubles are not reported. */
   async #aside<T>(pool: string, act: (queue: PoolQueue) => Promise<T>): Promise<T> {
     const queue = this.#new(pool);
     try {

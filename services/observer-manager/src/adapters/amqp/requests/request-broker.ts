@@ -7,7 +7,7 @@ import { RequestReplies } from "./request-replies.ts";
 
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** What programs outside ask for, and what they are answered: on two connections of its own, where what is refused harms nothing else. */
+/** The requests of other programs, and their answers, on two connections of their own, so that a refusal here harms nothing else. */
 export class RequestBroker {
   readonly #publisher: Publisher;
   readonly #consumption: SupervisedConnection;
@@ -42,7 +42,7 @@ export class RequestBroker {
     );
   }
 
-  /** How many were received and are not answered. */
+  /** How many requests were received and are not answered. */
   get held(): number {
     return this.#consumer.held;
   }

@@ -13,10 +13,13 @@ import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import { RequestBacklog } from "./request-backlog.ts";
 import type { RequestReplies } from "./request-replies.ts";
 
-/** What waits here is as it came, and at most as large as a request may be: what is larger is let go of as it comes. */
+/**
+ * Waiting requests are kept as they came, each at most as large as a request may be: larger ones are released when they
+ * come.
+ */
 const PREFETCH = 100;
 const MAX_BATCH = 50;
-/** So much is read at once, and one at least. */
+/** How much is read at once. At least one request is. */
 const MAX_READ_BYTES = 2 * MAX_REQUEST_BYTES;
 const MAX_DETAIL = 1_000;
 const RETRY_MS = 250;
@@ -29,7 +32,7 @@ export interface RequestConsumerParts {
   replies: RequestReplies;
   errors: ErrorBook;
   tally: RequestTally;
-  /** This manager, named with the errors it records. */
+  /** The name of this manager, for the errors that it records. */
   reporter: string;
   log: Log;
 }
@@ -37,13 +40,13 @@ export interface RequestConsumerParts {
 interface Received {
   admitted: AdmittedRequest | RequestAnswer;
   correlationId: string | undefined;
-  /** For the errors, should it come to that. */
+  /** The request as an error, for the case that it has to be recorded as one. */
   asError: Omit<NewError, "reporter">;
 }
 
 /**
- * Comes in: requests. Guarantees: each is acked only after it is decided and its answer is with the broker, or it stands among the
- * errors. A crash in the middle leaves it unacked, and what comes again is answered the same.
+ * Receives requests. Guarantees: each is acked only after it is decided and the broker has its answer, or it is recorded as an
+ * error. A crash in the middle leaves it unacked, and when it comes again it is answered the same.
  */
 export class RequestConsumer {
   readonly #parts: RequestConsumerParts;
@@ -68,7 +71,7 @@ export class RequestConsumer {
     return this.#reader.begin(session);
   }
 
-  /** How many are here. */
+  /** How many requests are here. */
   get held(): number {
     return this.#reader.size;
   }
@@ -91,7 +94,7 @@ export class RequestConsumer {
         await this.#handleSome(some, lost);
       }
     } catch (error) {
-      if (lost.aborted) return; // those that are not acked come again
+      if (lost.aborted) return; // requests that are not acked come again
       this.#parts.log.error({ err: error }, "requests could not be answered");
       this.#reader.end("requests could not be answered");
     }
@@ -139,7 +142,7 @@ export class RequestConsumer {
   }
 }
 
-/** As far as they are known. */
+/** The outcomes in the order of the requests, as far as they are known. */
 function inOrder(received: readonly Received[], decided: ReadonlyMap<AdmittedRequest, RequestAnswer>): RequestAnswer[] {
   const answers = received.map(({ admitted }) => (isAdmitted(admitted) ? decided.get(admitted) : admitted));
   const end = answers.indexOf(undefined);

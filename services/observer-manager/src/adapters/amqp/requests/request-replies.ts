@@ -4,33 +4,39 @@ import type { Log } from "../../../operations/log.ts";
 import type { Reply } from "../../../operations/requests/request.ts";
 import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 
-/** Again would not help, or would hold up others: the answer is kept, for whoever asks again. */
+/**
+ * Codes after which a second try would not help, or would hold up others. The answer is kept, for when it is asked for
+ * again.
+ */
 const UNDELIVERABLE = new Set<PublishError["code"]>(["returned", "nacked", "too-late", "invalid"]);
 const MAX_PROPERTY_BYTES = 255;
 /**
- * All requests wait for the answers of those before them, 10 s for one that its queue does not confirm: so long nothing is tried there again. Only where
- * others were confirmed meanwhile: a broker that stands still says nothing of a queue.
+ * How long nothing is sent to a key whose queue does not confirm: all later requests wait 10 s for that confirm. This applies only if
+ * others were confirmed meanwhile, as a broker that stands still says nothing about a queue.
  */
 const REST_MS = 60_000;
-/** Keys, of all users. */
+/** The most keys, of all users together. */
 const MAX_TAKEN = 10_000;
 
 /**
- * Goes out: answers. Guarantee: `send` resolves when the broker has it, or nobody could get it. Few of one user are open at a time: behind a quorum queue
- * of his that confirms nothing, RabbitMQ would read the answers to others no more (pool-window.ts).
+ * Sends answers. Guarantee: `send` resolves when the broker has the answer, or nobody could receive it. Few of one user are open at a time:
+ * behind a quorum queue that confirms nothing, RabbitMQ would stop to read the answers to others (pool-window.ts).
  */
 export class RequestReplies {
   readonly #publisher: Publisher;
   readonly #managerId: string;
   readonly #log: Log;
   readonly #windows = new PoolWindows();
-  /** Keys behind which nothing was confirmed in time, and until when nothing is sent there. */
+  /** Keys without a confirm in time, and until when nothing is sent to them. */
   readonly #resting = new Map<string, number>();
-  /** Users of such keys, and until when nothing is sent to keys of theirs behind which nothing ever was: a new one for each request would cost as long each time. */
+  /**
+   * Users of such keys, and until when nothing is sent to keys of theirs that never had a confirm: otherwise a new key for each request
+   * would cost as long each time.
+   */
   readonly #doubted = new Map<string, number>();
-  /** Keys behind which something was confirmed, the last one last. */
+  /** Keys with a confirm, the latest one last. */
   readonly #taken = new Set<string>();
-  /** The last of all. */
+  /** When the last confirm of all came. */
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(publisher: Publisher, managerId: string, log: Log) {
@@ -100,13 +106,13 @@ export class RequestReplies {
 /** A key begins with its user's name and a dot (request-gate.ts). */
 const userOf = (key: string): string => key.slice(0, key.indexOf("."));
 
-/** Of what was tried last, where this was not. Rethrows what is none of the broker's. */
+/** The code of the publish that failed, which for NotTried is an earlier one. Rethrows errors that are not the broker's. */
 function codeOf(error: unknown): PublishError["code"] {
   const tried = error instanceof NotTried ? error.cause : error;
   if (tried instanceof PublishError) return tried.code;
   throw error;
 }
 
-/** What did not decode as UTF-8 may have grown. */
+/** A text that was not valid UTF-8 may have grown when it was decoded. */
 const isProperty = (text: string | undefined): text is string =>
   text !== undefined && Buffer.byteLength(text) <= MAX_PROPERTY_BYTES;

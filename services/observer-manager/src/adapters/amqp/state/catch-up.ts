@@ -4,9 +4,9 @@ import { STATE_QUEUE } from "@unacked/contracts";
 const EVERY_MS = 500;
 
 /**
- * Watches whether the books have caught up with what the services said. A manager is ready once it has seen the state
- * queue read empty; silence of services counts only while it stays so. To a standby manager this proves nothing: what
- * the active one was given and has not applied is not counted. Whoever concludes something sends a marker.
+ * Watches whether the manager has caught up with what the services said. It is ready once it has seen the state queue read
+ * empty; silence of services counts only while it stays so. To a standby manager this proves nothing, as what the active one
+ * was given and has not applied is not counted. Conclusions need a marker.
  */
 export class CatchUp {
   readonly #isIdle: () => boolean;
@@ -30,7 +30,7 @@ export class CatchUp {
         this.#consumers = consumerCount;
         if (messageCount === 0 && this.#isIdle()) this.#hasOnceCaughtUp = true;
       } catch {
-        this.#depth = this.#consumers = null; // the session is lost; its successor looks again
+        this.#depth = this.#consumers = null; // the session is lost, and the next one looks again
       }
       if (!session.lost.aborted) this.#timer = setTimeout(() => void look(), this.#hasOnceCaughtUp ? EVERY_MS : 50);
     };
@@ -47,7 +47,7 @@ export class CatchUp {
     return this.#depth;
   }
 
-  /** Of the state queue, this manager among them; null while the broker cannot be asked. */
+  /** The consumers of the state queue, this manager among them; null while the broker cannot be asked. */
   get consumers(): number | null {
     return this.#consumers;
   }

@@ -2,13 +2,13 @@ import type { Delivery } from "@unacked/broker";
 import { type DeathCertificate, generationKey } from "@unacked/contracts";
 import type { Source } from "../../../domain/observers/current-run.ts";
 
-/** Within that time the observers of a full service that died run elsewhere, where there is room for them. */
+/** Within this time the observers of a full service that died run elsewhere, if there is room for them. */
 const WAIT_MS = 1_000;
 
 /**
  * Death certificates that wait for their turn. When a full service dies, its observers begin elsewhere within a second, and each
- * start that is told ends, by the same write, what the books had of it on the dead one. Applied at once the certificate would
- * write each of them as being without a run first, and then once more. It stays unacked while it waits: a crash loses nothing.
+ * such start ends, by the same write, the run on the dead one. Applied at once, the certificate would first write each of them
+ * as being without a run, and then once more. It stays unacked while it waits, so a crash loses nothing.
  */
 export class PendingDeaths {
   readonly #applyNow: (delivery: Delivery) => void;
@@ -26,13 +26,13 @@ export class PendingDeaths {
     this.#waiting.clear();
   }
 
-  /** A certificate has come. @returns false when its time has come, too */
+  /** A certificate has come. @returns false if its time has already come */
   defer(delivery: Delivery, death: DeathCertificate): boolean {
     const key = keyOf(death);
     const first = this.#waiting.get(key);
     if (first === delivery) return false;
     if (first !== undefined) {
-      delivery.settle("ack"); // told twice
+      delivery.settle("ack"); // the certificate came twice
       return true;
     }
     const lost = this.#lost;
@@ -43,12 +43,12 @@ export class PendingDeaths {
     return true;
   }
 
-  /** It stands in the books. */
+  /** The death has been stored. */
   applied(death: DeathCertificate): void {
     this.#waiting.delete(keyOf(death));
   }
 
-  /** Whether that connection of that service is known to be dead, and the books have yet to be told so. */
+  /** Whether that connection of that service is known to be dead, but its death is not stored yet. */
   readonly isPending = (source: Source): boolean => this.#waiting.has(keyOf(source));
 }
 

@@ -13,27 +13,27 @@ import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 import { PendingDeaths } from "./pending-deaths.ts";
 
-/** A service's messages have 256 KiB at most, those of older ones a MiB: all that are taken ahead are in memory. */
+/** A service's messages have 256 KiB at most, those of older ones a MiB. All that are taken ahead are in memory. */
 const PREFETCH = 400;
-/** While half of them are applied the other half comes. */
+/** While half of them are applied, the other half comes. */
 const MAX_BATCH = 200;
 
 export interface StateConsumerParts {
   ledger: Ledger;
   log: Log;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   tracing: MessageTracing | undefined;
-  /** Told after each commit that may have written commands. */
+  /** Called after each commit that may have written commands. */
   committed(): void;
-  /** Notes that the books have read what stood before these markers in the state queue. */
+  /** Notes that everything before these markers in the state queue has been stored. */
   markerRead(markerIds: string[]): Promise<void>;
-  /** Told of the pool of each service that is born. */
+  /** Called with the pool of each service that is born. */
   born(pool: string): void;
 }
 
 /**
- * What comes in: messages of the state queue. It guarantees: a message is acked only after its events stand in the books,
- * or in the errors. A crash in the middle leaves it unacked; its redelivery is known by its sequence number.
+ * Receives the messages of the state queue. Guarantee: a message is acked only after its events are stored, or recorded as
+ * errors. A crash in the middle leaves it unacked; its redelivery is known by its sequence number.
  */
 export class StateConsumer {
   readonly #parts: StateConsumerParts;
@@ -62,7 +62,7 @@ export class StateConsumer {
     return this.#reader.isIdle;
   }
 
-  /** Messages that were delivered to this manager and are not applied yet. */
+  /** How many messages were delivered to this manager and are not applied yet. */
   get held(): number {
     return this.#reader.size;
   }
@@ -89,7 +89,7 @@ export class StateConsumer {
     const messages = portion.flatMap(({ message }) => message ?? []);
     const unreadable = portion.flatMap((one) => one.unreadable ?? []);
     const wroteCommands = await ledger.apply(messages, unreadable, this.#deaths.isPending);
-    // Behind what stood before them in the queue.
+    // Markers come after what stood before them in the queue.
     const markers = portion.flatMap(({ markerId }) => markerId ?? []);
     if (markers.length > 0) await markerRead(markers);
     for (const { delivery } of portion) {
@@ -102,7 +102,7 @@ export class StateConsumer {
     if (wroteCommands) committed();
   }
 
-  /** Those that are to be applied now. */
+  /** Reads the messages that are to be applied now. */
   #read(deliveries: Delivery[]): Read[] {
     return deliveries.flatMap((delivery): Read[] => {
       const tooLong = this.#long.errorOf(delivery);
@@ -119,17 +119,17 @@ export class StateConsumer {
   }
 }
 
-/** One message, and what it is: one of the three. */
+/** A message that was read: exactly one of its three kinds. */
 interface Read {
   readonly delivery: Delivery;
-  /** How many it tells of. */
+  /** How many events it holds. */
   readonly events: number;
   readonly message?: ReceivedMessage;
   readonly unreadable?: Omit<NewError, "reporter">;
   readonly markerId?: string;
 }
 
-/** The pools of services that introduce themselves. */
+/** The pools of services that have just been born. */
 function bornIn(messages: ReceivedMessage[]): Set<string> {
   const births = messages.filter(
     (message) => message.kind === "EventBatch" && message.events.some(({ kind }) => kind === "ServiceBorn"),

@@ -4,22 +4,23 @@ import type { Log } from "../../../operations/log.ts";
 import { PoolWindows } from "../pools/pool-window.ts";
 
 /**
- * A proof of absence takes it that what was Sent 12 s before it is published, and confirmed or given up (task-proof-store.ts); the limit of a confirm
- * is 10 s. What has waited for longer is given back, and claimed anew.
+ * A proof of absence relies on this: what was Sent 12 s before it has been published, and confirmed or given up (task-proof-store.ts); a
+ * confirm may take 10 s. A message that has waited for longer than this is given back, and claimed anew.
  */
 const LONGEST_WAIT_MS = 1_500;
 
 /**
- * What goes to the queues of the pools' tasks, by two connections. A quorum queue without its majority confirms nothing: RabbitMQ soon reads no more from
- * a connection that has more than 32 open for it, and after a while the connection is given up, with all that other pools have open there, of which nobody knows
- * then whether it arrived. So little of a pool is open at a time, and what comes after a confirm that was missing goes aside until there is one.
+ * Publishes to the task queues of the pools, by two connections. A quorum queue without its majority confirms nothing. RabbitMQ soon stops
+ * to read from a connection with more than 32 messages open for it, and later the connection is given up, with the open messages of other
+ * pools, whose outcome is then unknown. So few messages of a pool are open at a time, and after a missing confirm the pool goes aside until
+ * there is one.
  */
 export class PoolPublisher {
   readonly #main: Publisher;
   readonly #aside: Publisher;
   readonly #log: Log;
   readonly #windows = new PoolWindows({ longestMs: LONGEST_WAIT_MS });
-  /** Pools that go aside. */
+  /** The pools that go aside. */
   readonly #late = new Set<string>();
 
   constructor(main: Publisher, aside: Publisher, log: Log) {
@@ -28,7 +29,10 @@ export class PoolPublisher {
     this.#log = log;
   }
 
-  /** Rejects with a PublishError, or with NotTried. A classic queue confirms or is refused, and holds up nobody. */
+  /**
+   * Rejects with a PublishError, or with NotTried. Classic queues skip the window: they confirm or refuse, and hold up
+   * nobody.
+   */
   publish(pool: string, type: QueueType, message: Outgoing): Promise<void> {
     return type === "classic" ? this.#main.publish(message) : this.#windows.through(pool, () => this.#send(pool, message));
   }

@@ -31,11 +31,12 @@ const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
 
 /**
- * All of tasks that lives on the broker, on connections of its own: what is refused here, or floods, harms no observer.
+ * The manager's part on the broker for tasks, on connections of its own, so that a refusal or a flood here harms no
+ * observer.
  */
 export class TaskBroker implements TaskSender, TaskMarkers {
   readonly #publisher: Publisher;
-  /** For pools whose queue confirms nothing; it connects with the first of them. */
+  /** A connection for pools whose queue confirms nothing. It connects when it is first needed. */
   readonly #aside: Publisher;
   readonly #pools: PoolPublisher;
   readonly #consumption: SupervisedConnection;
@@ -114,7 +115,7 @@ export class TaskBroker implements TaskSender, TaskMarkers {
     try {
       await declared;
     } catch {
-      return "not-taken"; // told once, by what declares it
+      return "not-taken"; // logged once, by what declares the queue
     }
     try {
       const bundle: TaskBundle = { kind: "TaskBundle", pool, tasks: [...tasks], ...(inTurn && { inTurn }) };
@@ -169,20 +170,22 @@ export class TaskBroker implements TaskSender, TaskMarkers {
   }
 
   /**
-   * What services have told of tasks and nobody has read yet; null while the broker cannot be asked. By the connection that publishes nothing: under an alarm the
-   * broker does not read the other one.
+   * How many messages of services about tasks nobody has read yet; null while the broker cannot be asked. It is asked by the consuming
+   * connection: under an alarm the broker does not read from the publishing one.
    */
   async stateQueue(): Promise<QueueDepth | null> {
     const counts = await lookAt(this.#consumption.session, TASK_STATE_QUEUE).catch(() => null);
     return counts && { queue: TASK_STATE_QUEUE, ...counts };
   }
 
-  /** For how long that has been tried in vain, in ms; 0 while all goes well. */
+  /** For how long storing these has failed, in ms; 0 while all goes well. */
   get failingForMs(): number {
     return this.#consumer?.retries.failingForMs ?? 0;
   }
 
-  /** To one generation of one service. Never rejects. @returns false where it came back: that generation is gone */
+  /**
+   * Sends an order to one generation of one service. Never rejects. @returns false if it came back: that generation is gone
+   */
   async #order(key: string, order: CancelTasks | ReportTasks | Probe): Promise<boolean> {
     const type = order.kind;
     try {

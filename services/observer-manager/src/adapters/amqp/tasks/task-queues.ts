@@ -5,18 +5,18 @@ import type { QueueCounts } from "../../../operations/pools/pool-queues.ts";
 import { lookAt } from "../pools/queue-look.ts";
 
 const DECLARE_AGAIN_MS = 5_000;
-/** What a queue refuses is claimed and refused once a second, each task of it: it is told so often. */
+/** How often a refusing queue is logged: each task of it is claimed and refused once a second. */
 const TELL_EVERY_MS = 30_000;
 
-/** The queues of all pools' tasks, each for itself: the first task of a pool declares its queue. */
+/** The task queues of all pools, each handled by itself. The first task of a pool declares its queue. */
 export class TaskQueues {
   readonly #type: QueueType;
   readonly #log: Log;
   /** Pools whose queue was declared on this generation of the publishing connection. */
   readonly #declared = new Map<string, Promise<void>>();
-  /** Those that are there as the other type. */
+  /** Pools whose queue exists as the other type. */
   readonly #otherwise = new Set<string>();
-  /** When it was last told that a pool's queue refuses, by `performance.now()`. */
+  /** When a refusal of a pool's queue was last logged, by `performance.now()`. */
   readonly #toldMs = new Map<string, number>();
   #session: Session | undefined;
 
@@ -31,13 +31,13 @@ export class TaskQueues {
     this.#declared.clear();
   }
 
-  /** Which the queue has, once it has been had; a queue keeps the type that it was made as. */
+  /** The type of the pool's queue, once that is known. A queue keeps the type that it was made with. */
   typeOf(pool: string): QueueType {
     if (!this.#otherwise.has(pool)) return this.#type;
     return this.#type === "classic" ? "quorum" : "classic";
   }
 
-  /** On a channel of its own: what the broker refuses of this queue harms no other. Tried again after some seconds. */
+  /** Declares the queue on a channel of its own, so that a refusal harms no other. It is tried again after some seconds. */
   ensure(pool: string): Promise<void> {
     const known = this.#declared.get(pool);
     if (known !== undefined) return known;
@@ -83,7 +83,7 @@ export class TaskQueues {
       await declareAside(session, queue);
       this.#otherwise.delete(pool);
     } catch (error) {
-      // What the broker refuses either way is told as it was asked first.
+      // If the broker refuses both types, the first refusal is reported.
       await declareAside(session, asOtherwise(queue)).catch(() => {
         throw error;
       });

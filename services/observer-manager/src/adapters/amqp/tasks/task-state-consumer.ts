@@ -11,7 +11,7 @@ import { readTogether } from "../deliveries/read-together.ts";
 import { Retries } from "../deliveries/retries.ts";
 import { unreadableMessage } from "../deliveries/unreadable-message.ts";
 
-/** All that are taken ahead are in memory: as of StateConsumer. */
+/** All that are taken ahead are in memory, as in StateConsumer. */
 const PREFETCH = 200;
 const MAX_BATCH = 100;
 
@@ -19,7 +19,7 @@ export interface TaskStateConsumerParts {
   ledger: TaskLedger;
   errors: Pick<ErrorBook, "record">;
   days: Pick<TaskDays, "makeAhead">;
-  /** This manager, named with the errors it records. */
+  /** The name of this manager, for the errors that it records. */
   reporter: string;
   log: Log;
 }
@@ -29,7 +29,7 @@ interface Read {
   readonly batch: TaskEventBatch;
 }
 
-/** One message; without `batch` it cannot be read. */
+/** One message. It has no `batch` if it cannot be read. */
 interface Message extends Partial<Read> {
   readonly delivery: Delivery;
   readonly events: number;
@@ -37,8 +37,8 @@ interface Message extends Partial<Read> {
 }
 
 /**
- * Comes in: messages of the tasks' state queue. Guarantees: each is acked only after it stands in the books, or among the errors; an event
- * that can never be applied costs none of its neighbours, in its message or beside it. A crash in the middle leaves it unacked.
+ * Receives the messages of the tasks' state queue. Guarantees: each is acked only after it is stored, or recorded as an error; an event
+ * that can never be applied affects none of its neighbours, in its message or beside it. A crash in the middle leaves it unacked.
  */
 export class TaskStateConsumer {
   readonly #parts: TaskStateConsumerParts;
@@ -64,7 +64,7 @@ export class TaskStateConsumer {
   async #handle(deliveries: Delivery[], lost: AbortSignal): Promise<void> {
     const apply = async (portion: readonly Message[]): Promise<void> => {
       await this.#apply(portion.flatMap(({ delivery, batch }) => (batch === undefined ? [] : [{ delivery, batch }])));
-      // Last: what is tried again has not been recorded, and counted, before.
+      // Errors come last, so that a retry does not record, and count, them twice.
       await this.#parts.errors.record(portion.flatMap(({ errors }) => errors));
       for (const { delivery } of portion) {
         delivery.settle("ack");
@@ -105,8 +105,8 @@ export class TaskStateConsumer {
   }
 
   /**
-   * Event by event. The number of the message comes last: a crash before it brings all of it again, and what was applied changes
-   * nothing then, as no send ends twice.
+   * Applies event by event. The number of the message comes last: after a crash before that all of it comes again, and what was
+   * applied changes nothing, as no send ends twice.
    */
   async #applySplit(batch: TaskEventBatch): Promise<void> {
     const { ledger, errors } = this.#parts;

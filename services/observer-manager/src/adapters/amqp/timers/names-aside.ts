@@ -1,24 +1,31 @@
-/** Fewer than RabbitMQ bears of one queue that confirms nothing: whatever queues they are for, it goes on to read. */
+/**
+ * Fewer than the unconfirmed messages for one queue at which RabbitMQ stops to read: so it reads on, whatever queues these
+ * are for.
+ */
 const PLACES = 16;
-/** A name that holds its place until it is too late leaves it to others for as long as all that do would need, twice over. */
+/**
+ * How long a name that held its place until its time was up leaves it to others: twice as long as all such names would need.
+ */
 const REST = { ofTook: 2, maxMs: 300_000 };
-/** Of a name that stands back, one is wanted again at least so often; one that is not has been cancelled, or fired by another manager. */
+/**
+ * While a name stands back, a timer of it is due at least this often. A name without one has been cancelled, or fired by another manager.
+ */
 const WANTED_MS = 60_000;
-/** The first of more are forgotten, and go with all others. */
+/** Beyond this number the oldest names are forgotten, and go with all others. */
 const MAX_NAMES = 10_000;
 
 interface Way {
-  /** Of those aside one was taken, and none yet with all others. */
+  /** Whether a timer of it was taken aside, but none yet with all others. */
   isBack: boolean;
   restsUntilMs: number;
-  /** When one of it was to be sent last. */
+  /** When a timer of it was last to be sent. */
   wantedAtMs: number;
 }
 
 /** Names of timers that were not taken, and the places that they share: one for each name, and few in all. */
 export class NamesAside {
   readonly #ways = new Map<string, Way>();
-  /** Names of which one is on its way. */
+  /** Names with a timer on its way. */
   readonly #trying = new Set<string>();
 
   has(name: string): boolean {
@@ -35,7 +42,7 @@ export class NamesAside {
     this.#ways.set(name, { isBack: false, restsUntilMs: 0, wantedAtMs: performance.now() });
   }
 
-  /** It goes with all others again, and is remembered until one is taken there. */
+  /** The name goes with all others again. It is remembered until a timer of it is taken there. */
   bringBack(name: string): void {
     this.#ways.set(name, { isBack: true, restsUntilMs: 0, wantedAtMs: 0 });
   }
@@ -58,14 +65,14 @@ export class NamesAside {
     this.#trying.delete(name);
   }
 
-  /** So that others get its place: not at all where all of them have one. */
+  /** Rests, so that others get its place. It does not rest if all of them have one. */
   rest(name: string, tookMs: number): void {
     const sinceMs = performance.now() - WANTED_MS;
     const aside = [...this.#ways.values()].filter(({ isBack, wantedAtMs }) => !isBack && wantedAtMs >= sinceMs).length;
     this.#restFor(name, Math.min(REST.maxMs, REST.ofTook * tookMs * Math.floor(aside / PLACES)));
   }
 
-  /** As it has cost others their connection. */
+  /** Rests for longest, as it has cost others their connection. */
   restLongest(name: string): void {
     this.#restFor(name, REST.maxMs);
   }

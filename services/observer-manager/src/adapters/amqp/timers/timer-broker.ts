@@ -6,10 +6,10 @@ import type { DueTimer, FiringOutcome } from "../../../operations/timers/timer-s
 import type { AmqpSettings } from "../amqp-settings.ts";
 import { TimerPublisher } from "./timer-publisher.ts";
 
-/** Not counted under an alarm. The session ends with it, so that no copy is left waiting in a socket. */
+/** Time under an alarm does not count. The session ends after this, so that no copy is left waiting in a socket. */
 const CONFIRM_TIMEOUT_MS = 10_000;
 
-/** Fires timers, on connections of its own: what is refused here, or floods, holds up nothing else. */
+/** Fires timers, on connections of its own, so that a refusal or a flood here holds up nothing else. */
 export class TimerBroker implements TimerSender {
   readonly #main: Publisher;
   readonly #aside: Publisher;
@@ -43,7 +43,7 @@ export class TimerBroker implements TimerSender {
     return this.#main.writable(signal);
   }
 
-  /** Many that are due in one millisecond come one after the other. */
+  /** Reuses the last text, as timers due in one millisecond come one after the other. */
   #isoOf(ms: number): string {
     if (this.#last.ms !== ms) this.#last = { ms, iso: new Date(ms).toISOString() };
     return this.#last.iso;

@@ -17,7 +17,7 @@ function outcomeOf(code: PublishError["code"]): FiringOutcome {
     case "too-late":
       return code;
     case "nacked":
-    case "invalid": // checked before it was taken; if not, it is tried until it expires, and seen
+    case "invalid": // its form was checked before it was taken; otherwise it is tried until it expires, and is noticed
       return "refused";
     case "lost":
       return "unknown";

@@ -6,25 +6,32 @@ import { NamesAside } from "./names-aside.ts";
 import { published } from "./timer-outcome.ts";
 import { WhileWritable } from "./while-writable.ts";
 
-/** Where none of a name is confirmed for so long, most that waits for its place is not tried: it has the room of timers of other names. */
+/** If no timer of a name is confirmed for this long, most of those that wait are not tried, as they take the room of other names. */
 const PATIENCE_MS = 1_500;
-/** For so long the connection aside may be made again. Then its names go by the main one: it may never be, where no more connections are allowed. */
+/**
+ * How long the connection aside may take to come back. After that its names use the main one: it may never come, if no more connections are
+ * allowed.
+ */
 const AWAY_MS = 30_000;
-/** A queue that is full, but for a moment now and then, looks as if it were the connection: others are to lose theirs seldom for it. */
+/**
+ * How often the main connection may be replaced. A queue that is full, except for moments, looks like a fault of the connection, and
+ * others should seldom lose theirs for it.
+ */
 const RENEWALS = { firstMs: 30_000, maxMs: 600_000 };
 
-/** What it says of the queues of its name, and of no others. */
+/** Outcomes that say something about the queues of the timer's name, and of no others. */
 const NOT_TAKEN: ReadonlySet<FiringOutcome> = new Set(["refused", "too-late"]);
-/** Their queue has kept them waiting. */
+/** Outcomes whose queue has kept the timer waiting. */
 const UNANSWERED: ReadonlySet<FiringOutcome> = new Set(["too-late", "unknown"]);
-/** The broker has answered for them. */
+/** Outcomes that the broker has answered. */
 const ANSWERED: ReadonlySet<FiringOutcome> = new Set(["fired", "returned"]);
 
 /**
- * Timers, by two connections. A quorum queue without its majority confirms nothing, and RabbitMQ soon reads no more from a connection that has more than 32
- * open for it, whatever else goes through that. So little of a name is open at a time, and a name of which one was not taken goes aside, one by one, until one is.
- * The same where a queue refuses them: one that had no leader for a moment may go on to refuse a channel for as long as that lives (refusals.ts).
- * While a connection cannot be written to, nothing waits for it: what goes back can be cancelled, and expires in time.
+ * Publishes timers, by two connections. A quorum queue without its majority confirms nothing, and RabbitMQ soon stops to read from a
+ * connection with more than 32 messages open for it, whatever else goes through it. So few timers of a name are open at a time, and after
+ * one that was not taken the name goes aside, one by one, until one is. The same applies if a queue refuses them: one that had no leader
+ * for a moment may go on to refuse a channel for as long as that lives (refusals.ts). While a connection cannot be written to, nothing
+ * waits for it: timers that go back can be cancelled, and expire in time.
  */
 export class TimerPublisher {
   readonly #main: Publisher;
@@ -33,7 +40,7 @@ export class TimerPublisher {
   readonly #names = new NamesAside();
   readonly #whileMain: WhileWritable;
   readonly #whileAside: WhileWritable;
-  /** Since when the connection aside was not there when it was wanted. */
+  /** Since when the connection aside has been missing while it was wanted. */
   #awaySinceMs: number | undefined;
   #renewals = 0;
   #renewableAtMs = Number.NEGATIVE_INFINITY;
@@ -46,7 +53,7 @@ export class TimerPublisher {
     this.#whileAside = new WhileWritable(aside);
   }
 
-  /** Its routing key is the timer's name. Never rejects. */
+  /** The routing key is the timer's name. Never rejects. */
   publish(message: Outgoing): Promise<FiringOutcome> {
     return this.#names.has(message.routingKey) ? this.#publishAlone(message) : this.#publishWithAll(message);
   }
@@ -73,12 +80,12 @@ export class TimerPublisher {
     return outcome;
   }
 
-  /** And not the broker, which is away, or blocks. */
+  /** Whether the fault is the queue's, and not that the broker is away, or blocks. */
   #isItsQueue({ cause }: NotTried): boolean {
     return cause instanceof NotTaken ? NOT_TAKEN.has(cause.outcome) : this.#main.isWritable;
   }
 
-  /** No other of its name meanwhile. */
+  /** Publishes while no other timer of its name is on its way. */
   async #publishAlone(message: Outgoing): Promise<FiringOutcome> {
     const name = message.routingKey;
     if (!this.#names.enter(name)) return "not-tried";
@@ -90,7 +97,7 @@ export class TimerPublisher {
     if (ANSWERED.has(outcome)) this.#answered(name, by);
     if (by === this.#main && outcome === "too-late") this.#names.restLongest(name);
     else if (UNANSWERED.has(outcome)) this.#names.rest(name, performance.now() - sentAtMs);
-    return outcome === "not-sent" ? "not-tried" : outcome; // it has its pause: others can be sent meanwhile
+    return outcome === "not-sent" ? "not-tried" : outcome; // the name has its own pause, so others can be sent meanwhile
   }
 
   #isAsideAway(nowMs: number): boolean {
@@ -111,7 +118,7 @@ export class TimerPublisher {
     this.#names.add(name);
   }
 
-  /** It was taken aside, and is refused here. */
+  /** Replaces the main connection: it refuses a name that was taken aside. */
   #renew(name: string): void {
     const nowMs = performance.now();
     if (nowMs < this.#renewableAtMs) return;
@@ -121,7 +128,7 @@ export class TimerPublisher {
   }
 }
 
-/** Of the one that was sent before. */
+/** The outcome of the timer that was sent before. */
 class NotTaken extends Error {
   override readonly name = "NotTaken";
   readonly outcome: FiringOutcome;

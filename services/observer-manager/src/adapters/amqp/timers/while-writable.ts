@@ -2,7 +2,7 @@ import type { Publisher } from "@unacked/broker";
 
 const ALWAYS = new AbortController().signal;
 
-/** Tells those who wait to be sent when a publisher cannot be written to: as the broker blocks it, which may be for hours, or is away. */
+/** Tells waiting senders when a publisher cannot be written to, as the broker blocks it, perhaps for hours, or is away. */
 export class WhileWritable {
   readonly #publisher: Pick<Publisher, "heldUp">;
   readonly #heldUp: () => void;
@@ -14,7 +14,7 @@ export class WhileWritable {
     this.#heldUp = heldUp;
   }
 
-  /** Aborts soon where it cannot be written to now. */
+  /** Aborts soon if it cannot be written to now. */
   get signal(): AbortSignal {
     this.#signal ??= this.#watch();
     return this.#signal;

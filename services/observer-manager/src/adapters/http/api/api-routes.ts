@@ -23,7 +23,7 @@ import { taskTakeRoutes } from "./tasks/task-take-routes.ts";
 import { taskTypeRoutes } from "./tasks/task-type-routes.ts";
 import { timerRoutes } from "./timers/timer-routes.ts";
 
-/** Every call of the REST API that answers with JSON. They are described before anything is asked of `api`. */
+/** Every call of the REST API that answers with JSON. To describe them calls nothing of `api`. */
 export function apiRoutes({
   lifecycle,
   checkpoints,

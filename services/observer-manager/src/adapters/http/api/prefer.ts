@@ -1,5 +1,5 @@
 /**
- * Whether a client asks for receipts alone, by its `Prefer` header: a list of preferences, each of which may have parameters; the first
+ * Whether a client asks only for receipts, by its `Prefer` header: a list of preferences, each of which may have parameters; the first
  * of a name counts. https://www.rfc-editor.org/rfc/rfc7240#section-2
  */
 export function prefersMinimal(header: string | undefined): boolean {

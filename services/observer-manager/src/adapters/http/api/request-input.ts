@@ -25,7 +25,7 @@ import type { Route, RouteRequest } from "./route.ts";
 
 const NAME_RULE = "1 to 128 of A-Z a-z 0-9 . _ : -";
 
-/** Everything that a route takes from outside, checked. Throws HttpProblem. */
+/** Reads and checks all input of a route. Throws HttpProblem. */
 export function readInput(
   route: Route,
   request: Request,
@@ -51,7 +51,7 @@ export function readInput(
 
 /** A route without a query takes none: a misspelt filter must not be taken for "no filter". */
 function readQuery(schema: z.ZodObject | undefined, request: Request): unknown {
-  const query: unknown = { ...request.query }; // express makes it without a prototype
+  const query: unknown = { ...request.query }; // as express makes it without a prototype
   if (schema === undefined) {
     const [name] = Object.keys(request.query);
     if (name === undefined) return {};
@@ -71,7 +71,7 @@ function readBody(route: Route, body: unknown): unknown {
   return checked.value;
 }
 
-/** Holds a parsed JSON value against a schema, and against what the database could not keep. */
+/** Checks a parsed JSON value against a schema, and against what the database could not keep. */
 export function checkJson<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -89,14 +89,14 @@ function poolOf(text: unknown): string {
   throw new HttpProblem({ code: "pool-not-found" });
 }
 
-/** PostgreSQL's bigint, as it counts up. Routes without `{errorId}` do not look at it. */
+/** An id is PostgreSQL's bigint, which counts up. Routes without `{errorId}` do not look at it. */
 function errorIdOf(text: unknown): string {
   if (text === undefined) return "";
   if (typeof text === "string" && /^[0-9]{1,18}$/.test(text)) return text;
   throw new HttpProblem({ code: "error-not-found" });
 }
 
-/** What can be no id is not there; or, of a call that would create it, wrong. */
+/** A text that cannot be an id is not found. For a call that would create it, it is wrong. */
 function cannotBe(route: Route, code: ProblemCode, detail: string): HttpProblem {
   return new HttpProblem({ code: route.problems.includes("invalid-id") ? "invalid-id" : code, detail });
 }
@@ -109,7 +109,7 @@ function pathRefOf(text: unknown, route: Route): ObserverRef {
   throw cannotBe(route, "observer-not-found", `A name is ${NAME_RULE}`);
 }
 
-/** Likewise, of a service. */
+/** Does the same for a service. */
 function serviceOf(text: unknown): ServiceRef {
   if (text === undefined) return { kind: "name", name: "" };
   const id = ServiceId.safeParse(text);
@@ -167,7 +167,7 @@ function taskTypeOf(text: unknown): string {
   throw new HttpProblem({ code: "task-type-not-found" });
 }
 
-/** A query's parameter that is a name or an id. */
+/** Reads a query parameter that is a name or an id. */
 export function observerParameter(text: string | undefined): ObserverRef | undefined {
   const ref = text === undefined ? undefined : refOf(text);
   if (text === undefined || ref) return ref;

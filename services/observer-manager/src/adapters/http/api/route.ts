@@ -17,17 +17,17 @@ import { type CallDescription, describeCall, type Told } from "../openapi/call-d
 
 export interface Answer {
   status: number;
-  /** Absent where the description of the answer has no schema. */
+  /** Absent if the description of the answer has no schema. */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Server-sent events instead of an answer, until the signal aborts as the client has gone. */
+/** Server-sent events instead of an answer. They end when the signal aborts, as the client has gone. */
 export interface EventsAnswer {
   events(signal: AbortSignal): AsyncIterable<{ name: string; data: unknown; id?: string | undefined }>;
 }
 
-/** What stands in the braces of a path; a text that can be none of it has been answered 404 before. */
+/** The parameters of a path. A text that cannot be one has been answered 404 before. */
 export interface PathValues {
   ref: ObserverRef;
   service: ServiceRef;
@@ -41,24 +41,24 @@ export interface PathValues {
   workId: WorkId;
 }
 
-/** What every route is given. */
+/** The input of every route. */
 interface Asked {
-  /** The header that a client sends to go on with a stream where it was. */
+  /** The id of the last event that a client has seen, to go on with the stream from there. */
   lastEventId: string | undefined;
-  /** The state of things that a client has seen, and means to change. */
+  /** The tag of the state that a client has seen, and means to change. */
   ifMatch: string | undefined;
-  /** Receipts alone are asked for; never of a call that has none. */
+  /** Whether only receipts are asked for; never true for a call that has none. */
   prefersMinimal: boolean;
   requestId: string;
-  /** Who asks. Of a call that is open to all: nobody in particular. */
+  /** Who asks. In a call that is open to all: nobody in particular. */
   by: Actor;
-  /** Aborts when the client has gone before it was answered. */
+  /** Aborts when the client leaves before it was answered. */
   untilGone(): AbortSignal;
-  /** Whether who asks still may, by the time that it can be answered. */
+  /** Whether the caller still has the right when the answer is ready. */
   isStillWelcome(): Promise<boolean>;
-  /** Whether it came over TLS, as far as the proxies that are trusted say. */
+  /** Whether the request came over TLS, as far as the trusted proxies say. */
   isSecure: boolean;
-  /** The path below which this manager is, as `/unacked`; "": it is at the root. What a route answers as `Location` is put below it. */
+  /** The path below which this manager is, such as `/unacked`; "" means the root. The `Location` of an answer is put below it. */
   basePath: string;
 }
 
@@ -68,12 +68,12 @@ export interface RouteRequest extends PathValues, Asked {
 }
 
 /**
- * One call of the REST API. What it takes and answers is the contracts' (CALLS); with what is told of it, it makes the express
- * route, the checks of what comes in, the shape of what goes out and its part of the OpenAPI document, so none of them can
- * differ from the others.
+ * One call of the REST API. The contracts (CALLS) say what it takes and answers. Together with this description it makes the
+ * express route, the checks of what comes in, the shape of what goes out and its part of the OpenAPI document, so that these
+ * cannot differ.
  */
 export interface Route extends CallDescription {
-  /** Instead of `body`'s own parsing, for a body whose items are checked each for itself. */
+  /** Replaces `body`'s own parsing, for a body whose items are checked one by one. */
   readBody?: ((given: unknown) => unknown) | undefined;
   handle(request: RouteRequest): Promise<Answer | EventsAnswer | Refusal>;
 }
@@ -84,7 +84,7 @@ type Given<Name extends CallName> = Calls[Name] extends { query: infer Query } ?
 type Taken<Name extends CallName> = Calls[Name] extends { body: infer Body } ? Read<Body> : undefined;
 type Written<Schema> = Schema extends z.ZodType ? { body: z.input<Schema> } : { body?: undefined };
 
-/** By call: each of the answers that the contracts know, in its shape. */
+/** The answers of each call, in the shape of the contracts. */
 type Answers = {
   [Name in CallName]:
     | Shaped<Calls[Name]["answers"]>
@@ -113,7 +113,7 @@ export const defineRoute =
     handle: handle as Route["handle"],
   });
 
-/** By operationId: what the calls need that need anything. The stream of changes is no route of this kind (server/change-events.ts). */
+/** The needed roles by operationId, for calls that need one. The stream of changes is not such a route (server/change-events.ts). */
 export const neededRoles = (routes: readonly Route[]): Record<string, Role> =>
   Object.fromEntries(
     routes.flatMap(({ operationId, access }) => (access === "open" ? [] : [[operationId, access] as const])),

@@ -9,7 +9,7 @@ import {
 } from "@unacked/contracts";
 import type { z } from "zod";
 
-/** What the calls are grouped by in the document, in this order. */
+/** The groups of calls in the document, in this order. */
 export const TAGS = {
   Observers: "Jobs without an end: create them, look at them, change, restart and stop them, one by one or many at once.",
   Tasks: "Jobs that end: create them, wait for their results, cancel and retry them, limit their types.",
@@ -27,30 +27,30 @@ export const TAGS = {
 };
 
 /**
- * By a title of a few words. What is given here is shown in the document and held by a test: an example that its schema would
- * not take, or would change (a key that it does not know, a default left out of an answer), is an error.
+ * Examples by a title of a few words. The document shows them and a test checks them: an example that its schema would not
+ * take, or would change (an unknown key, a default left out of an answer), is an error.
  */
 export type Examples<Value = unknown> = Record<string, Value>;
 
 export interface AnswerDescription {
   description: string;
-  /** Absent: no body. */
+  /** Absent means no body. */
   schema?: z.ZodType | undefined;
-  /** What stands in its place where receipts alone are asked for. */
+  /** The schema if only receipts are asked for. */
   minimal?: z.ZodType | undefined;
   examples?: Examples | undefined;
-  /** Of `minimal`. */
+  /** Examples of `minimal`. */
   receipts?: Examples | undefined;
   /** Default application/json. */
   contentType?: string | undefined;
-  /** Beside those that every answer has. */
+  /** Headers beside those of every answer. */
   headers?: Record<string, { description: string; example: string }> | undefined;
 }
 
-/** A call of the contracts with all that the OpenAPI document tells of it. */
+/** A call of the contracts with everything that the OpenAPI document says about it. */
 export interface CallDescription extends Omit<Call, "answers"> {
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** As in OpenAPI: `/api/v1/observers/{ref}`. */
+  /** The path as in OpenAPI: `/api/v1/observers/{ref}`. */
   path: string;
   operationId: CallName;
   tag: keyof typeof TAGS;
@@ -59,14 +59,14 @@ export interface CallDescription extends Omit<Call, "answers"> {
   description?: string | undefined;
   bodyExamples?: Examples | undefined;
   answers: Record<number, AnswerDescription>;
-  /** Where the answer is JSON otherwise: how a stream of its events looks. */
+  /** How a stream of its events looks, for a call whose answer is otherwise JSON. */
   eventExamples?: Examples<string> | undefined;
 }
 
 type Calls = typeof CALLS;
 type Written<Schema> = Schema extends z.ZodType ? { examples: Examples<z.input<Schema>> } : { examples?: undefined };
 
-/** What the contracts do not say of a call. The examples are held to its schemas by the compiler too. */
+/** What the contracts do not say about a call. The compiler, too, checks the examples against its schemas. */
 export interface Told<Name extends CallName>
   extends Pick<CallDescription, "tag" | "summary" | "description" | "eventExamples"> {
   bodyExamples?: Examples<BodyOf<Name>>;

@@ -45,7 +45,7 @@ const withCommonProblems = (route: CallDescription): CallDescription => ({
   problems: [...COMMON_PROBLEMS, ...route.problems],
 });
 
-/** What it takes to be let in, and what those are answered who are not. */
+/** Adds the role that a call needs, and the answers to callers who lack it. */
 function withGate(call: CallDescription): CallDescription {
   if (call.access === "open") return call;
   const needed = `Needs the role \`${call.access}\`${call.access === "admin" ? "" : " or a higher one"}.`;
@@ -118,7 +118,7 @@ function contentOf({ events, eventExamples }: CallDescription, status: string, o
   };
 }
 
-/** The title is the summary, and makes the key: "As little as possible" → as-little-as-possible. */
+/** The key is made from the title: "As little as possible" → as-little-as-possible. */
 function shown(examples: Examples = {}) {
   const all = Object.entries(examples).map(([title, value]) => [
     title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
@@ -129,7 +129,7 @@ function shown(examples: Examples = {}) {
 
 const EVENT_STREAM = "text/event-stream";
 
-/** OpenAPI 3.1 has no word for a stream's items; JSON Schema has one for what a text holds. */
+/** OpenAPI 3.1 has no word for a stream's items. JSON Schema has one for the content of a text. */
 const streamOf = (events: Readonly<Record<string, z.ZodType>>) => ({
   type: "string" as const,
   contentMediaType: EVENT_STREAM,

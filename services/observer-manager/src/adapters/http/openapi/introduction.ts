@@ -1,6 +1,6 @@
 import { problemTable } from "@unacked/contracts";
 
-/** What holds for all calls: the beginning of the document. */
+/** The beginning of the document: what holds for all calls. */
 export const introduction = (): string => `An observer is a job without an end. You create it and stop it here; in between it
 runs somewhere, and moves by itself when the process that runs it dies.
 

@@ -1,7 +1,7 @@
 import { type CallDescription, describeCall } from "./call-description.ts";
 import { METRICS, NOT_READY, READY, STREAM } from "./examples/overview-examples.ts";
 
-/** Calls that are no Route, since they answer with something else than JSON, or go on when the rest does not. */
+/** Calls that are not a Route, since they answer with something other than JSON, or go on when the rest does not. */
 export const PLAIN_CALLS: CallDescription[] = [
   describeCall("followChanges", {
     tag: "Overview",

@@ -1,4 +1,4 @@
-/** A schema or what else the document is made of. */
+/** A schema, or another part of the document. */
 type Part = Record<string, unknown>;
 
 interface Document {
@@ -17,9 +17,9 @@ interface Reference {
 const SCHEMAS = "#/components/schemas/";
 
 /**
- * Puts each body that has a name under `components.requestBodies`, whole, and takes what only bodies refer to out of the
- * schemas. A field with a default may be left out of a body and is there in every answer: generators of clients tell the two
- * apart by where the field stands (openapi-typescript makes it optional in a request body alone), not by who refers to it.
+ * Moves each named body to `components.requestBodies`, as a whole, and removes schemas that only bodies refer to. A field
+ * with a default may be left out of a body, but is in every answer: generators of clients tell the two apart by the field's
+ * place (openapi-typescript makes it optional only in a request body), not by who refers to it.
  */
 export function nameRequestBodies(document: object): void {
   const { paths, components } = document as Document;
@@ -40,7 +40,7 @@ export function nameRequestBodies(document: object): void {
   removeUnused(document, schemas);
 }
 
-/** One that goes may have been the last to refer to another. */
+/** Repeats, as a schema that is removed may have been the last to refer to another. */
 function removeUnused(document: object, schemas: Record<string, Part>): void {
   const text = JSON.stringify(document);
   const unused = Object.keys(schemas).filter((name) => !text.includes(`"${SCHEMAS}${name}"`));
@@ -48,13 +48,13 @@ function removeUnused(document: object, schemas: Record<string, Part>): void {
   if (unused.length > 0) removeUnused(document, schemas);
 }
 
-/** That of its JSON. */
+/** The name of the body's JSON schema. */
 function nameOf({ content }: RequestBody): string | undefined {
   const reference = content["application/json"]?.schema?.["$ref"];
   return typeof reference === "string" ? reference.slice(SCHEMAS.length) : undefined;
 }
 
-/** A copy in which the schemas stand themselves. None of them refers to itself. */
+/** A copy with the schemas in place of references. None of them refers to itself. */
 function withoutReferences(part: unknown, schemas: Record<string, Part>): unknown {
   if (Array.isArray(part)) return part.map((one) => withoutReferences(one, schemas));
   if (typeof part !== "object" || part === null) return part;

@@ -38,41 +38,41 @@ import { registerStatusPage } from "./status-page.ts";
 export interface HttpParts {
   api: ManagerApi;
   log: Log;
-  /** Shown in the OpenAPI document. */
+  /** The version that the OpenAPI document shows. */
   version: string;
-  /** Of the status page as it was built. */
+  /** The folder of the built status page. */
   pageFolder: string;
   describeError: DescribeError;
-  /** What Prometheus scrapes. */
+  /** The metrics that Prometheus scrapes. */
   metrics: RequestMeter & { contentType: string; render(): Promise<string> };
   access: HttpAccess;
-  /** Below which all is, as `/unacked`; "": it is at the root. */
+  /** The path below which everything is served, such as `/unacked`; "" means the root. */
   basePath: string;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   tracing?: Tracing | undefined;
-  /** For bodies that are read or handled at one time. Default: of this process's memory. */
+  /** The room for bodies that are read or handled at one time. Default: a part of this process's memory. */
   bodyRoom?: BodyRoom;
 }
 
 /** Who may reach what, and from where. */
 export interface HttpAccess extends RateLimitSettings {
   callers: CallerCheck;
-  /** Of /metrics. */
+  /** Who may read /metrics. */
   metricsAccess: Access;
-  /** Host names under which it answers where nobody is asked who they are (known-hosts.ts). */
+  /** Host names under which the manager answers without authentication (known-hosts.ts). */
   allowedHosts: readonly string[];
-  /** Origins whose pages may call REST. */
+  /** Origins whose pages may call the REST API. */
   corsOrigins: readonly string[];
   /** Addresses and networks whose X-Forwarded-* headers are believed. */
   trustedProxies: readonly string[];
-  /** Undefined: plain HTTP. */
+  /** Undefined means plain HTTP. */
   tls: ServerTls | undefined;
 }
 
-/** Everything that the manager answers over HTTP, for a server that makes its requests and responses of these classes. */
+/** Everything that the manager serves over HTTP, for a server that makes its requests and responses of these classes. */
 export function createApp(parts: HttpParts): { listener: RequestListener; messages: ReturnType<typeof messagesOf> } {
   const app = createRouter(parts);
-  // A request line that express cannot read as a path ("//?#@!") passes by every handler, the one for errors included.
+  // A request line that express cannot read as a path ("//?#@!") passes every handler, even the one for errors.
   const listener: RequestListener = (request, response) =>
     app(request as Request, response as Response, () => sendProblem(response as Response, UNREADABLE_PATH, randomUUID()));
   return { listener: oneAtATime(listener), messages: messagesOf(app) };
@@ -100,7 +100,7 @@ function createRouter(parts: HttpParts): Express {
   app.set("trust proxy", [...access.trustedProxies]);
   if (tracing) app.use(`${basePath}/api/v1`, requestTracing(tracing));
   app.use(requestContext(log), requestMetrics(metrics), securityHeaders({ isTls: access.tls !== undefined }));
-  // What probes and scrapes comes past the proxy, and need not know of its paths.
+  // Probes and scrapes do not come through the proxy, and need not know its paths.
   registerProbes(app, gate, parts);
   const site = express.Router({ caseSensitive: true });
   if (basePath !== "") registerProbes(site, gate, parts);
@@ -130,7 +130,7 @@ function registerProbes(router: IRouter, gate: Gate, { api, metrics, access }: H
   });
 }
 
-/** Most often it is a proxy that takes the path away before it passes a request on. */
+/** The cause is mostly a proxy that removes the path before it passes a request on. */
 const refuseOutside = (basePath: string) => (): never => {
   throw new HttpProblem({
     code: "not-found",
@@ -158,8 +158,8 @@ const sendMetrics =
   };
 
 /**
- * Made when it is asked for: that takes a good part of what a manager's start would cost. Written once: it is 800 KB, and anybody may ask, as often
- * as they like, and leave it unread. All answers share its bytes; a text would be there once more for each.
+ * Makes the document when it is first asked for, as that takes a good part of a manager's start. It is written once: it is 800 KB, and
+ * anybody may ask for it, as often as they like, and leave it unread. All answers share its bytes; as a text it would be copied for each.
  */
 function sendDocument(make: () => object): RequestHandler {
   let bytes: Buffer | undefined;
@@ -169,7 +169,7 @@ function sendDocument(make: () => object): RequestHandler {
   };
 }
 
-/** express knows an error handler by its four parameters. */
+/** Four parameters are needed, as express knows an error handler by them. */
 const answerError =
   (log: Log, describeError: DescribeError): ErrorRequestHandler =>
   (error: unknown, _request, response, _next) => {

@@ -1,11 +1,14 @@
 import { getHeapStatistics } from "node:v8";
 
-/** Read, parsed, checked and written, a body takes several times its length of a manager's memory. */
+/** The part of the heap for bodies: read, parsed, checked and stored, a body takes several times its length of memory. */
 const PART_OF_HEAP = 1 / 6;
-/** Of the 60 s in which a request has to arrive (http-server.ts) most are left to read it. `@unacked/client` waits 20 s for an answer. */
+/**
+ * How long a body waits: most of the 60 s in which a request has to arrive (http-server.ts) are left to read it. `@unacked/client` waits
+ * 20 s for an answer.
+ */
 const MAX_WAIT_MS = 10_000;
 
-/** Gives it back; once, however often it is called. */
+/** Gives the room back. Further calls do nothing. */
 export type GiveBack = () => void;
 
 interface Waiting {
@@ -14,8 +17,8 @@ interface Waiting {
 }
 
 /**
- * How much of long bodies is read or handled at one time: of four batches of 30 MiB at once V8 would run out of memory in a container of 512 MiB.
- * The others wait in turn. One alone is always taken, however long it is.
+ * Bounds how much of long bodies is read or handled at one time: with four batches of 30 MiB at once V8 would run out of memory in a
+ * container of 512 MiB. Others wait in turn. A single body is always taken, however long it is.
  */
 export class BodyRoom {
   readonly #bytes: number;
@@ -28,7 +31,7 @@ export class BodyRoom {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Resolves to undefined where there was no room in time, or whoever sends it has `gone`. */
+  /** Resolves to undefined if there was no room in time, or the sender has `gone`. */
   take(bytes: number, gone: AbortSignal): Promise<GiveBack | undefined> {
     if (gone.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -54,7 +57,7 @@ export class BodyRoom {
     });
   }
 
-  /** In turn: a long one is not passed by others for ever. */
+  /** Bodies begin in turn, so that a long one is not passed by others for ever. */
   #beginNext(): void {
     for (const { bytes, begin } of this.#waiting) {
       if (this.#inUse > 0 && this.#inUse + bytes > this.#bytes) return;

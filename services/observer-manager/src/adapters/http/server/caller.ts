@@ -4,11 +4,11 @@ import { ANONYMOUS, type Identity } from "../../../domain/access/identity.ts";
 /** Who sent a request, once that is known. */
 export interface Caller {
   identity: Identity;
-  /** Whether they still may what they may: for answers that last long. */
+  /** Whether they still have their rights, for answers that last long. */
   isStillWelcome(): Promise<boolean>;
 }
 
-/** Of a call that asks nobody who they are. */
+/** The caller of a call without authentication. */
 const UNASKED: Caller = {
   identity: { ...ANONYMOUS, role: "viewer" },
   isStillWelcome: () => Promise.resolve(true),

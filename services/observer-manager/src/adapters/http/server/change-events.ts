@@ -10,12 +10,12 @@ import { seenBy } from "./seen-by.ts";
 import { beginEventStream, frameOf, keepEventStream } from "./server-sent-events.ts";
 import { StreamsOfCallers } from "./streams-of-callers.ts";
 
-/** More than this waiting for a client to read, and it reads from the books later instead. */
+/** If more than this waits for a client to read, it later reads from the database instead. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
 /**
- * GET /events: server-sent events (WHATWG HTML, 9.2). `id` is a place in the books that every manager understands, so a client
- * that lost this manager goes on at another where it was.
+ * GET /events: server-sent events (WHATWG HTML, 9.2). `id` is a place in the database's changes that every manager
+ * understands, so a client that lost this manager goes on at another from there.
  */
 export function eventStream(changes: ManagerApi["changes"]): RequestHandler {
   const streams = new StreamsOfCallers();
@@ -42,7 +42,7 @@ function sinkOf(response: Response): ChangeSink {
   };
 }
 
-/** An event goes to many clients: written as text once for each way in which it is seen. */
+/** An event goes to many clients. It is written as text once for each role that sees it differently. */
 const frames = new WeakMap<ChangeEvent, Partial<Record<Role, string>>>();
 
 function writtenOnce(event: ChangeEvent, asker: Role): string {
@@ -52,7 +52,10 @@ function writtenOnce(event: ChangeEvent, asker: Role): string {
   return (known[role] ??= frameOf({ name: event.kind, id: event.cursor, data: dataOf(event, role) }));
 }
 
-/** Observers change by the thousand, and all callers are told what viewers see; of the few services, the page shows operators more. */
+/**
+ * Observers change by the thousand, and all callers see them as viewers do. Services are few, and the page shows operators more of
+ * them.
+ */
 const roleOf = ({ kind }: ChangeEvent, asker: Role): Role => (kind === "service" ? asker : "viewer");
 
 function dataOf(event: ChangeEvent, role: Role): unknown {
@@ -70,7 +73,7 @@ function dataOf(event: ChangeEvent, role: Role): unknown {
   }
 }
 
-/** The place to go on from. The header wins: a browser that reconnects by itself sends the newer place there. */
+/** The place to go on from. The header wins, as a browser that reconnects by itself sends the newer place there. */
 export function readEventQuery(request: Request): string | undefined {
   const parsed = CALLS.followChanges.query.safeParse({ ...request.query });
   if (!parsed.success) throw new HttpProblem({ code: "invalid-query", errors: queryProblems(parsed.error.issues) });

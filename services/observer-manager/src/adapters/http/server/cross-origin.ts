@@ -7,8 +7,9 @@ const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 export const changesSomething = (request: Request): boolean => !READING.has(request.method);
 
 /**
- * A foreign web page can make a browser send a POST without a body here (a restart) and needs no permission for it. Browsers say
- * on every such request where it comes from; programs say nothing. Origins that are named may, with a token of their own.
+ * A foreign web page can make a browser send a POST without a body here (a restart), and needs no permission for that. Browsers
+ * say in every such request where it comes from; other programs do not. Pages of named origins may send them, with a token of
+ * their own.
  */
 export const refuseForeignPages =
   (origins: readonly string[]): RequestHandler =>
@@ -19,10 +20,15 @@ export const refuseForeignPages =
     throw new HttpProblem({ code: "cross-origin" });
   };
 
-/** A browser says that it is our own page's. A cookie without that is none that our page meant to send. */
+/**
+ * Whether the browser says that the request is our own page's. A cookie without that was not sent by our page on purpose.
+ */
 export const isProvenOwn = (request: Request): boolean => comesFrom(request) === "own-page";
 
-/** Fetch Metadata first: unlike Host it is still true behind a proxy that calls us by another name. No page can write either header. */
+/**
+ * Fetch Metadata comes first: unlike Host it is still true behind a proxy that calls us by another name. No page can write either
+ * header.
+ */
 function comesFrom(request: Request): "own-page" | "elsewhere" | "unsaid" {
   const site = request.get("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" ? "own-page" : site === "none" ? "unsaid" : "elsewhere";
@@ -35,7 +41,7 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-/** Lets pages of these origins call REST. Never with our cookie: they send a token of their own. */
+/** Lets pages of these origins call the REST API. Never with our cookie: they send a token of their own. */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   const answer = cors({
     origin: [...origins],
@@ -43,7 +49,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
     allowedHeaders: ["Authorization", "Content-Type", "If-Match", "Last-Event-ID", "Prefer", "X-Request-Id"],
     exposedHeaders: ["ETag", "Location", "Preference-Applied", "Retry-After", "Unacked-Left-Out", "X-Request-Id"],
     maxAge: 600,
-    preflightContinue: true, // the path itself answers OPTIONS, with what it allows
+    preflightContinue: true, // the path itself answers OPTIONS, with its methods
   });
   return (request, response, next) => {
     const origin = request.get("origin");

@@ -10,19 +10,19 @@ export interface LeftOut {
 interface Fitting<Body> {
   body: Body;
   leftOut: LeftOut[];
-  /** Those that something else stands for. */
+  /** Rows that were replaced by a stand-in. */
   replaced: LeftOut[];
 }
 
 type Fields = Record<string, unknown>;
 
-/** What became of each of many, in the order given: whoever has asked knows them by their places. */
+/** The list of outcomes in the order given, which the caller matches by their places. */
 const BY_PLACE = "results";
 
 /**
- * The body of an answer as its schema has it. A row of a list in it that the schema does not know, as somebody has changed it in the
- * database by hand, is left out, or `standIn` is in its place where places count: else one row would cost all who ask for any list that
- * it is in. Throws where anything else is wrong.
+ * The body of an answer in the shape of its schema. A row of a list that does not fit, as somebody has changed it in the database by
+ * hand, is left out, or replaced by `standIn` if places count: otherwise one row would fail every list that it is in. Throws if
+ * anything else is wrong.
  */
 export function fitting<Body>(schema: z.ZodType<Body>, body: unknown, standIn: () => object): Fitting<Body> {
   const { data, error } = schema.safeParse(body);
@@ -48,7 +48,7 @@ export function fitting<Body>(schema: z.ZodType<Body>, body: unknown, standIn: (
   return { body: schema.parse(left), leftOut, replaced };
 }
 
-/** By list: which rows of it, and what is wrong with each. A list is an array of rows, or an object with an array of each column. */
+/** By list: its wrong rows, and what is wrong with each. A list is an array of rows, or an object with an array of each column. */
 function wrongRows(error: z.ZodError): Map<string, Map<number, string>> {
   const lists = new Map<string, Map<number, string>>();
   for (const { path, message } of error.issues) {

@@ -9,15 +9,15 @@ import { callerOf, setCaller } from "./caller.ts";
 import { changesSomething, isProvenOwn } from "./cross-origin.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-/** Who was refused, as far as it can be told. */
+/** The refused caller, as far as they are known. */
 interface Refused {
   address: string;
   name?: string;
-  /** By a token that somebody wrote down: a browser brings cookies, and what a proxy has asked for, by itself. */
+  /** Whether the token was in the header: cookies, and what a proxy has asked for, are sent by a browser by itself. */
   isBearer: boolean;
 }
 
-/** Before every call: who asks, are they not too many, and may they. Nothing of a body has been read by then. */
+/** Decides before every call: who asks, whether they ask too often, and whether they may. No body has been read by then. */
 export class Gate {
   readonly #callers: CallerCheck;
   readonly #limits: RateLimits;
@@ -29,7 +29,7 @@ export class Gate {
     this.#log = log;
   }
 
-  /** What stands before the handlers of a call. */
+  /** The handlers before those of a call. */
   guard(access: Access): RequestHandler[] {
     if (access === "open") return [];
     const know: RequestHandler = async (request, response, next) => {
@@ -43,7 +43,7 @@ export class Gate {
     return [know, ...this.#limits.perCaller, admit];
   }
 
-  /** Whose token it is. Wrong ones, and those without a role, are counted by the address that they came from. */
+  /** Whose token it is. Wrong tokens, and those without a role, are counted by the address that they came from. */
   async judge(token: string, address: string, isBearer = true): Promise<Identity | Refusal> {
     if (!this.#callers.isConfigured) return ANONYMOUS;
     const verdict = await this.#callers.identify(token);
@@ -61,7 +61,7 @@ export class Gate {
     }
   }
 
-  /** The page, whose session is over, has to hear that one is to sign in, whoever else is at that address. */
+  /** A page whose session is over must be told to sign in, whatever others at that address did. */
   async #refuse(code: "unauthorized" | "forbidden", why: string, { isBearer, ...who }: Refused): Promise<Refusal> {
     const retryAfterS = await this.#limits.countFailure(who.address);
     if (retryAfterS === undefined) this.#log.warn({ event: "caller-refused", ...who, why }, "a caller was refused");
@@ -89,12 +89,12 @@ export class Gate {
     return this.judge(credentials.token, request.ip ?? "", credentials.from === "header");
   }
 
-  /** Asked again and again while an answer lasts, so it counts nothing against anybody. */
+  /** Asked again and again while an answer lasts, so it counts against nobody. */
   async #isWelcome(request: Request, needed: Role): Promise<boolean> {
     const credentials = credentialsOf(request);
     if (!this.#callers.isConfigured || credentials.kind !== "token") return !this.#callers.isConfigured;
     const verdict = await this.#callers.identify(credentials.token);
-    // While it cannot be told, a caller who was welcome stays.
+    // While it cannot be decided, a caller who was welcome stays.
     return verdict.kind === "unavailable" || (verdict.kind === "known" && roleReaches(verdict.identity.role, needed));
   }
 }

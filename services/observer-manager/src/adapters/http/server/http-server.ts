@@ -9,42 +9,47 @@ export interface HttpServerSettings extends HttpParts {
   host?: string;
   /** 0 takes any free one. */
   port: number;
-  /** A connection on which nothing moves for so long is closed, such as one whose client leaves its answer unread. Default 120 s. */
+  /**
+   * A connection on which nothing moves for this long is closed, such as one whose client leaves its answer unread. Default 120 s.
+   */
   stalledMs?: number;
-  /** One more is closed as soon as it is open. Default 50,000. */
+  /** A connection beyond this number is closed as soon as it opens. Default 50,000. */
   maxConnections?: number;
 }
 
 export interface HttpServer {
-  /** http://host:port (https:// with TLS), with the port it really has, and the base path. */
+  /** http://host:port (https:// with TLS), with the real port and the base path. */
   url: string;
   /** Takes no more connections, ends the streams, lets running requests finish for up to 5 s. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * For the request to arrive whole; an answer, such as a stream of events, may take as long as it likes. The time in which it has arrived and this process
- * has not read it counts, too: with 10 s, of two thousand that came at once those were cut off whose turn was later than that.
+ * The time for the whole request to arrive. An answer, such as a stream of events, may take any time. The time in which it has arrived, but
+ * this process has not read it, counts, too: with 10 s, when two thousand came at once, those whose turn was later were cut off.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 /**
- * Longer than proxies keep a connection that nobody uses (nginx and AWS's load balancers: 60 s by default), and clients that are busy: whoever sends
- * just as it is closed here finds it reset, and cannot know whether what he sent was done.
+ * Longer than proxies (nginx and AWS's load balancers: 60 s by default) and busy clients keep an unused connection: a client that sends
+ * just as it is closed here finds it reset, and cannot know whether its request was done.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CHECK_INTERVAL_MS = 5_000;
 /**
- * So many who connect in one moment wait to be taken in. Beyond Node's default of 511 the kernel lets them try again a second later, or, having
- * taken them for a flood, resets them. No more than net.core.somaxconn: 4,096 since Linux 5.4.
+ * How many connections may wait to be accepted. Beyond Node's default of 511 the kernel lets clients try again a second later or, taking
+ * them for a flood, resets them. The upper bound is net.core.somaxconn: 4,096 since Linux 5.4.
  */
 const BACKLOG = 4_096;
 const CLOSE_GRACE_MS = 5_000;
 /**
- * Twice as long as any call waits (`wait=60s`), and eight times what an event stream says something in. Long answers go out
- * in parts, each of which is movement.
+ * Twice as long as any call waits (`wait=60s`), and eight times the pause of an event stream. Long answers go out in parts,
+ * each of which counts as movement.
  */
 const STALLED_MS = 120_000;
-/** Room for all that may wait at one manager (docs/limits.md: 10,000 each for tasks to take, for ends of tasks, and of flows), and for others. */
+/**
+ * Room for all calls that may wait at one manager (docs/limits.md: 10,000 each for tasks to take, for ends of tasks, and of flows), and for
+ * others.
+ */
 const MAX_CONNECTIONS = 50_000;
 
 /** Listens. Rejects when the port is in use (EADDRINUSE) or not allowed. */
@@ -86,7 +91,9 @@ function urlOf(scheme: "http" | "https", server: Server, host: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The streams end because the hub of changes is closed before or beside this; what is left after the grace is cut. */
+/**
+ * The streams end because the hub of changes is closed before or beside this. What is left after the grace period is cut.
+ */
 async function closeServer(server: Server, connections: OpenConnections): Promise<void> {
   const grace = setTimeout(() => connections.destroyAll(), CLOSE_GRACE_MS);
   await new Promise<void>((resolve) => {

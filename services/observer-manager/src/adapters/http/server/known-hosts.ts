@@ -3,8 +3,8 @@ import type { Request, RequestHandler } from "express";
 import { HttpProblem } from "../api/http-problem.ts";
 
 /**
- * Where nobody is asked who they are, a foreign web page must not get in by giving its own host name our address (DNS
- * rebinding): to the browser it would be its own origin. An address, localhost, and a name without a dot cannot be such a name.
+ * Without authentication, a foreign web page must not get in by giving its own host name our address (DNS rebinding), as to the
+ * browser we would be its own origin. An address, localhost, and a name without a dot cannot be such a name.
  */
 export const refuseForeignHosts =
   (allowed: readonly string[]): RequestHandler =>
@@ -15,8 +15,8 @@ export const refuseForeignHosts =
   };
 
 /**
- * Every name by which it was asked. A script can write X-Forwarded-Host to its own page's origin, but never Host: so what a trusted proxy
- * says of the one does not stand for the other, nor does what the proxy was sent for what it has added.
+ * Every name by which it was asked. A script can write X-Forwarded-Host to its own page's origin, but never Host. So neither replaces the
+ * other, nor does a value that the proxy was sent replace the one that it has added.
  */
 function namesOf(request: Request): string[] {
   const isTrusted = request.app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;

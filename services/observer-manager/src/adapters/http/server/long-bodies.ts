@@ -3,7 +3,7 @@ import { HttpProblem } from "../api/http-problem.ts";
 import type { BodyRoom, GiveBack } from "./body-room.ts";
 import { untilGone } from "./until-gone.ts";
 
-/** A body up to this never waits for others; nearly all of single calls are shorter. */
+/** A body up to this length never waits for others. Nearly all bodies of single calls are shorter. */
 const SHORT_BYTES = 65_536;
 const NO_ROOM = {
   code: "not-ready",
@@ -23,7 +23,7 @@ export const roomForBody =
     return takeRoom(room, bytes, response, next);
   };
 
-/** Its room is given back by what it resolves or rejects with, whether or not its client is still there: until then it is in memory. */
+/** The room is given back when `handle` resolves or rejects, even if the client has left: until then the body is in memory. */
 export async function handlingBody(response: Response, handle: () => Promise<void>): Promise<void> {
   const giveBack = response.locals["bodyRoom"] as GiveBack | undefined;
   if (giveBack === undefined) return handle();

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** More than any client sends ahead: browsers none, and other programs a few. */
+/** More than any client sends ahead: browsers send none, and other programs a few. */
 const MAX_AHEAD = 100;
 
 /** The last answer of a connection, and how many wait for it and those before it. */
@@ -11,16 +11,16 @@ interface Turn {
 }
 
 /**
- * The requests of one connection are begun one after another, as their answers go out: Node begins all that have arrived, and keeps their answers
- * until those before them are read, so that a few bytes that ask for a long page a thousand times would cost a thousand pages. Who sends more than
- * a hundred ahead is cut off.
+ * Begins the requests of one connection one after another, as their answers go out. Node begins all that have arrived, and keeps their
+ * answers until those before them are read, so that a few bytes that ask for a long page a thousand times would cost a thousand pages. A
+ * client that sends more than a hundred ahead is cut off.
  */
 export function oneAtATime(listener: RequestListener): RequestListener {
   const turns = new WeakMap<Socket, Turn>();
   return (request, response) => {
     const { socket } = request;
     response.once("close", () => {
-      if (turns.get(socket)?.last === response) turns.delete(socket); // else a connection at rest keeps all that its last request brought
+      if (turns.get(socket)?.last === response) turns.delete(socket); // otherwise an idle connection keeps what its last request brought
     });
     const turn = turns.get(socket);
     if (turn === undefined) {

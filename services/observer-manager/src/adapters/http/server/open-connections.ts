@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 
 /**
- * Which connections are open, and which of them are answering. Node's closeIdleConnections() passes over those that never sent a
- * request (browsers open some in advance) and those that become idle afterwards (a stream that has just been ended).
+ * Tracks which connections are open, and which of them are answering. Node's closeIdleConnections() passes over those that never
+ * sent a request (browsers open some in advance) and those that become idle afterwards (a stream that has just been ended).
  */
 export class OpenConnections {
   readonly #answering = new Map<Socket, number>();
-  /** Every connection as the network has it: over TLS, requests come by a socket of their own above it. */
+  /** Every connection of the network. Over TLS, requests come by a socket of their own above it. */
   readonly #wires = new Set<Socket>();
   #closing = false;
 
@@ -21,17 +21,17 @@ export class OpenConnections {
       this.#answering.set(socket, 0);
       socket.once("close", () => this.#answering.delete(socket));
     });
-    // Before the app, so that it can still say how the connection ends.
+    // Runs before the app, so that it can still set how the connection ends.
     server.prependListener("request", (request, response) => this.#follow(request, response));
   }
 
-  /** From now on each connection ends as soon as it answers nothing; those that answer nothing now end at once. */
+  /** From now on each connection ends as soon as it is idle. Idle ones end at once. */
   closeWhenIdle(): void {
     this.#closing = true;
     for (const [socket, answers] of this.#answering) if (answers === 0) socket.destroy();
   }
 
-  /** Also those that have not come as far as a request, or as the end of their handshake. */
+  /** Includes those that have not sent a request yet, or not finished their handshake. */
   destroyAll(): void {
     for (const wire of this.#wires) wire.destroy();
   }

@@ -6,7 +6,7 @@ import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { sendJson } from "./json-body.ts";
 
-/** What an error means and what of it may be logged; given by the part that knows the database's errors. */
+/** Says what an error means and what of it may be logged. The part that knows the database's errors provides it. */
 export type DescribeError = (error: unknown) => { unavailable: boolean; detail?: string; fields: object };
 
 /** The `type`s of errors that body-parser and raw-body throw (their README lists them). */
@@ -19,13 +19,13 @@ const BODY_ERRORS: Record<string, ProblemCode> = {
   "request.size.invalid": "malformed-request",
 };
 
-/** The answer to whatever was thrown on the way. Says nothing of an error that it does not know. */
+/** The answer to whatever was thrown on the way. It reveals nothing of an unknown error. */
 export function problemOfError(error: unknown, describeError: DescribeError): Refusal {
   if (error instanceof HttpProblem) return error.refusal;
   const { type, status, body } = (typeof error === "object" && error !== null ? error : {}) as {
     type?: unknown;
     status?: unknown;
-    /** Of `entity.parse.failed`: the text. */
+    /** For `entity.parse.failed`: the text. */
     body?: unknown;
   };
   const bodyProblem = typeof type === "string" ? BODY_ERRORS[type] : undefined;
@@ -33,13 +33,13 @@ export function problemOfError(error: unknown, describeError: DescribeError): Re
     return { kind: "problem", code: bodyProblem, detail: jsonMistake(body) ?? PROBLEMS[bodyProblem].title };
   if (bodyProblem !== undefined) return { kind: "problem", code: bodyProblem };
   if (error instanceof URIError || status === 400) return { kind: "problem", code: "malformed-request" };
-  if (status === 404 || status === 403) return { kind: "problem", code: "not-found" }; // of the static files
+  if (status === 404 || status === 403) return { kind: "problem", code: "not-found" }; // an error of the static files
   const { unavailable, detail } = describeError(error);
   if (unavailable) return { kind: "problem", code: "database-unavailable", ...(detail && { detail }) };
   return { kind: "problem", code: "internal-error" };
 }
 
-/** RFC 6750, 3: with an error where a token was sent, without one where none was. */
+/** RFC 6750, 3: it names an error if a token was sent, and none if there was no token. */
 const challengeOf = ({ detail }: Refusal): string =>
   `Bearer realm="unacked"${detail === undefined ? "" : ', error="invalid_token"'}`;
 

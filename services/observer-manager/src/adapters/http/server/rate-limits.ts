@@ -6,13 +6,16 @@ import { callerOf } from "./caller.ts";
 const WINDOW_MS = 60_000;
 
 export interface RateLimitSettings {
-  /** Of one caller, at this manager; 0: as many as they like. */
+  /** How many requests of one caller this manager takes; 0 means any number. */
   requestsPerMinute: number;
-  /** Refused tokens from one address; those over it are answered 429 instead of 401. */
+  /** How many tokens of one address may be refused. Beyond that it is answered 429 instead of 401. */
   failuresPerMinute: number;
 }
 
-/** A window that ends later than one that begins now is of before the clock was put back: whoever is in it would wait until that has caught up. */
+/**
+ * A window that ends later than a new one would was begun before the clock was put back. It is reset, as callers in it would wait until the
+ * clock has caught up.
+ */
 class Windows extends MemoryStore {
   override async increment(key: string): ReturnType<MemoryStore["increment"]> {
     const window = await this.get(key);
@@ -22,12 +25,12 @@ class Windows extends MemoryStore {
 }
 
 /**
- * How much one caller may ask, counted in this manager's memory. Tokens that are right are never held up by wrong ones, even
- * from the same address: behind a proxy one page with an old token would lock out everybody, and guessing 256 random bits needs
- * no hindrance.
+ * Bounds how much one caller may ask, counted in this manager's memory. Valid tokens are never held up by wrong ones, even from
+ * the same address: behind a proxy one page with an old token would lock out everybody, and 256 random bits need no protection
+ * from guessing.
  */
 export class RateLimits {
-  /** For requests whose caller is known. */
+  /** Handlers for requests whose caller is known. */
   readonly perCaller: RequestHandler[];
   readonly #failures = new Windows();
   readonly #failuresPerMinute: number;
@@ -58,14 +61,14 @@ const limitCallers = (limit: number): RequestHandler =>
     validate: false,
   });
 
-/** Somebody who is not known, by address. */
+/** The key of an unknown caller is their address. */
 export function keyOfCaller(request: Request, response: Response): string {
   const { identity } = callerOf(response);
   const { authentication, name } = identity;
   return authentication === "anonymous" ? keyOfAddress(request.ip ?? "") : `${authentication} ${name}`;
 }
 
-/** Of IPv6 the network that one customer has, as its addresses are as many as one likes. */
+/** For IPv6 the key is the customer's network, which has any number of addresses. */
 const keyOfAddress = (address: string): string => ipKeyGenerator(address);
 
 const secondsUntil = (time: Date | undefined): number =>

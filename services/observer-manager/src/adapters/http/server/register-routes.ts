@@ -19,24 +19,24 @@ import { seenBy } from "./seen-by.ts";
 import { sendEventStream } from "./server-sent-events.ts";
 import { untilGone } from "./until-gone.ts";
 
-/** How many rows cannot be shown, of a list that has such. */
+/** The header that says how many rows of a list cannot be shown, if there are any. */
 const LEFT_OUT_HEADER = "Unacked-Left-Out";
 const MAX_TOLD = 10;
-/** Of one of many; whether it was done is not said by it. */
+/** Stands for one result of many. It does not say whether that was done. */
 const UNSHOWABLE: Refusal = { kind: "problem", code: "internal-error", detail: "The result cannot be shown" };
 
-/** A path and what it answers by method. */
+/** A path with its handlers by method. */
 export interface RegisteredPath {
-  /** As express writes it: `/api/v1/observers/:ref`. */
+  /** The path as express writes it: `/api/v1/observers/:ref`. */
   path: string;
-  /** Who may: the lowest role, or `open` for everybody. */
+  /** Who may call it: the lowest role, or `open` for everybody. */
   access: Access;
   handlers: Partial<Record<Route["method"], RequestHandler[]>>;
 }
 
 /**
- * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word has its own methods
- * first, the others are those of the name. Hence all methods are registered before any path refuses those that it has not.
+ * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word's own methods come
+ * first, the others belong to the name. Hence all methods are registered before any path refuses those that it lacks.
  */
 export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log, room: BodyRoom): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
@@ -57,7 +57,7 @@ export function registerPath(router: IRouter, gate: Gate, { path, access, handle
 const countOfParameters = (path: string): number => path.split("{").length;
 const expressPathOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Those of every path that fits this one. */
+/** The methods of every path that matches this one. */
 function methodsAt(path: string, routes: Route[]): Route["method"][] {
   const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
   return [...new Set(routes.filter((route) => fits(route.path)).map((route) => route.method))];
@@ -82,8 +82,8 @@ function handlersOf(route: Route, log: Log, room: BodyRoom): RequestHandler[] {
 }
 
 /**
- * What goes out is shaped by the schema in the OpenAPI document, as the caller's role may see it: what is not in it stays
- * here, what is missing is our error; but a row that is wrong is left out of its list, or a problem is in its place, and said so.
+ * The schema of the OpenAPI document shapes what goes out, as the caller's role may see it: extra fields stay here, missing ones
+ * are our error. But a wrong row is left out of its list, or replaced by a problem, and that is reported.
  */
 async function answerRoute(route: Route, log: Log, request: Request, response: Response): Promise<void> {
   const requestId = requestIdOf(response);

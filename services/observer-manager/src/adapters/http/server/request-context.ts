@@ -5,23 +5,23 @@ import type { Log } from "../../../operations/log.ts";
 
 const MAX_LOGGED_PATH_LENGTH = 200;
 
-/** What a client may choose as its request's id; anything else is replaced, as it goes into our log. */
+/** The form of a client's own request id. Any other is replaced, as it goes into our log. */
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const requestIdOf = (response: Response): string => String(response.locals["requestId"] ?? "");
 
-/** Undefined where nothing was answered, as the client has left: then Node has its own, 200. */
+/** Undefined if nothing was answered, as the client has left: then Node shows its own default, 200. */
 export const statusOf = (response: Response): number | undefined => (response.headersSent ? response.statusCode : undefined);
 
-/** Of the request that is answered; undefined where it is not traced. */
+/** The span of the request that is answered. Undefined if it is not traced. */
 export const spanOf = (response: Response): Span | undefined => response.locals["span"] as Span | undefined;
 
 export const setSpan = (response: Response, span: Span): void => void (response.locals["span"] = span);
 
-/** For the lines of its log. */
+/** The trace's ids, for the lines of its log. */
 export const traceIdsOf = (response: Response): TraceIds | undefined => spanOf(response)?.ids;
 
-/** Takes or makes X-Request-Id, gives it back, and logs one line when the answer is over. The query is not logged. */
+/** Takes or makes X-Request-Id, returns it, and logs one line when the answer is over. The query is not logged. */
 export function requestContext(log: Log): RequestHandler {
   return (request, response, next) => {
     const given = request.get("x-request-id");
@@ -46,7 +46,7 @@ export function requestContext(log: Log): RequestHandler {
 }
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
-/** A 503 of these is an answer and no failure: who starts the manager asks many times a second until it is ready. */
+/** A 503 of these is an answer and no failure: scripts that start the manager ask many times a second until it is ready. */
 const PROBES = /\/(healthz|readyz)$/;
 
 interface Answer {
@@ -55,7 +55,7 @@ interface Answer {
   status: number | undefined;
 }
 
-/** Pages and probes read every few seconds: only what changes something, or fails, is worth a line by default. */
+/** Pages and probes read every few seconds, so by default only changes and failures are worth a line. */
 function levelOf({ method, path, status }: Answer): "debug" | "info" | "warn" {
   if (status === undefined) return "info";
   if (status >= 500) return status === 503 && PROBES.test(path) ? "debug" : "warn";

@@ -2,12 +2,12 @@ import { type Span, type Tracing, traceContextOf } from "@unacked/tracing";
 import type { Request, RequestHandler, Response } from "express";
 import { requestIdOf, setSpan, statusOf } from "./request-context.ts";
 
-/** Other methods are anybody's invention, and there is no end of them. */
+/** The methods that are named; others could be anything, without end. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * A span for each call, in the caller's trace if they name one. Its name is the route, never the path, which clients
- * choose; the query and the body are not in it. A stream of events has none: it lasts as long as its client likes.
+ * A span for each call, in the caller's trace if they name one. Its name is the route, never the path, which clients choose.
+ * The query and the body are not in it. A stream of events has no span, as it lasts as long as its client likes.
  */
 export const requestTracing =
   (tracing: Tracing): RequestHandler =>
@@ -48,7 +48,7 @@ const MAX_PATH_LENGTH = 200;
 
 const pathOf = ({ originalUrl }: Request): string => (originalUrl.split("?")[0] ?? "").slice(0, MAX_PATH_LENGTH);
 
-/** As the OpenAPI document writes it; undefined where nothing fits. */
+/** The route as the OpenAPI document writes it. Undefined if none matches. */
 function routeOf(request: Request): string | undefined {
   const path = (request.route as { path?: unknown } | undefined)?.path;
   return typeof path === "string" ? path.replaceAll(/:(\w+)/g, "{$1}") : undefined;

@@ -13,8 +13,8 @@ const OWN_FILES_ALONE = {
 };
 
 /**
- * Nothing but our own files may run, and no page may frame us. HSTS only where the manager itself does TLS: otherwise that is the
- * business of the proxy that does.
+ * Nothing but our own files may run, and no page may frame us. HSTS is set only if the manager itself does TLS; otherwise it is
+ * up to the proxy that does.
  */
 export const securityHeaders = ({ isTls }: { isTls: boolean }): RequestHandler =>
   helmet({
@@ -22,7 +22,7 @@ export const securityHeaders = ({ isTls }: { isTls: boolean }): RequestHandler =
     strictTransportSecurity: isTls,
   });
 
-/** For the API's documentation: the styles of Swagger UI carry their small pictures within them. */
+/** For the API's documentation: the styles of Swagger UI contain their small pictures. */
 export const allowPicturesInStyles = (): RequestHandler =>
   helmet.contentSecurityPolicy({
     useDefaults: false,

@@ -6,8 +6,8 @@ type Schema = z.core.$ZodTypes;
 const known = new WeakMap<z.ZodType, Partial<Record<Role, z.ZodType>>>();
 
 /**
- * The schema of an answer, for who is to see it: without what is withheld from that role (WITHHELD). Whatever leaves the
- * REST API goes through the schema that this gives. Throws on a kind of schema that it cannot look into.
+ * The schema of an answer as a role may see it, without what is withheld from that role (WITHHELD). Everything that leaves
+ * the REST API goes through it. Throws on a kind of schema that it cannot look into.
  */
 export function seenBy<Answer extends z.ZodType>(role: Role, schema: Answer): Answer {
   const ofSchema = known.get(schema) ?? {};
@@ -16,7 +16,7 @@ export function seenBy<Answer extends z.ZodType>(role: Role, schema: Answer): An
   return ofSchema[role] as Answer;
 }
 
-/** The same schema where nothing of it is withheld. */
+/** The same schema object if nothing of it is withheld. */
 function seen(role: Role, schema: Schema): Schema {
   const withheld = WITHHELD.get(schema as unknown as z.ZodType);
   if (withheld === undefined || roleReaches(role, withheld.from)) return seenInside(role, schema);

@@ -7,15 +7,15 @@ import type { Log } from "../../../operations/log.ts";
 export interface ServerTls {
   certFile: string;
   keyFile: string;
-  /** Of those who sign clients' certificates; a client that brings none of theirs is not listened to. */
+  /** The authorities of clients' certificates. A client without a certificate of theirs is refused. */
   clientCaFile?: string | undefined;
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /**
- * A server that speaks TLS (1.2 and later). A certificate that is renewed in its file is shown to the next who connects; who is
- * connected stays so. Throws SettingsError when the files cannot be read, or do not go together.
+ * A server that speaks TLS (1.2 and later). A certificate that is renewed in its file is used for new connections; open ones
+ * keep theirs. Throws SettingsError if the files cannot be read, or do not match.
  */
 export function createTlsServer(
   options: ServerOptions,

@@ -6,7 +6,7 @@ import type { Gate } from "./gate.ts";
 import { registerPath } from "./register-routes.ts";
 import { allowPicturesInStyles } from "./security.ts";
 
-/** One document for all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
+/** One document serves all: the page looks at its address for what to show (services/status-page/src/shell/route.ts). */
 const PAGES = [
   "/",
   "/observers",
@@ -26,8 +26,8 @@ const PAGES = [
 ];
 
 /**
- * Serves the status page and the API's documentation: to everybody, as they hold nothing; what the page shows it asks of REST.
- * The browser asks for a document each time; what it names has a digest in its name and never changes.
+ * Serves the status page and the API's documentation to everybody, as they hold no data: the page asks the REST API for what
+ * it shows. The browser asks for a document each time; the files that it names have a digest in their names and never change.
  */
 export function registerStatusPage(router: IRouter, gate: Gate, { folder, basePath }: BuiltPage): void {
   const open = (path: string, handlers: RequestHandler[]) =>
@@ -45,13 +45,13 @@ export function registerStatusPage(router: IRouter, gate: Gate, { folder, basePa
 
 interface BuiltPage {
   folder: string;
-  /** Below which it is served; "": at the root. */
+  /** The path below which it is served; "" means the root. */
   basePath: string;
 }
 
 const FOR_EVER = { immutable: true, maxAge: "365d" };
 
-/** What it names is relative to the page's root (`./assets/…`) as it was built: the same build serves below any path. */
+/** The built page names its files relative to its root (`./assets/…`), so the same build works below any path. */
 const sendDocument =
   (file: string, basePath: string): RequestHandler =>
   async (_request, response) => {
@@ -62,7 +62,7 @@ const sendDocument =
     response.type("html").send(document.replaceAll(/(?<= (?:href|src)=")\.(?=\/)/g, basePath));
   };
 
-/** The build has put a `.gz` beside each. */
+/** The build has put a `.gz` beside each file. */
 const preferCompressed: RequestHandler = (request, response, next) => {
   response.vary("Accept-Encoding");
   if (request.acceptsEncodings("gzip") && extname(request.path) in TYPES) request.url = `${request.path}.gz`;

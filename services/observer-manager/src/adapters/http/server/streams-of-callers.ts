@@ -1,17 +1,20 @@
 import { HttpProblem } from "../api/http-problem.ts";
 
-/** An application that follows the changes once for each of its users has some hundreds; a client that forgets to close them, ever more. */
+/**
+ * An application that follows the changes once for each of its users has some hundreds; a client that forgets to close them has more and
+ * more.
+ */
 export const MAX_STREAMS_OF_ONE_CALLER = 1_000;
 const RETRY_AFTER_S = 5;
 
 /**
- * How many streams of changes each caller has open. One holds up to 1 MiB that its client has not read, is written to at each change, and costs its
- * caller one request for as long as it is open, so that no limit of rate bounds them.
+ * How many streams of changes each caller has open. A stream holds up to 1 MiB that its client has not read, is written to at each change,
+ * and costs only one request while it is open, so that rate limits do not bound them.
  */
 export class StreamsOfCallers {
   readonly #open = new Map<string, number>();
 
-  /** Throws where there can be no more. */
+  /** Throws if there can be no more. */
   refuseIfFull(caller: string): void {
     if (this.#of(caller) < MAX_STREAMS_OF_ONE_CALLER) return;
     const detail = `One caller may have ${MAX_STREAMS_OF_ONE_CALLER} streams of changes open at one manager; close some`;

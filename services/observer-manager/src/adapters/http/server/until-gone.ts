@@ -1,6 +1,6 @@
 import type { Response } from "express";
 
-/** Aborts as the answer has ended, or whoever asked for it has left. */
+/** Aborts when the answer has ended, or the caller has left. */
 export function untilGone(response: Response): AbortSignal {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();

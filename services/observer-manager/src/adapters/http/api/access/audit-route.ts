@@ -6,7 +6,7 @@ import { HttpProblem } from "../http-problem.ts";
 import { observerParameter } from "../request-input.ts";
 import { defineRoute } from "../route.ts";
 
-/** Who did what. */
+/** The call that lists who did what. */
 export const auditRoute = (reads: ManagerReads) =>
   defineRoute("listAudit")({
     tag: "Audit",

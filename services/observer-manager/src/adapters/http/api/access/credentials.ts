@@ -2,13 +2,13 @@ import { parse, serialize } from "cookie";
 import type { Request } from "express";
 
 /**
- * What a request brings to be known by. A bearer's header counts more than a cookie; one of another scheme does not, as browsers send on what a proxy
- * before the manager has asked for (Basic).
+ * The credentials of a request. A bearer token in the header wins over a cookie; a header of another scheme does not, as browsers send on
+ * what a proxy before the manager has asked for (Basic).
  */
 export type Credentials =
   | { kind: "none" }
   | { kind: "malformed" }
-  /** `cookie`: the browser sends it by itself, also with a request that another site made it send. */
+  /** `cookie` means that the browser sends it by itself, also with a request that another site made it send. */
   | { kind: "token"; token: string; from: "header" | "cookie" };
 
 /** RFC 6750, 2.1: `Authorization: Bearer <b64token>`. */
@@ -25,7 +25,7 @@ export function credentialsOf(request: Request): Credentials {
   return token === undefined ? { kind: "malformed" } : { kind: "token", token, from: "header" };
 }
 
-/** A working day: somebody who forgets to sign out is out by tomorrow. */
+/** A working day: whoever forgets to sign out is signed out by tomorrow. */
 export const SESSION_S = 12 * 3_600;
 
 /**
@@ -43,7 +43,7 @@ export function sessionCookie(token: string, { isSecure, basePath, maxAgeS }: Co
 export const endedSessionCookie = ({ isSecure, basePath }: CookiePlace): string =>
   sessionCookie("", { isSecure, basePath, maxAgeS: 0 });
 
-/** Of the request that it comes with. */
+/** Where the cookie is used, from the request that it comes with. */
 interface CookiePlace {
   isSecure: boolean;
   basePath: string;

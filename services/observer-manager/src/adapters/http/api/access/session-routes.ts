@@ -10,7 +10,7 @@ export interface SignInDesk {
   judge(token: string, address: string): Promise<Identity | Refusal>;
 }
 
-/** Tells callers who they are; and a session for the page, whose EventSource can send no header. */
+/** Calls that tell callers who they are, and give a session to the page, whose EventSource can send no header. */
 export function sessionRoutes(desk: SignInDesk, needs: () => Record<string, Role>): Route[] {
   return [show(needs), signIn(desk, needs), signOut()];
 }

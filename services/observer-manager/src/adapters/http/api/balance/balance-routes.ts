@@ -3,7 +3,7 @@ import { BALANCE, BALANCING, CANCELLED_BALANCE } from "../../openapi/examples/ba
 import { PROCESSING } from "../../openapi/examples/observer-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** How observers lie on services, and their moves. */
+/** Calls about how observers are spread over services, and about moving them. */
 export function balanceRoutes(tools: BalanceTools): Route[] {
   return [show(tools), rebalance(tools), cancel(tools), move(tools)];
 }

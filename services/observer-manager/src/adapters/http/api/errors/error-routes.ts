@@ -7,7 +7,7 @@ import { HttpProblem } from "../http-problem.ts";
 import { observerParameter } from "../request-input.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What landed in unacked.error, what observers failed of, and what to do about it. */
+/** Calls about the entries of unacked.error, and about the errors of observers. */
 export function errorRoutes(reads: ManagerReads, tools: ErrorTools): Route[] {
   return [list(reads), groups(reads), show(reads), retry(tools), remove(tools), ofObservers(reads)];
 }

@@ -21,7 +21,7 @@ import { waitMsOf } from "../tasks/task-query.ts";
 
 const FLOWS = "/api/v1/flows";
 const AT_LOCATION = { headers: { Location: { description: "the flow's path", example: `${FLOWS}/${FLOW_ID}` } } };
-/** What each may have returned is 64 KiB. */
+/** The most tasks of a page with outputs, as each output may have 64 KiB. */
 const MOST_WITH_OUTPUTS = 100;
 
 export const flowRoutes = (flows: FlowTools): Route[] => [

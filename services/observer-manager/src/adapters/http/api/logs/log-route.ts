@@ -45,7 +45,7 @@ async function* withIds(events: ReturnType<LogStream["events"]>) {
 
 const textOf = ({ runId, seq }: LogPosition): string => `${runId}.${seq}`;
 
-/** A place that is none is that of a client which has seen nothing. */
+/** An invalid place counts as that of a client which has seen nothing. */
 function placeOf(id: string | undefined): LogPosition | undefined {
   const [, run, seq] = /^([0-9a-f-]{36})\.([0-9]{1,15})$/i.exec(id ?? "") ?? [];
   const runId = RunId.safeParse(run);

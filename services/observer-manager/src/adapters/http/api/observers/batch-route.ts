@@ -16,7 +16,7 @@ import { HttpProblem } from "../http-problem.ts";
 import { checkJson } from "../request-input.ts";
 import { defineRoute } from "../route.ts";
 
-/** Of the body itself: what is in the list is looked at one by one. */
+/** The body as a whole; the items of its list are checked one by one. */
 const Envelope = CreateObservers.extend({ observers: z.array(z.unknown()).min(1).max(MAX_BULK) });
 
 export const batchRoute = (lifecycle: Lifecycle) =>
@@ -56,7 +56,7 @@ function receiptOf(outcome: CreateOutcome, refuse: ReturnType<typeof refuser>): 
 
 const statusOf = ({ kind }: Exclude<CreateOutcome, Refusal>): number => (kind === "created" ? 201 : 200);
 
-/** Throws HttpProblem where the body itself is wrong; an observer that is wrong stands as its refusal. */
+/** Throws HttpProblem if the body as a whole is wrong. A wrong observer becomes its refusal. */
 function readBatch(given: unknown): { observers: (CreateObserver | Refusal)[]; atomic: boolean } {
   const envelope = Envelope.safeParse(given);
   if (!envelope.success) throw new HttpProblem({ code: "invalid-body", errors: bodyProblems(envelope.error.issues) });

@@ -17,7 +17,10 @@ import { OBSERVER_ID } from "../../openapi/examples/observer-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { statusOf } from "./observer-routes.ts";
 
-/** Stop, restart, pause or resume many: some by ids and names (of ids, those that match), answered one by one, or all that match, counted. */
+/**
+ * Calls that stop, restart, pause or resume many: some by ids and names (of ids, those that match), answered one by one, or all that match,
+ * counted.
+ */
 export function bulkRoutes(lifecycle: Lifecycle): Route[] {
   return [stopMany(lifecycle), restartMany(lifecycle), pauseMany(lifecycle), resumeMany(lifecycle)];
 }
@@ -97,7 +100,7 @@ async function changeMany(
     ...ids.map((id) => ({ kind: "id", id }) as const),
     ...names.map((name) => ({ kind: "name", name }) as const),
   ];
-  // What is deleted already is not meant by "all of pool x": only who asks for it by status gets it.
+  // "All of pool x" leaves out deleted ones. Only a filter by status finds them.
   const among = { status: [...LIVING_STATUSES], ...filter };
   if (refs.length === 0) {
     const count = await lifecycle.changeMatching(among, change, by);

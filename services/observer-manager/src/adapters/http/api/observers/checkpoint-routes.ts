@@ -4,12 +4,12 @@ import type { Refusal } from "../../../../operations/refusal.ts";
 import { CHECKPOINT, RESET_CHECKPOINT, SET_CHECKPOINT } from "../../openapi/examples/checkpoint-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What an observer's next run starts with. */
+/** Calls about the checkpoint that an observer's next run starts with. */
 export function checkpointRoutes(tools: CheckpointTools): Route[] {
   return [show(tools), put(tools), reset(tools)];
 }
 
-/** Beside a checkpoint. */
+/** The ETag header of a checkpoint. */
 const WITH_TAG = {
   headers: { ETag: { description: "of which it is: send it as If-Match", example: checkpointTag(CHECKPOINT) } },
 };

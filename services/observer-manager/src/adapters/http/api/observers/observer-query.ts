@@ -4,7 +4,7 @@ import { decodeObserverCursor } from "../../../../operations/cursor.ts";
 import type { ObserverQuery } from "../../../../operations/observers/observer-tools.ts";
 import { HttpProblem } from "../http-problem.ts";
 
-/** Of GET /observers and /observer-columns. Throws HttpProblem for a cursor or label that does not decode. */
+/** The query of GET /observers and /observer-columns. Throws HttpProblem for a cursor or label that does not decode. */
 export function toObserverQuery(
   query: z.output<typeof CALLS.listObservers.query | typeof CALLS.listObserverColumns.query>,
 ): ObserverQuery {
@@ -19,7 +19,7 @@ export function toObserverQuery(
   return { ...rest, ...(silent && { silent }), ...labelsOf(label), after };
 }
 
-/** All must match: of two values of one key none does, and of no status nothing is. */
+/** All labels must match. Two values of one key match no observer, which is written as no status. */
 function labelsOf(texts: readonly string[]): Pick<ObserverFilter, "labels" | "status"> {
   const all = texts.map(labelOf);
   if (all.length === 0) return {};

@@ -27,7 +27,7 @@ import { specRoutes, WITH_TAG } from "./spec-routes.ts";
 
 const OBSERVERS = "/api/v1/observers";
 
-/** Beside the observer. */
+/** The Location header of an observer. */
 const AT_LOCATION = { headers: { Location: { description: "the observer's path", example: `${OBSERVERS}/${CREATED.id}` } } };
 
 export function observerRoutes(lifecycle: Lifecycle, reads: ManagerReads): Route[] {
@@ -204,7 +204,7 @@ const pause = (lifecycle: Lifecycle) =>
     },
   });
 
-/** Of one that was paused: there is nothing left to wait for, or there is. */
+/** The status of a pause: 200 if there is nothing left to wait for, else 202. */
 export const statusOf = ({ status }: ObserverView): 200 | 202 => (status === "Paused" ? 200 : 202);
 
 const resume = (lifecycle: Lifecycle) =>

@@ -10,12 +10,12 @@ import {
 } from "../../openapi/examples/observer-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** Beside an observer. */
+/** The ETag header of an observer. */
 export const WITH_TAG = {
   headers: { ETag: { description: "of what is wanted of it: send it as If-Match", example: specTag(PROCESSING) } },
 };
 
-/** Change what is wanted of an observer, in place. */
+/** Calls that change an observer's spec in place. */
 export function specRoutes(lifecycle: Lifecycle): Route[] {
   return [change(lifecycle), put(lifecycle)];
 }
@@ -76,7 +76,7 @@ const put = (lifecycle: Lifecycle) =>
 
 type Done = Exclude<PutOutcome, { kind: "problem" }>;
 
-/** There is something to wait for, or there is not. */
+/** 202 if there is something to wait for, else 200. */
 const statusOf = ({ kind, observer }: Done): 200 | 202 => (kind === "changed" && observer.pending === "update" ? 202 : 200);
 
 const answerOf = ({ kind, observer, changed }: Done) => ({

@@ -10,7 +10,7 @@ import {
 } from "../../openapi/examples/schedule-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What is asked of a schedule beside its times. */
+/** Calls on a schedule other than those that define it. */
 export const scheduleActionRoutes = (schedules: ScheduleTools): Route[] => [
   pause(schedules),
   resume(schedules),

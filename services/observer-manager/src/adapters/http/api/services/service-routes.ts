@@ -13,7 +13,7 @@ import {
 } from "../../openapi/examples/service-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** The services, and what one may ask of them. */
+/** Calls about services, and the orders that they take. */
 export function serviceRoutes(reads: ManagerReads, tools: ServiceTools): Route[] {
   return [services(reads), drain(tools), cordon(tools), uncordon(tools), reload(tools)];
 }

@@ -1,7 +1,7 @@
 import type { TaskTools } from "../../../../operations/tasks/task-tools.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** Cancel and retry, of many at once. */
+/** Calls that cancel and retry many tasks at once. */
 export const taskBulkRoutes = (tasks: TaskTools): Route[] => [cancel(tasks), retry(tasks)];
 
 const BOUNDED =

@@ -3,7 +3,7 @@ import { READY } from "../../openapi/examples/task-examples.ts";
 import { TASK_EDITED, TASK_FAILURES } from "../../openapi/examples/task-failure-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What is Failed, grouped; a group that runs again, and one that does so with other params. */
+/** Calls about Failed tasks: their groups, to run a group again, and to run a task with other params. */
 export const taskFailureRoutes = (failures: TaskFailureTools): Route[] => [
   group(failures),
   retryGroup(failures),

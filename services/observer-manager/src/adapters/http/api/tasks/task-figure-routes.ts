@@ -2,7 +2,7 @@ import type { TaskFigureTools } from "../../../../operations/tasks/task-tools.ts
 import { FIGURES_BY_MINUTE, FIGURES_NOW } from "../../openapi/examples/task-figure-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What was of each type by the minute and hour, and how it stands. */
+/** Calls about the figures of each task type, by the minute and hour, and how it stands now. */
 export const taskFigureRoutes = (figures: TaskFigureTools): Route[] => [list(figures), show(figures)];
 
 const list = (figures: TaskFigureTools) =>

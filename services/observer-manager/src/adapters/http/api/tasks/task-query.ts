@@ -4,7 +4,7 @@ import { decodeTaskCursor } from "../../../../operations/cursor.ts";
 import type { TaskQuery } from "../../../../operations/tasks/desk/task-store.ts";
 import { HttpProblem } from "../http-problem.ts";
 
-/** Of GET /tasks. Throws HttpProblem for a cursor that does not decode. */
+/** The query of GET /tasks. Throws HttpProblem for a cursor that does not decode. */
 export function toTaskQuery(query: z.output<typeof CALLS.listTasks.query>): TaskQuery {
   const { status, type, pool, q, limit, cursor } = query;
   const after = cursor === undefined ? undefined : decodeTaskCursor(cursor);
@@ -16,5 +16,5 @@ export function toTaskQuery(query: z.output<typeof CALLS.listTasks.query>): Task
   return { statuses: status, type, pool, idStart: q?.toLowerCase(), limit, after };
 }
 
-/** Of GET /tasks/{taskId}: `30s`, in ms. */
+/** The `wait` of GET /tasks/{taskId}, such as `30s`, in ms. */
 export const waitMsOf = (wait = "0s"): number => Number(wait.slice(0, -1)) * 1_000;

@@ -177,7 +177,7 @@ const retry = (tasks: TaskTools) =>
 const accepted = (outcome: TaskOutcome): Refusal | { status: 202; body: TaskView } =>
   outcome.kind === "problem" ? outcome : { status: 202, body: outcome.task };
 
-/** Throws HttpProblem where the body itself is wrong. */
+/** Throws HttpProblem if the body as a whole is wrong. */
 function readTasks(given: unknown): (CreateTask | Refusal)[] {
   const batch = readBatch(given);
   if (!batch.ok) throw new HttpProblem(batch.refusal);

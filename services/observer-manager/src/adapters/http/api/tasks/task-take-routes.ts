@@ -11,7 +11,7 @@ import {
 } from "../../openapi/examples/task-take-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** For workers outside, in any language, and for people who work off a queue by hand. */
+/** Calls for workers outside, in any language, and for people who work off a queue by hand. */
 export const taskTakeRoutes = (takes: TaskTakeTools): Route[] => [take(takes), complete(takes), fail(takes), extend(takes)];
 
 const HELD = "409 `task-not-held` where its lease ran out and it went on without this one.";

@@ -2,7 +2,7 @@ import type { TaskTypeTools } from "../../../../operations/tasks/task-tools.ts";
 import { LIMITED_TYPE, PAUSED_TYPE, TASK_TYPES } from "../../openapi/examples/task-type-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
-/** What may be started of each type, and how that is changed. */
+/** Calls about the limits of each task type. */
 export const taskTypeRoutes = (types: TaskTypeTools): Route[] => [list(types), change(types)];
 
 const list = (types: TaskTypeTools) =>

@@ -133,7 +133,7 @@ function readTimer(given: unknown): PutTimer {
   return checked.value;
 }
 
-/** Throws HttpProblem where the body itself is wrong. */
+/** Throws HttpProblem if the body as a whole is wrong. */
 function readTimers(given: unknown): (CreateTimer | Refusal)[] {
   const batch = readTimerBatch(given);
   if (!batch.ok) throw new HttpProblem(batch.refusal);

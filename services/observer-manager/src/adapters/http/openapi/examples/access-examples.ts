@@ -1,7 +1,7 @@
 import type { AuditPage, SessionView } from "@unacked/contracts";
 import { DELETED } from "./observer-examples.ts";
 
-/** Cut: of the roles that calls need, two are shown. */
+/** Only two of the roles that calls need are shown. */
 export const SESSION = {
   name: "anna",
   role: "operator",

@@ -2,7 +2,7 @@ import type { BatchResults, BulkCount, BulkResults, ObserverReceipts } from "@un
 import { CREATED, MINIMAL, NEW_OBSERVER, ON_DELETING, PAUSED, PAUSING, RESUMED, SENT_AGAIN } from "./observer-examples.ts";
 import { problemExample } from "./problem-examples.ts";
 
-/** Of NEW_OBSERVER and MINIMAL. */
+/** The results for NEW_OBSERVER and MINIMAL. */
 export const BATCH_RESULTS = {
   results: [
     { status: 201, observer: CREATED },

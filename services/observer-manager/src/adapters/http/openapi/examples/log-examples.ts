@@ -40,7 +40,7 @@ export const NO_LOGS = {
   lastError: null,
 } satisfies ObserverLogs;
 
-/** As it begins. */
+/** The beginning of a stream. */
 export const LOG_STREAM = `retry: 1000
 
 event: run

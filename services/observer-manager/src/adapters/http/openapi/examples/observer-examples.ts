@@ -10,14 +10,14 @@ import type {
 } from "@unacked/contracts";
 import type { z } from "zod";
 
-/** Of the service in service-examples.ts. */
+/** The id of the service in service-examples.ts. */
 export const SERVICE_ID = "01936f5e-1f6b-7d0e-9a55-2f6c1d3b7a10";
 export const OBSERVER_ID = "01936f5e-3c80-7b5e-8c41-5d0e6f7a8b90";
 const RUN_ID = "01936f5e-3ca1-7f2a-b3d4-0c1e2f3a4b5c";
 
 export const MINIMAL = { name: "heartbeat", type: "ticker" } satisfies z.input<typeof CreateObserver>;
 
-/** What a client sends; below, what becomes of it. */
+/** A body that a client sends. The examples below show what becomes of it. */
 export const NEW_OBSERVER = {
   name: "shop-front",
   type: "http-poll",
@@ -141,7 +141,7 @@ export const RESUMED = {
 
 const FASTER = { ...NEW_OBSERVER.params, everyMs: 1_000 };
 
-/** A change of PROCESSING: its service is told to stop it, and it is sent again so; or its run is told. */
+/** A change of PROCESSING: its service is told to stop it, and it is sent again in its new form; or its run is told. */
 export const CHANGED = {
   ...PROCESSING,
   params: FASTER,

@@ -71,7 +71,7 @@ export const METRICS = `# HELP unacked_observers Observers by status.
 unacked_observers{type="http-poll",status="Processing"} 205
 `;
 
-/** As GET /events sends them. */
+/** The text that GET /events sends. */
 export const STREAM = `retry: 1000
 
 event: ready

@@ -4,7 +4,7 @@ import type { Refusal } from "../../../../operations/refusal.ts";
 
 const REQUEST_ID = "5f0c8f5e-9d0b-4a3e-8a57-3c1c7b1f2d90";
 
-/** What a problem says about the very case. One that is not here is shown with the catalogue's own words: nothing to do for it. */
+/** Texts of problems about a particular case. A problem that is missing here is shown with the catalogue's own words. */
 const CASES: Partial<Record<ProblemCode, Omit<Refusal, "kind" | "code">>> = {
   "malformed-json": { detail: 'line 3, column 1: expected a name in double quotes, found "}"' },
   "invalid-query": { errors: [{ parameter: "colour", message: "there is no such parameter" }] },

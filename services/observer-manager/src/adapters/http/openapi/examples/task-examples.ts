@@ -18,7 +18,7 @@ export const NEW_TASK = {
   params: { url: "https://shop.example/logo.png", width: 320 },
 } satisfies z.input<typeof CreateTask>;
 
-/** What becomes of it. */
+/** The task that becomes of it. */
 export const READY = {
   id: TASK_ID,
   ...NEW_TASK,

@@ -14,7 +14,7 @@ export const UNIX_TIMER = { at: 1_798_131_600, name: "cart.abandoned", payload: 
 
 export const SOON_TIMER = { inMs: 300_000, name: "tea.ready" } satisfies z.input<typeof PutTimer>;
 
-/** What becomes of it. */
+/** The timer that becomes of it. */
 export const WAITING = {
   id: TIMER_ID,
   name: "cart.abandoned",
