@@ -4,7 +4,7 @@ import type { Log } from "./log.ts";
 import { brokenFileText } from "./slot/load-failure.ts";
 import type { Catalogue } from "./wire/messages.ts";
 
-/** What of the folder is not what its author may think it is. */
+/** Logs what is in the folder and may differ from what its author expects. */
 export function logCatalogue({ unannounced, unknownFields, notOffered, broken }: Catalogue, log: Log): void {
   for (const { type, reason } of unannounced)
     log.warn({ event: "no-json-schema", type, reason }, "a schema of a type cannot be announced");
@@ -17,7 +17,7 @@ export function logCatalogue({ unannounced, unknownFields, notOffered, broken }:
   for (const file of broken) logBroken("file-not-loaded", "only its types are missing here", file, log);
 }
 
-/** What became of loading it again. */
+/** Logs the outcome of a reload. */
 export function logReload(reload: Reload, catalogue: Catalogue, log: Log): void {
   switch (reload.kind) {
     case "refused": {

@@ -3,12 +3,12 @@ import { errorOf } from "@unacked/sdk/host";
 
 const MAX_NAME = 256;
 const MAX_MESSAGE = 16_384;
-/** How many characters of a stack are looked at: an author's code may make it as long as it likes. */
+/** How many characters of a stack are read: an author's code may make it as long as it likes. */
 const MAX_STACK_READ = 65_536;
 const REPLACEMENT = "\uFFFD";
 
 /**
- * Whatever was thrown, as data, with what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:9`. It never throws itself: handlers throw
+ * What was thrown, as data, with its causes: `fetch failed: connect ECONNREFUSED 127.0.0.1:9`. It never throws itself: handlers throw
  * undefined, frozen objects, getters that throw.
  */
 export function errorText(thrown: unknown): ErrorText {
@@ -22,7 +22,7 @@ export function errorText(thrown: unknown): ErrorText {
   return errorText(errorOf(thrown));
 }
 
-/** The same with where it was thrown, as far as that is known: for operators. */
+/** The same with its stack, as far as that is known: for operators. */
 export function thrownText(thrown: unknown): ErrorText {
   const error = errorText(thrown);
   const own = isErrorLike(thrown) ? readText(() => thrown.message) : error.message;
@@ -36,19 +36,19 @@ export function asError({ name, message, stack = "" }: ErrorText): Error {
   return Object.assign(new Error(message), { name, stack: `${name}: ${message}${positions}` });
 }
 
-/** As Node would print it, with name and message: for the service's own log. */
+/** The stack as Node would print it, with name and message: for the service's own log. */
 export function stackOf(thrown: unknown): string | undefined {
   return isErrorLike(thrown) ? readText(() => thrown.stack) || undefined : undefined;
 }
 
-/** The lines `at …`, as many as fit. The message stands before them and may have such lines itself. */
+/** The stack's lines `at …`, as many as fit. The message stands before them and may have such lines itself. */
 function positionsOf(stack: string, message: string): string {
   const [head = ""] = stack.split("\n", 1);
   const [beginning = ""] = message.split("\n", 1);
   const isRepeated = head.endsWith(beginning) && stack.startsWith(message, head.length - beginning.length);
   const behind = isRepeated ? stack.slice(head.length - beginning.length + message.length) : stack;
   let positions = "";
-  // No `\s`: it takes ends of lines too, so of blank lines alone each was read to the end (200,000: a minute).
+  // No `\s`: it also matches line ends, so a text of blank lines was read to its end from each of them (200,000: a minute).
   for (const [, position = ""] of behind.slice(0, MAX_STACK_READ).matchAll(/^[ \t]+(at .+)$/gm)) {
     if (positions.length + position.length >= MAX_STACK) break;
     positions += positions === "" ? position : `\n${position}`;

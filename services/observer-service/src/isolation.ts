@@ -3,9 +3,9 @@ import { setImmediate } from "node:timers";
 
 /** Who answers for an error that nobody caught. */
 export interface Owner {
-  /** Undefined: it is no run. */
+  /** Undefined if it is not a run. */
   readonly runId?: string;
-  /** Of what a file of observers does by itself: that. */
+  /** The file, for what a file of observers does by itself. */
   readonly file?: string;
   uncaught(error: unknown): void;
 }
@@ -16,26 +16,29 @@ const owners = new AsyncLocalStorage<Owner>();
 export const runAs = <T>(owner: Owner, act: () => T): T => owners.run(owner, act);
 
 /**
- * Code of a run's author that looks at something for it: a schema, or what stands in what was thrown. What it blocks is that run's
- * doing; what it throws later (a check that is asynchronous, which no schema here may be) fails nobody.
+ * Runs code of a run's author that looks at something for it: a schema, or what stands in what was thrown. What it blocks is that
+ * run's doing; what it throws later (an asynchronous check, which no schema here may have) fails nobody.
  */
 export const lookAs = <T>(runId: string, look: () => T): T => runAs({ runId, uncaught: () => undefined }, look);
 
-/** Whose code runs now, as far as it can be told. */
+/** The owner of the code that runs now, as far as that is known. */
 export const currentOwner = (): Owner | undefined => owners.getStore();
 
-/** For the service's own work that an observer's call sets off: its failures are not the observer's. */
+/** Runs the service's own work that an observer's call sets off: its failures are not the observer's. */
 export const runAsService = <T>(act: () => T): T => owners.exit(act);
 
 let isTold = false;
 
-/** What nobody caught has just been told to its owner, and other listeners of the process hear of it: an author's, or a library's. */
+/**
+ * Whether other listeners of the process are just hearing of an uncaught error that its owner was told of: an author's, or a
+ * library's.
+ */
 export const areOthersTold = (): boolean => isTold;
 
-/** What Node tells its process of an error that nobody caught. */
+/** The events by which Node tells its process of an error that nobody caught. */
 const UNCAUGHT: ReadonlySet<unknown> = new Set(["uncaughtExceptionMonitor", "uncaughtException", "unhandledRejection"]);
 
-/** Before anybody else may have taken it. */
+/** Taken now, before anybody else may take it. */
 const captureUncaught = process.setUncaughtExceptionCaptureCallback.bind(process);
 
 /**
@@ -73,13 +76,13 @@ export function installIsolation(onUnattributed: (error: unknown) => void): void
     try {
       Reflect.apply(emit, process, args);
     } catch {
-      // Its owner knows already; what a listener throws here at Node ends the process of all, with exit code 7.
+      // The owner knows already. A throw of a listener here would end the process of all, with exit code 7.
     }
     return true;
   };
   process.emit = tell as typeof process.emit;
   captureUncaught((error) => void tell("uncaughtException", error, "uncaughtException"));
-  // Else node:domain, which asks, would not load.
+  // Otherwise node:domain, which asks for this, would not load.
   process.hasUncaughtExceptionCaptureCallback = () => false;
   wrapQueueMicrotask();
 }

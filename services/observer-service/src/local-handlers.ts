@@ -17,11 +17,11 @@ import { SilenceWatch } from "./wire/silence-watch.ts";
 /** `SLOTS=0`: handlers run in the process that holds the lease. One that blocks, leaks or exits ends the service, and the next. */
 export class LocalHandlers implements Handlers, SlotsView {
   readonly catalogue: Catalogue;
-  /** Of observers and of tasks: their names differ. */
+  /** The types of observers and of tasks; their names differ. */
   readonly #types: ReadonlyMap<string, ObserverDefinition | TaskDefinition>;
   readonly #watch = new SilenceWatch();
   readonly #emptyBytes = process.memoryUsage.rss();
-  /** Of the first attempt, checked when its turn came. */
+  /** The params of the first attempt, checked when its turn came. */
   readonly #checked = new WeakMap<HandledRun, ParamsResult<unknown>>();
 
   constructor({ types, tasks, described, notOffered, broken }: Omit<LoadedObservers, "code">) {
@@ -31,7 +31,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   checkParams(run: HandledRun): ErrorText | undefined {
-    if (run.members !== undefined) return undefined; // each for itself, when it starts
+    if (run.members !== undefined) return undefined; // each task is checked by itself, when it starts
     const parsed = this.#parse(run);
     this.#checked.set(run, parsed);
     const definition = this.#types.get(run.start.type);
@@ -52,10 +52,10 @@ export class LocalHandlers implements Handlers, SlotsView {
 
   start(host: HandlerHost, run: HandledRun): Attempt {
     host.onPlaced?.(run);
-    // Parsed once more for each later attempt: a handler may have changed what it was given.
+    // Parsed again for each later attempt, as a handler may have changed what it was given.
     const parsed = this.#checked.get(run) ?? this.#parse(run);
     this.#checked.delete(run);
-    const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // or no run had been accepted
+    const definition = this.#types.get(run.start.type) as ObserverDefinition | TaskDefinition; // otherwise no run would have been accepted
     const params = parsed.ok ? parsed.params : undefined;
     if (!isTaskDefinition(definition)) return startAttempt(host, run, definition, params, this.#watch);
     if (run.members !== undefined) return startBatch(host, run, definition);
@@ -72,15 +72,15 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   startBehind(): undefined {
-    return undefined; // nothing is gained by it where no pipe lies between
+    return undefined; // without a pipe in between it would gain nothing
   }
 
   keepAlone(): void {
-    // All are in one process.
+    // All runs are in one process anyway.
   }
 
   forget(): void {
-    // Nothing is kept of anybody.
+    // Nothing is kept about runs.
   }
 
   endForCertain(): boolean {
@@ -88,7 +88,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   leaseHeldUntil(): void {
-    // A keeper that is frozen freezes its handlers with it.
+    // A frozen keeper freezes its handlers with it.
   }
 
   holdSilence(isHeld: boolean): void {
@@ -102,7 +102,7 @@ export class LocalHandlers implements Handlers, SlotsView {
   readonly history = new SlotHistory();
   readonly suspects = 0;
 
-  /** They have no limit of their own. */
+  /** Handlers here have no limit of their own. */
   memory(): SlotsMemory {
     const grownBytes = Math.max(0, process.memoryUsage.rss() - this.#emptyBytes);
     return { usedBytes: grownBytes, limitBytes: Number.POSITIVE_INFINITY, grownBytes };
@@ -121,11 +121,11 @@ export class LocalHandlers implements Handlers, SlotsView {
   }
 
   collect(): void {
-    // The process that holds the lease does not stand still for it.
+    // The process that holds the lease must not stand still for it.
   }
 
   async close(): Promise<void> {
-    // They end with the process.
+    // Handlers end with the process.
   }
 
   #parse({ start, runId }: HandledRun): ParamsResult<unknown> {

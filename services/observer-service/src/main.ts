@@ -31,7 +31,7 @@ import { type ServedPool, servedPools } from "./settings/served-pools.ts";
 import { ServiceSettings } from "./settings/settings.ts";
 import { LoadObserversError } from "./slot/load-observers.ts";
 
-/** For the last spans, within the time that draining may take if there is any left of it. */
+/** The time for the last spans, within the time for draining if any of it is left. */
 const MAX_FLUSH_MS = 2_000;
 const MIN_FLUSH_MS = 200;
 
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   reloads.of(all, log);
 }
 
-/** SIGHUP loads the folder again; one that comes before there is a service is remembered, as the folder may have been read by then. */
+/** SIGHUP loads the folder again. A signal before there is a service is remembered, as the folder may have been read by then. */
 function reloadOnSignal(): { of(services: readonly ObserverService[], log: Log): void } {
   let onSignal = (): void => {
     isWanted = true;
@@ -108,9 +108,9 @@ function reloadOnSignal(): { of(services: readonly ObserverService[], log: Log):
 type OnSignal = (signal: NodeJS.Signals) => void;
 
 /**
- * SIGTERM and SIGINT end this process. Before there is a service nothing has been taken, and slots go with it; but that has to be said:
- * in a container this is process 1, for which the kernel passes over a signal that nobody handles (pid_namespaces(7)): it would start, and
- * take work, until it is killed.
+ * SIGTERM and SIGINT end this process. Before there is a service nothing has been taken, and slots go with it, but a handler is needed all
+ * the same: in a container this is process 1, for which the kernel ignores a signal that nobody handles (pid_namespaces(7)), so it would
+ * start, and take work, until it is killed.
  */
 function endOnSignal(): { by(act: OnSignal): void } {
   let onSignal: OnSignal = (signal) => {
@@ -132,14 +132,14 @@ const identityOf = ({ serviceName, pool, workers }: ServedPool, workerCount: num
   workerCount: workers ?? workerCount,
 });
 
-/** The machine in equal parts for the services of this process. */
+/** Divides the machine into equal parts for the services of this process. */
 const shareOf = ({ cores, memoryBytes }: Capacity, parts: number): Capacity => ({
   cores: cores / parts,
   memoryBytes: memoryBytes / parts,
 });
 
 function autoWorkers(settings: ServiceSettings, capacity: Capacity, cost: RunCost): number {
-  // What this process has already is for the service itself.
+  // The memory that this process already has is for the service itself.
   const freeBytes = freeMemoryBytes() + process.memoryUsage.rss();
   const free = { ...capacity, memoryBytes: Math.min(capacity.memoryBytes, freeBytes) };
   return autoWorkerCount(free, slotCountOf(settings, capacity), cost.bytes);
@@ -166,7 +166,7 @@ function drainOnce({ services, failing, health, tracing, log, stopTimeoutMs }: E
     const endMs = performance.now() + stopTimeoutMs;
     Promise.all(services.map((service) => service.end(signal))).then(
       async () => {
-        if (failing.isFailing) return; // nothing has drained: it says so itself, and ends the process
+        if (failing.isFailing) return; // nothing has to drain, so the signal ends the process by itself
         health.close();
         await tracing?.close(Math.max(MIN_FLUSH_MS, Math.min(MAX_FLUSH_MS, endMs - performance.now())));
         log.info({ event: "drained" }, "drained");
@@ -177,7 +177,7 @@ function drainOnce({ services, failing, health, tracing, log, stopTimeoutMs }: E
   };
 }
 
-/** Of what somebody has to change: what would be right. */
+/** For errors that somebody has to correct: what would be right. */
 function whyNot(error: unknown): { code: string; remedy: string } | { err: unknown } {
   if (error instanceof SettingsError) return { code: error.code, remedy: LISTED_BY_HELP };
   if (error instanceof LoadObserversError || error instanceof SlotsNotLoadedError)

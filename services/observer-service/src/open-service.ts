@@ -30,7 +30,7 @@ export interface OpenServiceParts {
   readonly failing: Pick<ServiceParts, "onFail" | "onFailed">;
 }
 
-/** The service of one pool, with slots of its own, which has loaded its observers and not started. */
+/** Opens the service of one pool, with slots of its own. It has loaded its observers, but not started. */
 export async function openService(parts: OpenServiceParts): Promise<ObserverService> {
   const { settings, identity, version, cost, tracing, log } = parts;
   const handlers = await handlersOf(parts);

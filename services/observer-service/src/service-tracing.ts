@@ -1,6 +1,6 @@
 import { loadTracing, type Tracing } from "@unacked/tracing";
 
-/** Whose spans they are. */
+/** The service that the spans belong to. */
 export interface TracedService {
   readonly serviceId: string;
   readonly serviceName: string;
@@ -8,7 +8,10 @@ export interface TracedService {
   readonly version: string;
 }
 
-/** Of the service, and of each of its slots: before the observers are loaded, which may bring instrumentation of their own. */
+/**
+ * Starts tracing in the service and in each of its slots, before observers are loaded, which may bring instrumentation of
+ * their own.
+ */
 export function serviceTracing(
   { serviceId, serviceName, pool, version }: TracedService,
   log: Parameters<typeof loadTracing>[0]["log"],

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Resolves when the work is done (or failed) or the time is up, whichever is first; `true`: it was done. Never rejects. */
+/**
+ * Resolves when the work is done (or failed) or the time is up, whichever comes first. `true` means that it was done. Never
+ * rejects.
+ */
 export async function within(limitMs: number, work: Promise<unknown> | undefined): Promise<boolean> {
   const timeUp = new AbortController();
   const done = Promise.resolve(work).then(

@@ -4,7 +4,7 @@ import { type QueueDeclaration, TOLD_WITHIN_MS } from "@unacked/contracts";
 
 const LOOK_AGAIN_MS = 500;
 
-/** Called if a queue has to be waited for, with the broker's words, and again where these change. */
+/** Called if a queue has to be waited for, with the broker's words, and again when these change. */
 export type OnMissing = (queue: string, why: LossReason) => void;
 
 /** A queue that services share, and this one consumes from, or publishes to. */
@@ -24,8 +24,9 @@ export class ConsumedQueue {
   }
 
   /**
-   * Resolves when it is there. One that was there before, and is gone, was deleted: it is declared again when all who consumed from it have
-   * been told (TOLD_WITHIN_MS). One that is out of reach (its node is down), or refused, is waited for. Rejects when the session is lost.
+   * Resolves when the queue exists. If it existed before and is gone, it was deleted: it is declared again when all who consumed from it
+   * have been told (TOLD_WITHIN_MS). If it is out of reach (its node is down), or refused, it is waited for. Rejects when the session is
+   * lost.
    */
   async untilThere(session: Session, onMissing: OnMissing): Promise<void> {
     let goneSinceMs: number | undefined;
@@ -42,7 +43,10 @@ export class ConsumedQueue {
     this.#wasThere = true;
   }
 
-  /** An exchange that somebody deletes takes its bindings along. Never makes the queue. @returns why it cannot be had */
+  /**
+   * Binds the queue again, as an exchange that somebody deletes takes its bindings along. Never creates the queue. @returns
+   * why it is refused
+   */
   async bind(session: Session): Promise<LossReason | undefined> {
     for (const { exchange } of this.#queue.bindings) await session.declareExchange(exchange);
     return session.bindAgain(this.#queue);

@@ -1,10 +1,10 @@
 import type { ServiceId } from "@unacked/contracts";
 
-/** Who this process is, for as long as it lives. */
+/** The identity of this process, for as long as it lives. */
 export interface ServiceIdentity {
-  /** Of this boot. */
+  /** The id of this boot. */
   readonly serviceId: ServiceId;
-  /** Given at deploy. */
+  /** The name that was given at deploy. */
   readonly serviceName: string;
   readonly pool: string;
   readonly workerCount: number;

@@ -1,4 +1,7 @@
-/** What was noted lately, by when it was last. Of more than `most` the oldest is forgotten first. Times in ms of a monotonic clock. */
+/**
+ * What was noted lately, ordered by when it was last noted. Beyond `most` entries the oldest is forgotten. Times are in ms of a
+ * monotonic clock.
+ */
 export class Lately<Key> {
   readonly #keptMs: number;
   readonly #most: number;
@@ -16,7 +19,7 @@ export class Lately<Key> {
     this.#forget(nowMs);
   }
 
-  /** Each with how long ago that was, the oldest first. */
+  /** Each entry with how long ago it was noted, the oldest first. */
   since(nowMs: number): [Key, number][] {
     this.#forget(nowMs);
     return [...this.#lastMs].map(([key, lastMs]) => [key, Math.max(0, nowMs - lastMs)]);

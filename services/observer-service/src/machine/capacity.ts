@@ -3,7 +3,7 @@ import { cgroupLimits } from "./cgroup-limits.ts";
 import { type ReadText, readText } from "./read-text.ts";
 
 export interface Capacity {
-  /** Cores that this process may use, fractions included. */
+  /** The cores that this process may use, fractions included. */
   readonly cores: number;
   readonly memoryBytes: number;
 }

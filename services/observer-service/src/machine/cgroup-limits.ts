@@ -2,9 +2,9 @@ import type { ReadText } from "./read-text.ts";
 
 /** What a container may use, read from the files of Linux control groups: Node sees neither a CPU quota nor (reliably) a memory limit. */
 export interface CgroupLimits {
-  /** CPU quota in cores, fractions included; `undefined`: none. */
+  /** CPU quota in cores, fractions included. `undefined` means none. */
   readonly cores: number | undefined;
-  /** `undefined`: none. */
+  /** `undefined` means none. */
   readonly memoryBytes: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function cgroupLimits(read: ReadText): CgroupLimits {
   };
 }
 
-/** Of each of these groups that has a limit: how much is in use, files in the cache that nobody misses aside. */
+/** For each of these groups with a limit: how much is in use, without cached files that can be dropped. */
 export const limitedMemory = (read: ReadText): { usedBytes: number; limitBytes: number }[] =>
   memoryGroups(read).map(({ limitBytes, used, stat, droppable }) => ({
     limitBytes,
@@ -63,7 +63,10 @@ const foldersV2 = (read: ReadText): string[] => folders("/sys/fs/cgroup", ownGro
 const foldersV1 = (read: ReadText, controller: string): string[] =>
   folders(`/sys/fs/cgroup/${controller}`, ownGroups(read).find(([, names]) => names?.split(",").includes(controller))?.[2]);
 
-/** A group's folder and those around it. In a container the path is often the host's, but then the root is the group. */
+/**
+ * The folders of a group and of those around it. In a container the path is often the host's, but then the root is the
+ * group.
+ */
 function folders(root: string, path = "/"): string[] {
   const parts = path.split("/").filter((part) => part !== "" && part !== "..");
   return [root, ...parts.map((_, index) => `${root}/${parts.slice(0, index + 1).join("/")}`)];

@@ -4,7 +4,7 @@ import { type ReadText, readText } from "./read-text.ts";
 export interface MemoryInUse {
   readonly usedBytes: number;
   readonly limitBytes: number;
-  /** Whose, for people. */
+  /** Whose memory it is, in words for people. */
   readonly of: string;
 }
 
@@ -23,7 +23,7 @@ export function memoryInUse(ownBytes: number, read: ReadText = readText): Memory
   return { usedBytes: ownBytes, limitBytes: ownBytes + availableBytes, of: "it, with what the machine has left," };
 }
 
-/** What this process could still have. */
+/** How much more memory this process could have. */
 export function freeMemoryBytes(read: ReadText = readText): number {
   const left = limitedMemory(read).map(({ usedBytes, limitBytes }) => Math.max(0, limitBytes - usedBytes));
   return Math.min(...left, available(read) ?? Number.POSITIVE_INFINITY);

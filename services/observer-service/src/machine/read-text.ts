@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** The content of a file, `undefined` if it cannot be read. */
 export type ReadText = (path: string) => string | undefined;
 
-/** Of the system: not every machine has every file. */
+/** Reads files of the system; not every machine has every file. */
 export const readText: ReadText = (path) => {
   try {
     return readFileSync(path, "latin1");

@@ -1,31 +1,37 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Of an observer of which nothing is known. */
+/** The cost of an observer of which nothing is known. */
 export const DEFAULT_COST_BYTES = 4 * 2 ** 20;
 const LEAST_COST_BYTES = 64 * 1_024;
-/** Fewer tell nothing of what one of them takes; fewer do not tell that it is less than more of them have said. */
+/**
+ * Fewer runs than LEAST tell nothing about the cost of one; fewer than FEW cannot lower the cost below what more of them
+ * have shown.
+ */
 const LEAST = 3;
 const FEW = 10;
-/** Who ends may leave so much of what it took, until that is collected: to end takes memory too, and what is measured wavers. */
+/** How much of its cost an ended run may leave until it is collected: ending takes memory, too, and what is measured wavers. */
 const LEAVES = 1.25;
-/** Looks, two a second: what tasks have left is collected by then where many observers go on allocating. */
+/** The number of looks, two a second, after which what tasks have left is collected, if many observers go on allocating. */
 const SINCE_TASKS = 120;
 
 /**
- * What one observer takes here, as it is measured, kept in a folder for the next start where there is one. A file that cannot be read
- * or written costs nothing but the memory of it.
+ * The memory that one observer takes here, as it is measured, kept in a folder, if there is one, for the next start. If the file
+ * cannot be read or written, it is measured anew.
  */
 export class RunCost {
   readonly #file: string | undefined;
   #bytes = DEFAULT_COST_BYTES;
   #kept: number | undefined;
   #runs = 0;
-  /** So much of what is measured may be garbage of those that have ended. */
+  /** How much of the measured memory may be garbage of runs that have ended. */
   #leftBytes = 0;
-  /** As many have said, or as it was thought at first: a few tell that it is less than they have said themselves, and not than this. */
+  /**
+   * The cost that many runs have shown, or the first guess: a few runs can lower the cost they have shown themselves, but not below
+   * this.
+   */
   #bytesOfMany = DEFAULT_COST_BYTES;
-  /** As it was measured where no task had a part in it: what is worth keeping. */
+  /** The cost as it was measured without any part of tasks, which is worth keeping. */
   #ownBytes = DEFAULT_COST_BYTES;
   #looksSinceTasks = Number.POSITIVE_INFINITY;
 
@@ -52,13 +58,13 @@ export class RunCost {
    */
   note(runs: number, grownBytes: number, hadTasks = false): void {
     this.#looksSinceTasks = hadTasks ? 0 : this.#looksSinceTasks + 1;
-    // Who begins takes what others have left; what is not there any more nobody has left.
+    // New runs take what others have left, and what is no longer there cannot be left by anybody.
     const leftBytes = this.#leftBytes + (this.#runs - runs) * LEAVES * this.#bytes;
     this.#leftBytes = Math.max(0, Math.min(leftBytes, grownBytes));
     this.#runs = runs;
     if (runs < LEAST) return;
     const measured = Math.max(LEAST_COST_BYTES, grownBytes / runs);
-    // More than was thought is believed at once; of less, garbage that was collected may be a part.
+    // A higher cost is believed at once. A lower one may partly come from garbage that was collected.
     if (measured > this.#bytes) this.#bytes = Math.max(this.#bytes, (grownBytes - this.#leftBytes) / runs);
     else {
       this.#leftBytes = 0;
@@ -75,18 +81,18 @@ export class RunCost {
     return this.#bytes <= this.#ownBytes || this.#looksSinceTasks > (runs < FEW ? Number.MAX_VALUE : SINCE_TASKS);
   }
 
-  /** Writes what observers take by themselves, if that has changed by more than a tenth. */
+  /** Writes the cost of observers by themselves, if it has changed by more than a tenth. */
   keep(): void {
     const bytes = this.#ownBytes;
     if (this.#file === undefined || Math.abs(bytes - (this.#kept ?? 0)) < 0.1 * bytes) return;
     try {
-      // Not `recursive`: below /proc Node 20 never comes back from that.
+      // Not `recursive`, as Node 20 never returns from that below /proc.
       if (!existsSync(dirname(this.#file))) mkdirSync(dirname(this.#file));
       writeFileSync(`${this.#file}.new`, `${JSON.stringify({ bytesPerObserver: Math.round(bytes) })}\n`);
       renameSync(`${this.#file}.new`, this.#file);
       this.#kept = bytes;
     } catch {
-      // The next start guesses.
+      // The next start guesses again.
     }
   }
 }

@@ -1,6 +1,8 @@
 import type { ObserverService } from "./observer-service.ts";
 
-/** What fails one service of a process fails all of them: each is fenced and says farewell, and with the last of them the process ends. */
+/**
+ * A failure of one service of a process fails all of them: each is fenced and says farewell, and the process ends with the last of them.
+ */
 export class FailTogether {
   all: readonly Pick<ObserverService, "fail">[] = [];
   #isFailing = false;
@@ -11,7 +13,7 @@ export class FailTogether {
     this.#exit = exit;
   }
 
-  /** The process then ends with exit code 1, after the last farewell, and not sooner with 0 because a drain is done. */
+  /** If so, the process ends with exit code 1, after the last farewell, and not sooner with 0 because a drain is done. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
@@ -20,7 +22,7 @@ export class FailTogether {
     if (this.#isFailing) return;
     this.#isFailing = true;
     this.#left = this.all.length;
-    if (this.#left === 0) return this.#exit(1); // none has been opened yet
+    if (this.#left === 0) return this.#exit(1); // no service has been opened yet
     for (const service of this.all) void service.fail(error);
   };
 

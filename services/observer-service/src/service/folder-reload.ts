@@ -17,13 +17,13 @@ export interface FolderReloadParts extends Pick<ServiceParts, "handlers" | "onRe
   /** Whether it has a session by which it was introduced. */
   readonly isIntroduced: () => boolean;
   readonly isEnding: () => boolean;
-  /** This process fails. */
+  /** Makes this process fail. */
   readonly fail: (error: unknown) => Promise<void>;
 }
 
 const DRAINS: Reload = { kind: "refused", why: "this service drains", broken: [] };
 
-/** Loads the folder again, by SIGHUP or by an order, and has everybody know: the books, the tasks' side, and what runs by older code. */
+/** Loads the folder again, by SIGHUP or by an order, and informs everybody: the manager, the tasks' side, and runs of older code. */
 export class FolderReload {
   readonly #parts: FolderReloadParts;
   readonly #reloading = new Reloading(() => this.#reload());
@@ -39,7 +39,7 @@ export class FolderReload {
     });
   }
 
-  /** Undefined: this service ends. Never rejects. */
+  /** Undefined if this service ends. Never rejects. */
   async ask(): Promise<Reload | undefined> {
     try {
       return await this.#reloading.ask();
@@ -49,7 +49,7 @@ export class FolderReload {
     }
   }
 
-  /** The manager's order, which it repeats until it has heard the answer. */
+  /** The manager repeats its order until it has heard the answer. */
   askedByOrder(reloadId: string): void {
     const { isEnding, fail } = this.#parts;
     if (isEnding()) return;
@@ -64,7 +64,7 @@ export class FolderReload {
     onReload(reload);
     if (reload.kind === "refused") return reload;
     types.learn();
-    // Without a session nobody hears it: the birth in the next one tells the types.
+    // Without a session nobody would hear it. The birth in the next one tells the types.
     if (isIntroduced()) voice.tell(voice.introduction());
     tasks.learnTypes();
     runner.renew(reload.kind === "loaded" ? reload : {});

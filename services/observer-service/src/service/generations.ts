@@ -30,17 +30,20 @@ export interface GenerationsParts {
 }
 
 const CONTROL_PREFETCH = 1_000;
-/** So long a birth may take to be confirmed before it is sent by another connection; a broker at work needs milliseconds. */
+/**
+ * How long a birth may take to be confirmed before it is sent by another connection; a broker at work needs milliseconds.
+ */
 const BIRTH_LIMIT_MS = 10_000;
 
 /**
- * The consuming connection; each new session of it is a generation. Guarantees, each time and in this order: orders are heard, the lease is begun,
- * the books know this service, and only then work is taken. A session that is lost in the middle leaves nothing behind: the next one begins with the first step.
+ * The consuming connection; each new session of it is a generation. Guarantees, each time and in this order: orders are heard, the lease is
+ * begun, the manager knows this service, and only then work is taken. A session that is lost in the middle leaves nothing behind: the next
+ * one begins with the first step.
  */
 export class Generations {
   readonly #parts: GenerationsParts;
   readonly #connection: SupervisedConnection;
-  /** What the broker agreed to; what is asked for until there is a session. */
+  /** The heartbeat that the broker agreed to, or the requested one until there is a session. */
   #heartbeatMs: number;
 
   constructor(parts: GenerationsParts) {
@@ -71,7 +74,7 @@ export class Generations {
     return this.#connection.close();
   }
 
-  /** Declares again by what orders arrive, in case that somebody has deleted it. */
+  /** Declares again the queue by which orders arrive, in case somebody has deleted it. */
   async stayReachable(): Promise<void> {
     const { session } = this.#connection;
     if (session === undefined) return;
@@ -88,11 +91,11 @@ export class Generations {
     this.#heartbeatMs = session.heartbeatMs;
     const orders = await topology.declareForOrders(session);
     await session.consume(orders, { prefetch: CONTROL_PREFETCH, noAck: true }, (delivery) => control.take(delivery));
-    // Nothing is held yet: that the connection lives is enough.
+    // Nothing is held yet, so it is enough that the connection lives.
     await lease.begin(session, () => session.inspect(orders));
     events.enterGeneration(session.generation);
     await this.#knownToTheBooks(session);
-    if (session.lost.aborted) return; // the next one may have begun meanwhile
+    if (session.lost.aborted) return; // the next session may have begun meanwhile
     tasks
       .begin(session)
       .catch((error: unknown) =>
@@ -102,9 +105,9 @@ export class Generations {
   }
 
   /**
-   * Takes no work before its birth stands in the state queue: the books would conclude that nobody has what it has. Not while
-   * the broker blocks all that is published; then nothing can be concluded either. A confirm that was due while a queue had no
-   * leader may never come: after a while all that is open is sent again through another connection.
+   * Takes no work before its birth stands in the state queue: otherwise the manager would conclude that nobody has what it
+   * has. It waits while the broker blocks all publishes; then nothing can be concluded either. A confirm that was due while a
+   * queue had no leader may never come: after a while all that is open is sent again through another connection.
    */
   async #knownToTheBooks({ lost }: Session): Promise<void> {
     const { voice, publisher, log } = this.#parts;
@@ -123,7 +126,7 @@ export class Generations {
 
   #lost(generation: number, reason: LossReason): Promise<void> {
     const { voice, work, tasks, lease } = this.#parts;
-    // What a set-up failed by is over with the birth by which it would be told, and hides no loss before it.
+    // A failed set-up is over once the birth that would report it is sent, and must not hide an earlier loss.
     if (reason.kind !== "setup-failed") voice.lastLoss = reason;
     work.lost();
     tasks.sessionLost();

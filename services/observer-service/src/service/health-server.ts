@@ -4,28 +4,31 @@ import type { ConnectionStatus } from "@unacked/broker";
 import { errorText } from "../error-text.ts";
 import type { Log } from "../log.ts";
 
-/** What readiness is decided by. */
+/** What readiness depends on. */
 export interface HealthView {
   readonly consumer: ConnectionStatus;
   readonly publisher: ConnectionStatus;
   readonly consuming: boolean;
-  /** It takes nothing for now, as there is no memory or no worker for more, or others are to have what is shed; what runs goes on. */
+  /**
+   * Whether it takes nothing for now, as there is no memory or no worker for more, or others are to have what is shed; what runs goes
+   * on.
+   */
   readonly isPaused: boolean;
-  /** For how many more observers there is room. */
+  /** How many more observers there is room for. */
   readonly room: number;
   readonly leaseHeld: boolean;
   readonly draining: boolean;
-  /** It takes nothing more, and runs on what it runs, until it is uncordoned. */
+  /** Whether it takes nothing more, but goes on with what it runs, until it is uncordoned. */
   readonly cordoned: boolean;
   readonly running: number;
   readonly workerCount: number;
-  /** Events that the broker has not confirmed yet. */
+  /** How many events the broker has not confirmed yet. */
   readonly eventsWaiting: number;
   readonly tasksRunning: number;
   readonly taskWorkers: number;
 }
 
-/** What Prometheus scrapes. */
+/** The metrics that Prometheus scrapes. */
 export interface Scraped {
   readonly contentType: string;
   render(): Promise<string>;
@@ -43,12 +46,12 @@ const json = (status: number, body: object): Answer => ({
   text: `${JSON.stringify(body)}\n`,
 });
 
-/** Able to take a start, run it and tell of it, now or as soon as there is room. */
+/** Whether it can take a start, run it and report it, now or as soon as there is room. */
 export function isReady({ consumer, publisher, consuming, isPaused, leaseHeld, draining }: HealthView): boolean {
   return consumer.up && (consuming || isPaused) && leaseHeld && publisher.up && !publisher.blocked && !draining;
 }
 
-/** Of one of the services of this process. */
+/** The health of one of the services of this process. */
 export interface HealthOfPool {
   readonly pool: string;
   readonly view: HealthView;
@@ -59,7 +62,7 @@ function readinessOf(view: HealthView) {
   return { ready: isReady(view), draining, cordoned, consuming, paused, leaseHeld, consumer, publisher, ...counts };
 }
 
-/** Of several, each has to be ready. */
+/** With several services each has to be ready. */
 function readiness(views: readonly HealthOfPool[]): Answer {
   const pools = views.map(({ pool, view }) => [pool, readinessOf(view)] as const);
   const ready = pools.every(([, one]) => one.ready);
@@ -88,7 +91,7 @@ export class HealthServer {
     });
   }
 
-  /** Resolves when it listens; rejects when the address cannot be had. */
+  /** Resolves when it listens. Rejects if the address cannot be used. */
   async listen(host: string, port: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);

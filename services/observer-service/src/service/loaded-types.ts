@@ -1,7 +1,7 @@
 import type { ObserverTypeInfo } from "@unacked/contracts";
 import type { Handlers } from "../keeper/runs/handlers.ts";
 
-/** The types of observers, as the folder was loaded last. */
+/** The types of observers from the last load of the folder. */
 export class LoadedTypes {
   readonly #handlers: Pick<Handlers, "catalogue">;
   readonly #types = new Map<string, ObserverTypeInfo>();
@@ -21,12 +21,12 @@ export class LoadedTypes {
     return this.#types.has(type);
   }
 
-  /** Its runs begin when the books have admitted them. */
+  /** Whether its runs begin only after the manager has admitted them. */
   asksFirst(type: string): boolean {
     return this.#types.get(type)?.start === "admitted";
   }
 
-  /** Its runs tell where they have got to. */
+  /** Whether its runs save how far they have got. */
   saves(type: string): boolean {
     return this.#types.get(type)?.checkpointSchema !== undefined;
   }

@@ -3,12 +3,12 @@ import type { SlotsView } from "../keeper/slots/slot-history.ts";
 import { memoryInUse } from "../machine/memory.ts";
 import type { RunCost } from "../machine/run-cost.ts";
 
-/** What `WORKER_COUNT=auto` goes by: what is in use of the memory that there is, and what one observer takes, measured as it runs. */
+/** What `WORKER_COUNT=auto` depends on: how much memory is in use, and how much one observer takes, measured as it runs. */
 export class MemoryOutlook {
   readonly #slots: Pick<SlotsView, "memory">;
   readonly #cost: RunCost;
   readonly #running: { observers(): number; tasks(): number };
-  /** Some have run since what was measured last: what has grown may be theirs. */
+  /** Whether tasks have run since the last measurement, so that growth may be theirs. */
   #hadTasks = false;
 
   constructor(slots: Pick<SlotsView, "memory">, cost: RunCost, running: { observers(): number; tasks(): number }) {

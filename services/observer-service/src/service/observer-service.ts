@@ -206,17 +206,17 @@ export class ObserverService {
     };
   }
 
-  /** SIGTERM. All within `stopTimeoutMs`. */
+  /** Ends on SIGTERM, all within `stopTimeoutMs`. */
   end(why: string): Promise<void> {
     return this.#end.inOrder(why);
   }
 
-  /** Something broke that is nobody's: this process has to end. */
+  /** Something broke that belongs to no run, so this process has to end. */
   fail(error: unknown): Promise<void> {
     return this.#end.byError(error);
   }
 
-  /** SIGHUP. Loads the folder again; what runs by older code goes over to the new one. Undefined: this service ends. Never rejects. */
+  /** Loads the folder again on SIGHUP; runs of older code move to the new one. Undefined if this service ends. Never rejects. */
   reload(): Promise<Reload | undefined> {
     return this.#reload.ask();
   }

@@ -3,15 +3,15 @@ import { sendableText } from "../error-text.ts";
 import type { Reload } from "../keeper/runs/handlers.ts";
 
 export interface ReloadOrderParts {
-  /** Loads the folder again; undefined: this process ends. */
+  /** Loads the folder again. Undefined if this process ends. */
   reload(): Promise<Reload | undefined>;
-  /** Not heard by anybody while there is no session: then the order comes again in the next. */
+  /** Nobody hears it without a session: then the order comes again in the next. */
   tell(event: ReloadEnded): void;
 }
 
 /**
- * What comes in: the manager's orders to load the folder again, each repeated until its answer is heard. Guarantees: one load for an id that is
- * not that of the order before, begun after it came, and the same answer however often it is asked for. A crash forgets the order: the
+ * Receives the manager's orders to load the folder again, each repeated until its answer is heard. Guarantees: one load for each id that
+ * differs from the order before, begun after it came, and the same answer however often it is asked for. A crash forgets the order: the
  * next process is another boot, and loads the folder as it is.
  */
 export class ReloadOrders {

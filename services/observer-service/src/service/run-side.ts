@@ -27,14 +27,16 @@ export interface RunSideParts
   readonly identity: ServiceIdentity;
   readonly handlers: Handlers & Pick<SlotsView, "collect">;
   readonly publisher: Pick<Publisher, "publish" | "declareAgain" | "writable" | "heldUp">;
-  /** How many workers the manager is told of. */
+  /** How many workers are reported to the manager. */
   readonly toldWorkers: () => number;
   readonly onTold: (event: ServiceEvent) => void;
-  /** What an observer of this type has emitted is with the broker, or never will be. */
+  /** An emitted value of this type is with the broker, or never will be. */
   readonly onEmit: (outcome: "confirmed" | "failed", type: string) => void;
 }
 
-/** All that a service does for observers, beside its tasks: they come from the work queue, run, and what becomes of them is told. */
+/**
+ * Everything that a service does for observers, beside its tasks: they come from the work queue, run, and their outcome is reported.
+ */
 export class RunSide {
   readonly types: LoadedTypes;
   readonly events: EventSender;
@@ -95,7 +97,7 @@ export class RunSide {
     this.shed = new Shed({ ...parts, work, runner, look: () => queue.look() });
   }
 
-  /** Of every run that this service has a hand in. */
+  /** The phase of every run that this service holds. */
   get phases(): RunState["phase"][] {
     return this.runner.runs.all().map(({ state }) => state.phase);
   }
@@ -114,7 +116,9 @@ export class RunSide {
     );
   }
 
-  /** An observer that hears nothing while nothing can be published is not to blame. Until the process ends. */
+  /**
+   * While nothing can be published, an observer without input is not to blame for silence. Goes on until the process ends.
+   */
   async holdSilence(): Promise<void> {
     const { handlers, publisher, closing } = this.#parts;
     try {

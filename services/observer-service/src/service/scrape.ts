@@ -8,7 +8,7 @@ export interface ScrapeParts {
   readonly services: readonly { readonly pool: string; readonly metrics: ServiceMetrics }[];
 }
 
-/** What Prometheus scrapes of the process: its own, and those of its services, each with its pool as a label where there are several. */
+/** The metrics of the process: its own, and those of its services, each with its pool as a label if there are several. */
 export class Scrape implements Scraped {
   readonly #process = new MetricSet();
   readonly #services: ScrapeParts["services"];

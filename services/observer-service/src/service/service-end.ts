@@ -10,24 +10,24 @@ import type { ServiceVoice } from "./service-voice.ts";
 export interface ServiceEndParts
   extends Pick<ServiceParts, "handlers" | "stopTimeoutMs" | "tracing" | "onFail" | "onFailed" | "log"> {
   readonly drain: Pick<Drain, "run" | "refuseAll">;
-  /** Observers and tasks. */
+  /** The runs of observers and tasks. */
   readonly runs: Pick<FencedRuns, "unsettled" | "settled" | "endForCertain">;
   readonly lease: Pick<LeaseKeeper, "processFailed" | "retire">;
   readonly generations: Pick<Generations, "status" | "heartbeatMs" | "close">;
   readonly publisher: Pick<Publisher, "status" | "close">;
   readonly voice: Pick<ServiceVoice, "sayFarewell">;
-  /** The farewell is the last word: how things stand is told no more. */
+  /** Stops the regular reports, as the farewell is the last one. */
   readonly quieten: () => void;
-  /** Ends what sends, and what waits for the end of the process. */
+  /** Ends the senders, and what waits for the end of the process. */
   readonly closeSenders: () => void;
 }
 
-/** What ending keeps back of its time for the last events and the close. */
+/** The time that is kept back for the last events and the close. */
 const FAREWELL_MS = 3_000;
-/** For the last spans of slots. */
+/** The time for the last spans of slots. */
 const FLUSH_MS = 1_000;
 
-/** The end of one observer-service: in order, or by an error that is nobody's. */
+/** Ends one observer-service, in order or by an error that belongs to no run. */
 export class ServiceEnd {
   readonly #parts: ServiceEndParts;
   #begun = false;
@@ -42,8 +42,8 @@ export class ServiceEnd {
   }
 
   /**
-   * Takes nothing new, lets every run settle and gives its message back, ends for certain what does not, says so: all within
-   * `stopTimeoutMs`; and closes. A crash in the middle leaves the rest to the broker, which gives it back likewise.
+   * Takes nothing new, lets every run settle and gives its message back, surely ends what does not settle, reports it, all
+   * within `stopTimeoutMs`, and closes. A crash in the middle leaves the rest to the broker, which gives it back as well.
    */
   async inOrder(why: string): Promise<void> {
     if (this.#begun) return;
@@ -57,7 +57,7 @@ export class ServiceEnd {
     await this.#close(nothingRuns);
   }
 
-  /** Fences everything, says so if it can, and has the process end. */
+  /** Fences everything, reports that if it can, and makes the process end. */
   async byError(error: unknown): Promise<void> {
     const { log, onFail, onFailed, drain, generations, lease } = this.#parts;
     log.fatal(
@@ -81,9 +81,10 @@ export class ServiceEnd {
   }
 
   /**
-   * Who has not settled goes with its slot, while the broker keeps its message from others; then that is given back as any other.
+   * Handlers that have not settled go with their slots, while the broker keeps their messages from others; then these are given back
+   * as any other.
    *
-   * @returns false: without slots only the end of this process ends it
+   * @returns false if there are no slots: only the end of this process ends them
    */
   async #endUnsettled(limitMs: number): Promise<boolean> {
     const { runs, generations } = this.#parts;

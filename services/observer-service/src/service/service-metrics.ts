@@ -17,7 +17,7 @@ import { addSlotMetrics } from "./slot-metrics.ts";
 export interface ServiceMetricsParts {
   identity: Pick<ServiceIdentity, "workerCount">;
   health(): HealthView;
-  /** Of every run that this service has a hand in. */
+  /** The phase of every run that this service holds. */
   phases(): Iterable<RunState["phase"]>;
   /** How many runs are silent for longer than they may without a warning. */
   silent(): number;
@@ -36,7 +36,7 @@ const LOSSES = ["deadline-passed", "session-lost", "taken-back", "process-failed
 const TASK_ENDS = [...TASK_OUTCOMES, "released", "returned"] as const;
 const ENDS = [...RUN_STOPPED_REASONS, "completed", "failed", "draining", "moved", "lease-lost"];
 
-/** What Prometheus scrapes of a service beside what its process has: `unacked_service_…` is its own (take the sum). */
+/** The metrics of a service beside those of its process: `unacked_service_…` is its own (take the sum). */
 export class ServiceMetrics {
   readonly set = new MetricSet();
   readonly #starts;
@@ -134,7 +134,7 @@ export class ServiceMetrics {
     this.#outputs.inc({ outcome });
   }
 
-  /** What is told to the manager, as it is told. */
+  /** Counts an event that is sent to the manager. */
   told(event: ServiceEvent): void {
     switch (event.kind) {
       case "RunRetrying":
@@ -156,7 +156,7 @@ export class ServiceMetrics {
       case "RunRequested":
       case "CheckpointSaved":
       case "RunUpdated":
-      case "RunStarted": // also said when a run gets its attempts back, and of silence
+      case "RunStarted": // it is also sent when a run gets its attempts back, and about silence
       case "RunHeld":
       case "ServiceBorn":
       case "ServiceAlive":
@@ -171,7 +171,7 @@ export class ServiceMetrics {
   }
 }
 
-/** Read from the service at each scrape. */
+/** Reads the service's state at each scrape. */
 function addStateOfService(metrics: MetricSet, { identity, health, phases, silent }: ServiceMetricsParts): void {
   metrics
     .gauge({ name: "unacked_service_workers", help: "How many observers this service runs at once." })

@@ -7,10 +7,10 @@ import type { SlotsView } from "../keeper/slots/slot-history.ts";
 import type { Log } from "../log.ts";
 import type { RunCost } from "../machine/run-cost.ts";
 
-/** What one observer-service is made of, and whom it tells of its own end. */
+/** The parts of one observer-service, and the hooks that hear of its end. */
 export interface ServiceParts {
   readonly identity: ServiceIdentity;
-  /** Where handlers run; open, and closed by this service's end. */
+  /** Where handlers run. It is open already, and closed when this service ends. */
   readonly handlers: Handlers & SlotsView;
   readonly version: string;
   readonly broker: Pick<BrokerSettings, "url" | "tls" | "heartbeatS">;
@@ -18,22 +18,22 @@ export interface ServiceParts {
   /** Whether this service declares what it uses on the broker, beside its own control queue. */
   readonly declaresTopology: boolean;
   readonly stopTimeoutMs: number;
-  /** How often a run may save where it has got to, and how much all of them may in a second. */
   readonly updateTimeoutMs: number;
+  /** How often a run may save how far it has got, and how much all of them may in a second. */
   readonly saving: { readonly everyMs: number; readonly bytesPerS: number };
-  /** With `WORKER_COUNT=auto`: what an observer takes, which decides how many are taken. */
+  /** With `WORKER_COUNT=auto`: the memory that an observer takes, which decides how many are taken. */
   readonly cost?: RunCost | undefined;
-  /** How many tasks run at once, where there are types of tasks. */
+  /** How many tasks run at once, if there are types of tasks. */
   readonly taskWorkers: number;
   readonly log: Log;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracing?: Tracing | undefined;
-  /** At once: what cannot be stopped otherwise must not act any more. */
+  /** Ends the process at once: what cannot be stopped otherwise must not act any more. */
   readonly exit: (code: number) => void;
-  /** What became of loading the folder again, for the log. */
+  /** Called with the outcome of loading the folder again, for the log. */
   readonly onReload: (reload: Reload) => void;
-  /** This service fails, for a reason that is its process's. */
+  /** Called when this service fails for a reason that concerns the whole process. */
   readonly onFail: (error: unknown) => void;
-  /** It has failed, is fenced and has said so: nothing of it is left but its process. */
+  /** Called when it has failed, is fenced and has said farewell: only its process is left. */
   readonly onFailed: () => void;
 }

@@ -56,8 +56,8 @@ const brokerLoss = (kind: string, detail: string, remedy: string): BrokerLoss =>
 });
 
 /**
- * How far the event loop lags, the worst since it was last asked, in ms; less than it was by a tenth of a second at most. It is a timer that
- * fires so often: at 20 ms an idle service spent half a percent of a core on it, at 100 ms a tenth of a percent.
+ * How far the event loop lags: the worst since the last call, in ms; it may miss up to a tenth of a second. A timer measures it at this
+ * pace: at 20 ms an idle service spent half a percent of a core on it, at 100 ms a tenth of a percent.
  */
 export class EventLoopLag {
   readonly #resolutionMs = 100;

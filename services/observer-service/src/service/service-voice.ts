@@ -10,22 +10,22 @@ import { EventLoopLag, serviceAlive, serviceBorn } from "./service-report.ts";
 
 export interface ServiceVoiceParts extends Pick<ServiceParts, "identity" | "version" | "handlers" | "cost"> {
   readonly events: Pick<EventSender, "tell" | "emptied">;
-  /** Tells of tasks likewise. */
+  /** Reports on tasks in the same way. */
   readonly tasks: { tellAlive(): void; readonly sender: { emptied(): Promise<void> } };
   readonly runner: Pick<Runner, "runs">;
   readonly work: Pick<WorkConsumer, "room" | "isConsuming" | "pausedFor">;
   readonly drain: Pick<Drain, "begun" | "cordoned">;
-  /** Whether there is a session in which this service is born: before, nobody would hear it. */
+  /** Whether there is a session in which this service is born. Before that nobody would hear it. */
   readonly isHeard: () => boolean;
   readonly heartbeatMs: () => number;
 }
 
-/** What a service says of itself: that it is born, how it is, that it ends. All of it goes out in order, among the events of its runs. */
+/** A service's reports about itself: its birth, its state, its end. All of them go out in order, among the events of its runs. */
 export class ServiceVoice {
-  /** Why the last session was lost; told with the next birth. */
+  /** Why the last session was lost. The next birth reports it. */
   lastLoss: LossReason | undefined;
   readonly #parts: ServiceVoiceParts;
-  /** By type, since the boot. */
+  /** How many values each type has emitted since the boot. */
   readonly #emits = new Map<string, number>();
   readonly #lag = new EventLoopLag();
   #workers: number;
@@ -35,7 +35,7 @@ export class ServiceVoice {
     this.#workers = parts.identity.workerCount;
   }
 
-  /** How many workers the manager is told of. */
+  /** How many workers are reported to the manager. */
   get workers(): number {
     return this.#workers;
   }
@@ -69,12 +69,12 @@ export class ServiceVoice {
     });
   }
 
-  /** How things stand now. No two of these ever wait. @returns whether anybody could be told */
+  /** Reports the current state. At most one such report waits at a time. @returns whether it could be sent */
   tellAlive(): boolean {
     if (!this.isHeard) return false;
     const { runner, cost, handlers, tasks, work, drain } = this.#parts;
     const running = runner.runs.size;
-    // With `auto` no more than what runs and what there is room for.
+    // With `auto` it is no more than what runs and what there is room for.
     if (cost !== undefined) this.#workers = Math.max(1, running + work.room);
     const { begun: draining, cordoned } = drain;
     const { isConsuming: consuming, pausedFor: notConsuming } = work;

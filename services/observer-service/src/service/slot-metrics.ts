@@ -2,7 +2,7 @@ import { SLOT_DEATH_REASONS, SLOT_PURPOSES } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
 import type { SlotsView } from "../keeper/slots/slot-history.ts";
 
-/** Read from the slots at each scrape; all 0 where observers run in the service's own process. */
+/** Reads the slots at each scrape; all values are 0 if observers run in the service's own process. */
 export function addSlotMetrics(metrics: MetricSet, handlers: Omit<SlotsView, "memory" | "collect">): void {
   const { history } = handlers;
   metrics.gauge({

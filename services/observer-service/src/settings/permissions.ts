@@ -24,7 +24,7 @@ type PermissionSettings = {
   ALLOW_PRIVATE_ADDRESSES: boolean;
 };
 
-/** What the settings say against each other. */
+/** Checks for contradictions between the settings. */
 export function checkPermissions(settings: PermissionSettings, context: z.RefinementCtx<PermissionSettings>): void {
   const { ALLOW_PROCESS_OBSERVERS: allowed, PROCESS_COMMANDS: commands } = settings;
   const problem = (message: string) => context.addIssue({ code: "custom", path: ["PROCESS_COMMANDS"], message });
@@ -39,7 +39,7 @@ export function permissionsOf(settings: PermissionSettings): Permissions {
   const isAny = ALLOW_PROCESS_OBSERVERS && commands.includes(ANY);
   return {
     commands: !ALLOW_PROCESS_OBSERVERS ? [] : isAny ? "any" : commands,
-    // Where any command may run, `env` and `sh` set what they like: a list is kept, its absence forbids nothing.
+    // If any command may run, `env` and `sh` can set any variable: a given list is kept, but without one nothing is forbidden.
     variables: PROCESS_ENV ?? (isAny ? "any" : []),
     privateAddresses: ALLOW_PRIVATE_ADDRESSES,
   };

@@ -6,14 +6,14 @@ export interface ServedPool {
   readonly pool: string;
   /** The name of that service. */
   readonly serviceName: string;
-  /** How many observers of this pool run here at once; undefined: as WORKER_COUNT says. */
+  /** How many observers of this pool run here at once. Undefined means WORKER_COUNT. */
   readonly workers: number | undefined;
 }
 
 const MAX_POOLS = 16;
 const WORKERS = /^[1-9]\d{0,4}$/;
 
-/** `fast:20, default:80`, or names alone. */
+/** Parses `fast:20, default:80`, or names alone. */
 const entriesOf = (text: string) =>
   text.split(",").map((entry) => {
     const [pool = "", workers, ...more] = entry.trim().split(":");
@@ -21,8 +21,8 @@ const entriesOf = (text: string) =>
   });
 
 /**
- * The pools of a text that `flawOfPools` has nothing against. Of several, each is served by a service that bears the pool in its name,
- * so that a manager tells them apart.
+ * The pools of a text that `flawOfPools` accepts. If there are several, the service of each bears the pool in its name, so that a
+ * manager tells them apart.
  */
 export function servedPools(text: string, serviceName: string): ServedPool[] {
   const entries = entriesOf(text);
@@ -33,7 +33,7 @@ export function servedPools(text: string, serviceName: string): ServedPool[] {
   }));
 }
 
-/** What is wrong with a list of pools, in words; undefined: nothing. */
+/** What is wrong with a list of pools, in words. Undefined means nothing. */
 export function flawOfPools(text: string): string | undefined {
   const entries = entriesOf(text);
   if (entries.length > MAX_POOLS) return `must name at most ${MAX_POOLS} pools`;
@@ -47,7 +47,7 @@ export function flawOfPools(text: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with it beside the other settings. */
+/** What is wrong with it in combination with other settings. */
 export function flawOfWorkers(pools: string, workerCount: number | "auto", serviceName = ""): string | undefined {
   const all = servedPools(pools, serviceName);
   if (all.length === 1) return undefined;

@@ -145,7 +145,7 @@ const Settings = z.object({
   LOG_LEVEL: oneOf(["debug", "info", "warn", "error"]).default("info").describe("The lowest level that is logged."),
 });
 
-/** The names of all settings: none of them is handed to the processes that run authors' code. */
+/** The names of all settings: none of them is passed to the processes that run authors' code. */
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
 
 /** Every setting of an observer-service: from the environment, or from the file that CONFIG_FILE names. */

@@ -34,7 +34,7 @@ import { RepeatedErrors } from "./repeated-errors.ts";
 
 /** A handler that runs in this process. */
 export interface StartedAttempt extends Attempt {
-  /** What is called within is its code: what that throws, starts, or blocks is its own. */
+  /** Runs `act` as the handler's code: what that throws, starts, or blocks is its own. */
   enter<Result>(act: () => Result): Result;
 }
 
@@ -52,7 +52,7 @@ export function startAttempt<Run extends AttemptedRun>(
   return attempt;
 }
 
-/** Why a run cannot start with the checkpoint that it was given: its type's schema may have changed since that was saved. */
+/** Why a run cannot start with its checkpoint: its type's schema may have changed since that was saved. */
 export function checkpointFlaw({ checkpoint: schema }: ObserverDefinition, json: string | undefined): ErrorText | undefined {
   if (schema === undefined) return undefined;
   try {
@@ -78,9 +78,11 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   #hasBeat = false;
   limits: Silence = NO_LIMITS;
   #complaint: NodeJS.Timeout | undefined;
-  /** The first, as it was thrown: told when it came, and the handler then fails of it once more. */
+  /**
+   * The first uncaught value, as it was thrown. It was reported when it came, and the handler then fails with it as well.
+   */
   #uncaught: unknown;
-  /** Made when there is one, and tells of them all. */
+  /** Created for the first error; reports all of them. */
   #repeated: RepeatedErrors | undefined;
 
   constructor(host: AttemptHost<Run>, run: Run, definition: ObserverDefinition, params: unknown) {
@@ -113,7 +115,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     return this.#run.runId;
   }
 
-  /** Not awaited: a run lives as long as it likes. */
+  /** Not awaited, as a run lives as long as it likes. */
   begin(): void {
     const definition = this.#definition;
     const { context } = this.#running;
@@ -128,7 +130,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     );
   }
 
-  /** From its start on, or from now on by other limits. */
+  /** Watches it by these limits, from its start on or from now on. */
   watchBy(watch: SilenceWatch, { warnAfterMs, restartAfterMs }: Silence = NO_LIMITS): void {
     this.#watch = watch;
     const isWatched = this.limits !== NO_LIMITS;
@@ -195,7 +197,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     const { stopTimeoutMs } = this.#host;
     if (!this.#running.context.signal.aborted) this.#complain(stopTimeoutMs, stopTimeoutMs);
     const reason = stopReason(cause, this.#uncaught);
-    // Abort listeners are the observer's code: what they throw is the observer's too.
+    // Abort listeners are the observer's code, so what they throw is the observer's, too.
     this.enter(() => this.#running.stop(reason));
   }
 
@@ -213,7 +215,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   }
 
   uncaught(thrown: unknown): void {
-    const error = errorOf(thrown); // as it would be told if the handler itself had thrown it
+    const error = errorOf(thrown); // in the form that it would have if the handler itself had thrown it
     if (this.#settled && this.#host.onLate !== undefined) return this.#host.onLate(this.#run, { error });
     this.#repeated ??= new RepeatedErrors((last, times) => {
       const what = this.#settled ? THREW_AFTER_END : "an error that nobody caught fails this attempt";
@@ -232,7 +234,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   writeLog(level: LogLevel, message: string, fields?: LogFields): void {
     const { log } = this.#run;
     writeLine(log, level, message, fields, this.#host.tracing?.idsInside(this.#run));
-    // No more than the log itself has.
+    // Keeps no more than the log itself does.
     if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, String(message), fields);
   }
 
@@ -252,9 +254,9 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     this.#host.onSettled(this.#run, outcome);
   }
 
-  /** In the service's log, and among what the run itself has said. */
+  /** Reports it in the service's log, and among the run's own lines. */
   #tellTrouble(thrown: unknown, what: string, times = 1): void {
-    // As this run: to look at what was thrown may be the author's code too (getters), and may not end.
+    // Runs as this attempt: to look at what was thrown may run the author's code (getters), which may not end.
     runAs(this, () => {
       logTrouble(this.#run, thrown, what, times);
       this.#host.tailOf(this.#run).thrown(times === 1 ? what : `${what} (${times} in a second)`, thrownText(thrown));
@@ -283,7 +285,7 @@ function identityOf({ observerId: id, name, type, labels }: AttemptedRun["start"
   return Object.freeze({ id, name, type, labels: isEmpty ? NO_LABELS : Object.freeze({ ...labels }) });
 }
 
-/** What nobody threw: that it happened says all. */
+/** Errors that nobody threw, whose occurrence says everything. */
 const SAYS_ITSELF: ReadonlySet<string> = new Set(["TaskTimeoutError", "SilentError"]);
 
 /**

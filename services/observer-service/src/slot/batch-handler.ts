@@ -8,14 +8,16 @@ import { isFinal } from "./task-handler.ts";
 export interface BatchHandlerParts {
   readonly definition: TaskDefinition;
   readonly members: readonly BatchMember[];
-  /** What became of some: their results, or why they failed. Of those of which nothing is told the whole says it. */
+  /** Takes the results of some tasks, or why they failed. For the others the outcome of the call counts. */
   tell(results: readonly MemberResult[]): void;
 }
 
-/** What is told together has no more, as JSON, but for the last of it: far below what is taken as one frame. */
+/** The bound of results that are sent together, as JSON, except for the last of them: far below the bound of a frame. */
 const MAX_TOLD_CHARS = 262_144;
 
-/** One call for many tasks, in the form in which handlers are entered. Those whose params do not pass are told of, and left out. */
+/**
+ * One call for many tasks, in the form in which handlers are entered. Tasks whose params do not pass are reported, and left out.
+ */
 export class BatchHandler {
   readonly #parts: BatchHandlerParts;
   readonly #signals = new MemberSignals();
@@ -40,7 +42,7 @@ export class BatchHandler {
     const tasks = this.#tasks();
     if (tasks.length === 0) return;
     this.#signals.follow(signal);
-    // Not for good: where it was sent from, the type took batches.
+    // It is not final, as the type took batches where it was sent from.
     if (definition.runBatch === undefined) throw new Error("the code of this slot takes no batches of its type any more");
     const returned = await definition.runBatch(tasks, { signal, log });
     if (signal.aborted) return;
@@ -61,7 +63,7 @@ export class BatchHandler {
           const task = { taskId, attempt, params: parsed.params, ...inputsOf(definition, inputs) };
           return [this.#signals.addTo(task)];
         } catch (error) {
-          tell([{ taskId, ...failed(error as Error) }]); // one that it cannot do without
+          tell([{ taskId, ...failed(error as Error) }]); // the batch can go on without this one
           return [];
         }
       }
@@ -76,7 +78,7 @@ export class BatchHandler {
       if ("error" in outcome) return failed(outcome.error);
       return { output: outputJson(this.#parts.definition, outcome.output) };
     } catch (error) {
-      return failed(error as Error); // it does not pass
+      return failed(error as Error); // its params do not pass
     }
   }
 }

@@ -2,15 +2,20 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** What it names by relative path: more than the language would find (comments, types), never less of what is written out. */
+/**
+ * Names by relative path: it matches more than the language would (comments, types), but never less of what is written out.
+ */
 const NAMED = /\b(?:from|import|require)\s*(?:\(\s*)?["'`](\.{1,2}\/[^"'`\n]*)["'`]/g;
-/** `./x.js` may be the TypeScript beside it, and `./x` either: all that there are count, as an old `x.js` beside `x.ts` is not what is loaded. */
+/**
+ * `./x.js` may be the TypeScript beside it, and `./x` either. All existing ones count, as an old `x.js` beside `x.ts` is not what is
+ * loaded.
+ */
 const ENDINGS = ["", ".ts", ".js", ".mjs", ".tsx", ".json", "/index.ts", "/index.js"];
 
 /**
- * A print of the code of a file: of its text, and of all that it imports by relative path, and so on. Equal prints: the same code, as
- * far as that can be seen without running it. Packages are left out. To be taken before the import, so that what is saved between
- * the two counts as a change. Never throws: what cannot be read is no part of it.
+ * A print of a file's code: of its text, and of everything that it imports by relative path, and so on. Equal prints mean the same
+ * code, as far as that is visible without running it. Packages are left out. Take it before the import, so that a save between the
+ * two counts as a change. Never throws: unreadable files are left out.
  */
 export function codePrint(file: string): string {
   const texts = new Map<string, string>();
@@ -20,7 +25,7 @@ export function codePrint(file: string): string {
   return hash.digest("base64url");
 }
 
-/** The folders of that code, and of what it names and is not there: whoever waits for a save looks there. */
+/** The folders of that code, and of missing files that it names: these are where a save may come. */
 export function codeFolders(file: string): Set<string> {
   const texts = new Map<string, string>();
   const named = new Set<string>();
@@ -50,6 +55,6 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // none, or a folder
+    return undefined; // there is none, or it is a folder
   }
 }

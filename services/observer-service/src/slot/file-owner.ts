@@ -7,8 +7,8 @@ import { RepeatedErrors } from "./repeated-errors.ts";
 export type TellFileError = (file: string, error: ErrorText, times: number) => void;
 
 /**
- * Answers for what a file of observers does by itself: timers, sockets and promises of its top level. Nobody's run has done it, and
- * every slot that has loaded the file does it too: it is told with the file's name, and costs nobody anything.
+ * Owns what a file of observers does by itself: timers, sockets and promises of its top level. No run has done it, and every slot
+ * that has loaded the file does it, too. It is reported with the file's name, and no run fails by it.
  */
 export class FileOwner implements Owner {
   readonly file: string;
@@ -19,7 +19,7 @@ export class FileOwner implements Owner {
     this.#errors = new RepeatedErrors((error, times) => tell(file, thrownText(error), times));
   }
 
-  /** What `load` starts is this file's from now on. */
+  /** What `load` starts belongs to this file from now on. */
   run<Result>(load: () => Result): Result {
     return runAs(this, load);
   }

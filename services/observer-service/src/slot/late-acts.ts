@@ -3,13 +3,16 @@ import { lookAs } from "../isolation.ts";
 import type { Late } from "../wire/late.ts";
 import { RepeatedErrors } from "./repeated-errors.ts";
 
-/** Whose handler it was. */
+/** The run whose handler it was. */
 export type LateRun = Pick<Late, "runId" | "type" | "observer" | "task">;
 
-/** What handlers of a slot do after their end. Of a type that forgets an await each run does so: of each type it is told once a second. */
+/**
+ * What handlers of a slot do after their end. If a type forgets an await, each of its runs does so: for each type it is reported once a
+ * second.
+ */
 export class LateActs {
   readonly #tell: (late: Late) => void;
-  /** By type: what was thrown, and that one logs, emits or saves, each for itself. */
+  /** By type: what was thrown, and that a run logs, emits or saves, each kind by itself. */
   readonly #kinds = new Map<string, { last: LateRun; readonly noted: RepeatedErrors }>();
 
   constructor(tell: (late: Late) => void) {

@@ -7,8 +7,8 @@ interface Line {
 }
 
 /**
- * A line of log as JSON, no longer than the log takes it. What is cut is cut here, by the keeper's own measure: a line of megabytes
- * would hold up what all others of the slot say, and one that is longer than a frame may be would end it.
+ * A line of log as JSON, no longer than the log takes it. It is cut here, by the keeper's own measure: a line of megabytes would hold
+ * up the other runs of the slot, and one beyond the bound of a frame would end the slot.
  *
  * @throws what the author's own code throws: `toJSON`, a getter
  */
@@ -20,8 +20,9 @@ export function lineJson(line: Line): string {
 }
 
 /**
- * As JSON. What has none is written as the service's own logger has it: a BigInt as a number (as text, where a number would lose
- * digits), and what leads back to itself as "[Circular]". An error, of which JSON has `{}`, is what is told of one that is thrown.
+ * The line as JSON. Values without a JSON form are written as the service's own logger does: a BigInt as a number (as text, if a
+ * number would lose digits), and circular references as "[Circular]". An error, for which JSON has `{}`, is written like one that
+ * is thrown.
  */
 function asJson(line: object): string {
   try {
@@ -34,7 +35,7 @@ function asJson(line: object): string {
 const told = (_key: string, value: unknown): unknown => (value instanceof Error ? errorText(value) : value);
 
 function writable(): (this: unknown, key: string, value: unknown) => unknown {
-  /** From the line down to the one that is being written. */
+  /** The path from the line down to the value that is being written. */
   const ancestors: unknown[] = [];
   return function (key, given) {
     const value = told(key, given);

@@ -1,8 +1,11 @@
 import type { Begin } from "../wire/messages.ts";
 
-/** Of each line one handler runs at a time, and the others wait here, in the order in which they came. A line lasts until nobody of it is left. */
+/**
+ * In each line one handler runs at a time, and the others wait here, in the order in which they came. A line lasts until nobody of it is
+ * left.
+ */
 export class Lines {
-  /** Who waits, by line; without an entry nobody of the line runs, or the one alone that it is named after. */
+  /** The waiting handlers by line. Without an entry nobody of the line runs, or only the one that it is named after. */
   readonly #waiting = new Map<number, Begin[]>();
 
   /** @param runsAlone whether the one that the line is named after runs @returns whether this one begins now */
@@ -13,14 +16,14 @@ export class Lines {
     return waiting === undefined && !runsAlone;
   }
 
-  /** The one of this line that ran has ended. @returns whose turn it is */
+  /** The running handler of this line has ended. @returns the one whose turn it is */
   next(line: number): Begin | undefined {
     const next = this.#waiting.get(line)?.shift();
     if (next === undefined) this.#waiting.delete(line);
     return next;
   }
 
-  /** Takes one out. @returns whether it waited */
+  /** Takes a waiting one out. @returns whether it waited */
   takeOut(attempt: number): boolean {
     for (const waiting of this.#waiting.values()) {
       const place = waiting.findIndex((one) => one.attempt === attempt);
@@ -31,7 +34,7 @@ export class Lines {
     return false;
   }
 
-  /** Takes all out. @returns their attempts */
+  /** Takes all waiting ones out. @returns their attempts */
   takeOutAll(): number[] {
     return [...this.#waiting.values()].flatMap((waiting) => waiting.splice(0)).map(({ attempt }) => attempt);
   }

@@ -7,7 +7,7 @@ import { errorText, sendableText, stackOf } from "../error-text.ts";
 const MAX_FILE = 1_000;
 const MAX_PROBLEM = 2_000;
 const MAX_EXCERPT = 1_000;
-/** Of a line of a stack, from its end. */
+/** How many characters of a stack's line are read, from its end. */
 const MAX_FRAME = 4_096;
 const MAX_EXCERPT_LINE = 160;
 const LINES_AROUND = 2;
@@ -34,7 +34,7 @@ export function describeLoadFailure(file: string, thrown: unknown): BrokenFile {
   return brokenFile(file, `it does not load: ${text}`, place);
 }
 
-/** What is wrong with a file, as it is told: with the lines around the place, where there is one that can be read. */
+/** What is wrong with a file, as it is reported: with the lines around the place, if there is one that can be read. */
 export function brokenFile(file: string, problem: string, place?: SourcePlace): BrokenFile {
   const excerpt = place === undefined ? undefined : excerptAt(place);
   return {
@@ -45,34 +45,34 @@ export function brokenFile(file: string, problem: string, place?: SourcePlace): 
   };
 }
 
-/** Hundreds are shown as the first ones are; of thousands all would be more than a slot tells at once. */
+/** Hundreds are sent as the first ones are; all of thousands would be more than a slot sends at once. */
 export const boundedBroken = (broken: readonly BrokenFile[]): BrokenFile[] =>
   broken.map((one, place) => {
     if (place < MAX_SHOWN_WHOLE) return one;
     return { file: one.file, problem: sendableText(one.problem, MAX_PROBLEM_OF_MANY) };
   });
 
-/** For a terminal and a log: the problem with its place, and below it the lines. */
+/** The text for a terminal and a log: the problem with its place, and below it the lines. */
 export function brokenFileText(broken: BrokenFile): string {
   const { file, problem, place, excerpt } = broken;
   const via = place === undefined || place.file === file ? "" : ` (imported by ${file})`;
   return `${placeText(broken)}${via}: ${problem}${excerpt === undefined ? "" : `\n${excerpt}`}`;
 }
 
-/** esbuild's form, columns counted from 0: `/path/file.ts:5:21: ERROR: Expected "}" but found ")"`. */
+/** Reads esbuild's form, with columns counted from 0: `/path/file.ts:5:21: ERROR: Expected "}" but found ")"`. */
 function syntaxErrorOf(message: string): { place: SourcePlace; text: string } | undefined {
   const [, file, line, column, text] = /^(.+):(\d+):(\d+): ERROR: (.*)$/m.exec(message) ?? [];
   if (file === undefined) return undefined;
   return { place: { file, line: Number(line), column: Number(column) + 1 }, text: `SyntaxError: ${text}` };
 }
 
-/** V8's head of a stack: `/path/file.js:3`, the line itself, and carets below what it did not expect. */
+/** Reads the head of V8's stack: `/path/file.js:3`, the line itself, and carets below what it did not expect. */
 function placeOfParseError(stack: string | undefined): SourcePlace | undefined {
   const [, file, line, indent] = /^(file:\/\/\S+|\/.+):(\d+)\n.*\n( *)\^+\n/.exec(stack ?? "") ?? [];
   return file === undefined ? undefined : { file: pathOf(file), line: Number(line), column: (indent ?? "").length + 1 };
 }
 
-/** Node's `Cannot find package 'x' imported from /path/file.ts`: the line that names it. */
+/** For Node's `Cannot find package 'x' imported from /path/file.ts`: the line that names it. */
 function placeOfMissingImport(message: string): SourcePlace | undefined {
   const [, wanted, importer] = /^Cannot find (?:package|module) '(.+?)' imported from (.+)$/m.exec(message) ?? [];
   if (wanted === undefined || importer === undefined) return undefined;
@@ -82,10 +82,10 @@ function placeOfMissingImport(message: string): SourcePlace | undefined {
   return index < 0 ? undefined : { file, line: index + 1, column: (lines?.[index] ?? "").indexOf(basename(wanted)) + 1 };
 }
 
-/** The first frame below the author's folder, packages left out. */
+/** The first frame below the author's folder, without packages. */
 function placeInStack(stack: string | undefined, dir: string): SourcePlace | undefined {
   for (const frame of stack?.split("\n") ?? []) {
-    // A path is no longer; of thousands of slashes each would be a beginning to be read to the end.
+    // No path is longer than this. In a text of thousands of slashes the match would begin at each, and read to the end.
     const [, url, line, column] = /((?:file:\/\/)?\/[^()]+?):(\d+):(\d+)\)?$/.exec(frame.slice(-MAX_FRAME)) ?? [];
     if (url === undefined) continue;
     const file = pathOf(url);
@@ -116,7 +116,7 @@ function linesOf(file: string): string[] | undefined {
   try {
     return readFileSync(file, "utf8").split(/\r?\n/);
   } catch {
-    return undefined; // the place says enough
+    return undefined; // the place alone is enough
   }
 }
 

@@ -9,19 +9,22 @@ import { codePrint } from "./code-print.ts";
 import { brokenFile, describeLoadFailure } from "./load-failure.ts";
 import { type Described, describeType } from "./type-catalogue.ts";
 
-/** A file that takes longer is waited for beside those behind it. */
+/** A file that takes longer than this is waited for while the next ones load. */
 const NEXT_AFTER_MS = 1_000;
-/** What has not come to its end by then, counted from the last file on, may never: it waits for something at its top level. */
+/**
+ * A file that has not finished by then, counted from the last file on, may never finish: it waits for something at its top
+ * level.
+ */
 const LAST_WITHIN_MS = 30_000;
 
 export interface LoadOptions {
-  /** Who answers for what a file starts at its top level. Default: nobody. */
+  /** Enters the owner of what a file starts at its top level. Default: nobody. */
   readonly enter?: (file: string, load: () => Promise<unknown>) => Promise<unknown>;
-  /** Files that are not to be loaded, as long as their code is that, and why. */
+  /** Files that are not loaded while their code is unchanged, and why. */
   readonly without?: readonly DeadlyFile[];
-  /** Files that come before all others. Default: none. */
+  /** Files that are loaded before all others. Default: none. */
   readonly first?: readonly string[];
-  /** What happens from now on is this file's doing; undefined: it cannot be told whose. */
+  /** From now on this file is to blame for what happens. Undefined means that it is not known which. */
   readonly onFile?: (file: { readonly file: string; readonly print: string } | undefined) => void;
 }
 
@@ -38,7 +41,10 @@ export interface FileLoad {
   readonly loaded: Loaded;
 }
 
-/** Loads these files, one after the other, but for those that wait for something. What does not load, or never comes to its end, is a broken file. */
+/**
+ * Loads these files, one after the other, except that it does not stop for those that wait. A file that does not load, or never finishes,
+ * is a broken file.
+ */
 export async function loadFiles(
   files: readonly string[],
   permissions: Permissions,
@@ -97,13 +103,13 @@ async function loadOne(file: string, permissions: Permissions, enter: Required<L
   }
 }
 
-/** Of TypeScript that was compiled to CommonJS Node takes all of what it exports for its `export default`. */
+/** From TypeScript that was compiled to CommonJS, Node takes all of its exports as its `export default`. */
 function exportedBy({ default: value }: { default?: unknown }): unknown {
   const compiled = value as { __esModule?: unknown; default?: unknown } | null | undefined;
   return compiled?.__esModule === true ? compiled.default : value;
 }
 
-/** Node does not say where JavaScript is wrong that stands in a folder without a package.json: it took it for CommonJS. */
+/** For JavaScript in a folder without a package.json Node does not say where it is wrong, as it took it for CommonJS. */
 async function syntaxFailureOf(file: string): Promise<BrokenFile | undefined> {
   const { transform } = await import("esbuild");
   try {

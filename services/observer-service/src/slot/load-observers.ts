@@ -10,7 +10,7 @@ import { brokenFile, brokenFileText } from "./load-failure.ts";
 import { type LoadOptions, loadFiles } from "./load-files.ts";
 import type { Described } from "./type-catalogue.ts";
 
-/** Nothing in the folder can be run; every file at fault is named. The service does not start. */
+/** Nothing in the folder can be run. Every file at fault is named, and the service does not start. */
 export class LoadObserversError extends Error {
   override readonly name = "LoadObserversError";
   readonly code = "observers-not-loaded";
@@ -28,25 +28,25 @@ export interface LoadedObservers {
   readonly tasks: TaskTypes;
   /** Files whose type does not exist under these permissions, or whose ending is not loaded. */
   readonly notOffered: readonly { file: string; problem: string }[];
-  /** Files that cost their own types, and nothing else. */
+  /** Broken files. Only their own types are missing. */
   readonly broken: readonly BrokenFile[];
   /** Each type as it is announced. */
   readonly described: readonly Described[];
-  /** Of each type: its file, and the print of its code. */
+  /** For each type: its file, and the print of its code. */
   readonly code: LoadedFolder["code"];
 }
 
 const LOADED = /\.(ts|js|mjs)$/;
-/** `unacked dev` watches these, too, as others import them. */
+/** Endings that are not loaded. `unacked dev` watches these, too, as others import them. */
 const LEFT_OUT = /\.([cm]ts|cjs|[jt]sx)$/;
-/** Tests, and what declares types alone. */
+/** Tests, and files that only declare types. */
 const NO_TYPE = /\.(test\.[^.]+|d\.[cm]?ts)$/;
 
 /**
- * Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. A file that
- * does not load, or never comes to the end of loading, costs its own types alone. Of two files with one type the first by name has it.
+ * Loads every top-level .ts, .js and .mjs file of a folder; TypeScript goes through tsx, so it needs no build. A file that does not
+ * load, or never finishes, only makes its own types missing. If two files have one type, the first by name wins.
  *
- * @throws LoadObserversError where no file has a type
+ * @throws LoadObserversError if no file has a type
  */
 export async function loadObservers(
   dir: string,
@@ -54,7 +54,7 @@ export async function loadObservers(
   options: LoadOptions = {},
 ): Promise<LoadedObservers> {
   const files = filesOf(dir, LOADED);
-  // Stacks name the author's own files and lines, also in JavaScript that was compiled elsewhere and brings its maps.
+  // Makes stacks name the author's own files and lines, also for JavaScript that was compiled elsewhere and brings its maps.
   process.setSourceMapsEnabled(true);
   if (files.some((file) => file.endsWith(".ts"))) (await import("tsx/esm/api")).register();
   if (!files.every(findsPackages)) registerHooks(new URL(`./resolve-sdk${extname(import.meta.url)}`, import.meta.url));
@@ -105,7 +105,10 @@ function put<Definition>(
   return undefined;
 }
 
-/** It is JavaScript, and what every observer imports is installed where it lies: no hook, for which Node starts a thread. */
+/**
+ * Whether it is JavaScript, and finds the packages of every observer from its folder: then no hook is needed, for which Node
+ * starts a thread.
+ */
 function findsPackages(file: string): boolean {
   const { resolve: find } = createRequire(file);
   try {
@@ -127,7 +130,10 @@ function filesOf(dir: string, ending: RegExp): string[] {
   }
 }
 
-/** What leads nowhere does not load, which is told: an editor's lock, as Emacs makes one, is such a link, and costs no other file its types. */
+/**
+ * A link that leads nowhere does not load, which is reported. An editor's lock, as Emacs makes one, is such a link, and other files keep
+ * their types.
+ */
 function isFileOrNothing(path: string): boolean {
   try {
     return statSync(path).isFile();

@@ -25,9 +25,8 @@ import type { WatchdogData } from "./watchdog.ts";
 import { installWhereabouts } from "./whereabouts.ts";
 
 /**
- * A slot: runs handlers, many at once, for the keeper that is its parent. It has no broker, no lease and no secret of the
- * keeper's; it may die at any time, and nothing but its handlers notices. Whatever becomes of the keeper, it does not outlive it:
- * see watchdog.ts.
+ * A slot runs handlers, many at once, for the keeper that is its parent. It has no broker, no lease and no secret of the
+ * keeper's. It may die at any time, and nothing but its handlers notices. It never outlives the keeper: see watchdog.ts.
  */
 
 /** How often the main thread shows its watchdog that it turns. */
@@ -40,13 +39,13 @@ const watch = new SilenceWatch();
 let host: SlotHost | undefined;
 let tracing: Tracing | undefined;
 let isLoading = false;
-/** A run has begun here: what blocks may be its doing. */
+/** Whether a run has begun here: then a block may be its doing. */
 let isUsed = false;
-/** From when it has loaded: what comes before blocks nobody. */
+/** Set once it has loaded, as a block before that delays nobody. */
 let lag: LagMeter | undefined;
 let pool: PoolWatch | undefined;
 
-// The keeper ends its slots in its own order; a signal to the terminal's group is not for them.
+// The keeper ends its slots in its own order, so signals to the terminal's group are ignored.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 giveWay();
 guardProcess(() => isLoading);
@@ -61,7 +60,7 @@ socket.on("data", (chunk: Buffer) => reader.take(chunk));
 socket.on("error", () => exitSlot(1));
 socket.on("close", () => exitSlot(1));
 
-/** Of an error that is nobody's. */
+/** Ends by an error that belongs to no handler. */
 function endBy(error: unknown, end: () => void): void {
   send({ kind: "unattributed", error: thrownText(error) });
   writer.flush();
@@ -84,7 +83,7 @@ async function load(order: Load): Promise<void> {
   startWatchdog(stuckMs);
   const problem = otherVersion(service.version);
   if (problem !== undefined) return send({ kind: "not-loaded", problem });
-  // The keeper has said already that it traces.
+  // The keeper has already said that it traces.
   const quiet = {
     info: () => undefined,
     warn: (_fields: object, message: string) => void process.stderr.write(`${message}\n`),
@@ -102,7 +101,7 @@ async function load(order: Load): Promise<void> {
       },
     });
     lag = new LagMeter(TICK_MS, send);
-    // By a signal: Node's own exit waits for the threads of the pool.
+    // Ends by a signal, as Node's own exit waits for the threads of the pool.
     const onHeld = (error: Error) => endBy(error, () => process.kill(process.pid, "SIGKILL"));
     const isOneAlone = () => (host?.running ?? 0) <= 1;
     pool = new PoolWatch({ stuckMs, tickMs: TICK_MS, onHeld, isOneAlone, worked: () => threads.ticks() });
@@ -119,8 +118,9 @@ async function load(order: Load): Promise<void> {
 }
 
 /**
- * Printing never waits for the keeper, which reads at a pace. What compiles TypeScript is a process that inherits our stderr, and
- * Node has that wait for all who share it (libuv, uv_spawn): one that printed too much held up every observer beside it.
+ * Printing never waits for the keeper, which reads at a pace. The compiler of TypeScript is a process that inherits our stderr,
+ * and Node then makes writes wait for all who share it (libuv, uv_spawn): an observer that printed too much held up all others
+ * beside it.
  */
 function printAside(): void {
   for (const stream of [process.stdout, process.stderr])
@@ -129,18 +129,21 @@ function printAside(): void {
 
 const tellFileError: TellFileError = (file, error, times) => send({ kind: "file-error", file, error, times });
 
-/** V8 leaves garbage of a program that idles where it is, Buffers too. */
+/** In a program that idles V8 does not collect garbage, even Buffers. */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
 }
 
-/** If memory runs out, the kernel ends a slot and not the keeper (proc(5), oom_score_adj). Raising it takes no right. */
+/**
+ * If memory runs out, the kernel ends a slot rather than the keeper (proc(5), oom_score_adj). Raising the score needs no
+ * right.
+ */
 function giveWay(): void {
   try {
     writeFileSync("/proc/self/oom_score_adj", "500");
   } catch {
-    // No /proc, or it is not ours to write.
+    // There is no /proc, or it is not ours to write.
   }
 }
 

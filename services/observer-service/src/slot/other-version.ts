@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
  * @param started that of the service
  */
 export function otherVersion(started: string): string | undefined {
-  const manifest = new URL("../../package.json", import.meta.url); // of src/slot/, dist/slot/ and bundle/slot/ alike
+  const manifest = new URL("../../package.json", import.meta.url); // found from src/slot/, dist/slot/ and bundle/slot/ alike
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
   if (version === started) return undefined;
   return `the folder of this program has version ${version} by now, and its service was started with ${started}: restart the service`;

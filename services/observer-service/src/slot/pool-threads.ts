@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 
 const TASKS = "/proc/self/task";
-/** As libuv has it, where UV_THREADPOOL_SIZE does not say. */
+/** libuv's default, if UV_THREADPOOL_SIZE is not set. */
 const SIZE = 4;
 
 /**
- * The threads of Node's pool. Not in every version of Node does a name tell them from others; but all of them start with the first call, so just after one,
- * and before any worker has been started, they are the newest.
+ * The threads of Node's pool. Not every version of Node names them, but all of them start with the first call. So just after that, and
+ * before any worker has been started, they are the newest threads.
  */
 export class PoolThreads {
   #ids: readonly number[] = [];
 
-  /** To be asked before any worker is started. */
+  /** Must be called before any worker is started. */
   async find(): Promise<void> {
     await stat("/");
     const size = Number(process.env["UV_THREADPOOL_SIZE"]) || SIZE;
@@ -22,11 +22,11 @@ export class PoolThreads {
         .toSorted((a, b) => a - b)
         .slice(-size);
     } catch {
-      // No /proc: it cannot be told.
+      // Without /proc it is not known.
     }
   }
 
-  /** The processor time that they have taken, in the system's ticks; undefined: it cannot be told. */
+  /** The processor time of the threads, in the system's ticks. Undefined if it is not known. */
   ticks(): number | undefined {
     if (this.#ids.length === 0) return undefined;
     try {

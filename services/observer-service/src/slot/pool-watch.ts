@@ -1,11 +1,14 @@
 import { stat } from "node:fs";
 
-/** Of the time for which a handler may block the event loop: a slow disk, or many who wait for one, hold the pool for seconds. */
+/**
+ * How many times longer the pool may be held than a handler may block the event loop: a slow disk, or many who wait for one, hold
+ * it for seconds.
+ */
 const TIMES_THE_STUCK = 12;
-/** Where it cannot be told whether its threads work. */
+/** The same if it is not known whether the pool's threads work. */
 const TIMES_UNKNOWN = 2;
 
-/** Node's thread pool takes nothing on. */
+/** Node's thread pool takes no more calls. */
 export class ThreadPoolHeldError extends Error {
   override readonly name = "ThreadPoolHeldError";
 
@@ -18,20 +21,20 @@ export class ThreadPoolHeldError extends Error {
 }
 
 export interface PoolWatchParts {
-  /** 0: nothing is watched. */
+  /** 0 means that nothing is watched. */
   readonly stuckMs: number;
   readonly tickMs: number;
   onHeld(error: ThreadPoolHeldError): void;
-  /** One run at most has begun: nobody waits but who holds it, and that is not ended on a guess. */
+  /** Whether at most one run has begun: then nobody else waits for the pool, and the run is not ended on a guess. */
   isOneAlone(): boolean;
-  /** What processor time the pool's threads have taken, in any unit; undefined: it cannot be told. */
+  /** The processor time of the pool's threads, in any unit. Undefined if it is not known. */
   worked(): number | undefined;
   call?(done: () => void): void;
 }
 
 /**
- * Whether Node's thread pool, which all handlers of a slot share, still does what it is asked: a call to a file is made every so
- * often. One that is long out waits behind others, where the threads work, or for ever. (Names are looked up by half of its threads at most, by libuv, and do not
+ * Checks whether Node's thread pool, which all handlers of a slot share, still works, by a call to a file every so often. A call that is
+ * long out waits behind others, if the threads work, or for ever. (libuv looks names up with at most half of its threads, so they do not
  * hold it.) Counted in ticks of the event loop: a process that is kept from running, or is blocked, blames no pool.
  */
 export class PoolWatch {
@@ -40,7 +43,7 @@ export class PoolWatch {
   #ticks = 0;
   #isOut = false;
   #isHeld = false;
-  /** When the time began that is counted. */
+  /** The threads' processor time when the count began. */
   #worked: number | undefined;
 
   constructor(parts: PoolWatchParts) {

@@ -1,6 +1,6 @@
 import { areOthersTold, currentOwner } from "../isolation.ts";
 
-/** What a handler may not do to the process that it shares with others: it is refused, and its attempt fails. */
+/** A handler must not do this to the process that it shares with others: it is refused, and its attempt fails. */
 export class ProcessGuardError extends Error {
   override readonly name = "ProcessGuardError";
   readonly code = "process-guarded";
@@ -15,7 +15,7 @@ export class ProcessGuardError extends Error {
 const realExit = process.exit.bind(process);
 let isExiting = false;
 
-/** For the slot itself, while any author's code is under way: `process.exit` asks for `process.reallyExit`, which is guarded too. */
+/** Lets the slot itself exit while author's code is under way: `process.exit` calls `process.reallyExit`, which is guarded, too. */
 export function exitSlot(code: number): never {
   isExiting = true;
   return realExit(code);
@@ -36,17 +36,18 @@ export function guardProcess(isLoading: () => boolean): void {
     guarded[name] = (...args: unknown[]) => {
       const owner = currentOwner();
       if (isExiting || (owner === undefined && !isLoading()) || !concerns(...args)) return original.apply(process, args);
-      // Its attempt has failed; what is thrown at Node here ends the process of all, with exit code 7.
+      // Its attempt has failed. A throw at Node here would end the process of all, with exit code 7.
       if (areOthersTold()) return undefined;
       const error = new ProcessGuardError(`process.${name}(${args.map(String).join(", ")})`);
-      owner?.uncaught(error); // also where the handler catches what is thrown here
+      owner?.uncaught(error); // it fails even if the handler catches what is thrown here
       throw error;
     };
   };
   for (const name of ["exit", "reallyExit", "abort", "chdir"]) guard(name);
-  // Nobody takes all uncaught errors, which would be nobody's any more. Without an effect: a domain of Node does so within its hooks, and what is thrown there ends the process.
+  // Nobody may take all uncaught errors, which would then belong to nobody. It has no effect rather than throw: a domain of
+  // Node calls it within its hooks, where a throw ends the process.
   guarded["setUncaughtExceptionCaptureCallback"] = () => undefined;
-  // The parent is the service, which holds the lease of all; where it leads a group, that too.
+  // The parent is the service, which holds the lease of all; its process group counts, too, if it leads one.
   const ours = new Set([process.pid, process.ppid].flatMap((pid) => [pid, -pid]).concat(0, -1));
   guard("kill", (pid, signal) => ours.has(Number(pid)) && signal !== 0);
 }

@@ -1,9 +1,12 @@
 import { clearInterval, setInterval } from "node:timers";
 
-/** A timer that throws a thousand times a second is not a thousand lines of log, nor as many messages to the keeper of all. */
+/**
+ * The pause between reports: a timer that throws a thousand times a second must not make a thousand lines of log, nor as many
+ * messages to the keeper.
+ */
 const TELL_EVERY_MS = 1_000;
 
-/** Errors that nobody caught, of one whom they belong to: the first is told at once, of those that follow the last once a second, with how many they were. */
+/** Uncaught errors of one owner: the first is reported at once, and of those that follow the last one once a second, with their number. */
 export class RepeatedErrors {
   readonly #tell: (error: unknown, times: number) => void;
   #last: unknown;
@@ -16,7 +19,7 @@ export class RepeatedErrors {
   }
 
   note(error: unknown): void {
-    if (error === this.#last && typeof error === "object") return; // refused, and thrown on: process-guard.ts
+    if (error === this.#last && typeof error === "object") return; // it was refused, and is thrown on: process-guard.ts
     this.#last = error;
     this.#times += 1;
     if (this.#pause !== undefined) return;

@@ -20,29 +20,29 @@ import { WireLog } from "./wire-log.ts";
 import { WireOutput } from "./wire-output.ts";
 import { WireSaves } from "./wire-saves.ts";
 
-/** A start of a handler here. */
+/** A start of a handler in this slot. */
 interface SlotRun extends AttemptedRun {
   readonly attempt: number;
   readonly traceContext: TraceContext | undefined;
-  /** The line of runs, one behind the other, that it stands in or would be the first of. */
+  /** The line, one run behind the other, that it stands in or would be the first of. */
   readonly line: number;
   readonly epoch: number | undefined;
   readonly checkpoint: string | undefined;
   readonly kind: "observer" | "task" | "batch";
-  /** Of a task: what its handler has come to. */
+  /** For a task: the result of its handler. */
   word?: TaskWord;
   batch?: BatchHandler;
 }
 
 /**
- * Runs handlers for the keeper. Comes in: starts, aborts, answers to emits. Guarantees: each start is answered by exactly one
- * `bad-params`, `not-begun` or `settled`, for as long as this process lives; when it dies the keeper knows, and starts its handlers elsewhere.
+ * Runs handlers for the keeper. Receives starts, aborts, answers to emits. Guarantees: each start is answered by exactly one `bad-params`,
+ * `not-begun` or `settled`, for as long as this process lives; when it dies the keeper knows, and starts its handlers elsewhere.
  */
 export class SlotHost {
   readonly #types: ObserverTypes;
   readonly #tasks: TaskTypes;
   readonly #send: (message: FromSlot) => void;
-  /** What was sent is on its way when this returns. */
+  /** When this returns, everything sent is on its way. */
   readonly #flush: () => void;
   readonly #log: WireLog;
   readonly #output: WireOutput;
@@ -52,9 +52,9 @@ export class SlotHost {
   readonly #watch: SilenceWatch;
   readonly #running = new Map<number, { run: SlotRun; attempt: StartedAttempt }>();
   readonly #lines = new Lines();
-  /** Whose turn it is in their lines. */
+  /** Runs whose turn has come in their lines. */
   #due: Begin[] = [];
-  /** In nobody's async context: a handler does not begin in what the one before it has left behind. */
+  /** Runs in no async context, so that a handler does not begin in what the one before it has left behind. */
   readonly #beginDue = AsyncResource.bind(() => this.#beginAfterOthers(this.#due.splice(0)));
 
   constructor(parts: {
@@ -80,7 +80,7 @@ export class SlotHost {
     this.#host = this.#hostOfAttempts(parts);
   }
 
-  /** How many have begun, and not settled. */
+  /** How many have begun, but not settled. */
   get running(): number {
     return this.#running.size;
   }
@@ -116,7 +116,7 @@ export class SlotHost {
     }
   }
 
-  /** The lease is gone, and the keeper could not say so. Or it holds it still: then it begins these again, once they have ended. */
+  /** The lease is gone, and the keeper could not say so. If it still holds it, it begins these again, once they have ended. */
   abortAll(): void {
     for (const attempt of this.#lines.takeOutAll()) this.#send({ kind: "not-begun", attempt });
     for (const { attempt } of [...this.#due]) this.#takeOutOfLine(attempt);
@@ -170,13 +170,13 @@ export class SlotHost {
     this.#goOn(line);
   }
 
-  /** Should one of these end the process, those before them have ended: that is on its way to the keeper first. */
+  /** If one of these ends the process, those before it have ended, so their ends are sent to the keeper first. */
   #beginAfterOthers(begins: Begin[]): void {
     this.#flush();
     for (const begin of begins) this.#begin(begin);
   }
 
-  /** A turn later: the ends of a turn travel together. */
+  /** A turn later, so that the ends of a turn travel together. */
   #goOn(line: number): void {
     const next = this.#lines.next(line);
     if (next === undefined) return;
@@ -207,7 +207,7 @@ export class SlotHost {
         within: ({ traceContext }, act) => (traceContext === undefined ? act() : tracing.within(traceContext, act)),
         idsInside: () => tracing.activeIds(),
       },
-      // The keeper keeps what a handler says last; it sees lines and values pass.
+      // The keeper keeps a handler's last lines, as lines and values pass it.
       tailOf: ({ attempt }) => ({
         line: () => undefined,
         value: () => undefined,
@@ -219,14 +219,14 @@ export class SlotHost {
       onLate: (run, thrown) => this.#late.note(asLate(run), thrown),
       onSilence: ({ attempt }, quietForMs) => this.#send({ kind: "silence", attempt, quietForMs }),
       onUpdated: ({ attempt }, word) => this.#send({ kind: "updated", attempt, ...sendable(word) }),
-      onStuck: () => undefined, // the keeper counts for itself: this process may not be able to
+      onStuck: () => undefined, // the keeper counts for itself, as this process may not be able to
     };
   }
 
   #settled(run: SlotRun, outcome: RunOutcome): void {
     this.#running.delete(run.attempt);
     const events = this.#output.settled(run.attempt);
-    // Now: lines of one that has settled are dropped.
+    // Sent now, as lines of a settled run are dropped.
     if (events > 0)
       run.log.warn({ event: "emits-dropped", events }, "it ended before these emits were sent: it had not awaited them");
     const { error, ...word } = lookAs(run.runId, () => endOf(outcome, run.word));
@@ -241,13 +241,13 @@ function kindOf({ taskAttempt, members }: Begin): SlotRun["kind"] {
   return members === undefined ? "task" : "batch";
 }
 
-/** As it is told of when its keeper knows it no more. */
+/** How it is reported when its keeper no longer knows it. */
 function asLate({ kind, runId, start: { observerId: id, name, type } }: SlotRun): LateRun {
   if (kind === "observer") return { runId, type, observer: { id, name } };
   return { runId, type, ...(kind === "task" && { task: id }) };
 }
 
-/** What is told of its end. To look at what was thrown is to enter its author's code. */
+/** The report of its end. To look at what was thrown runs its author's code. */
 function endOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWord & { error?: ErrorText } {
   const word = wordOf(outcome, kept);
   if (outcome.outcome === "completed" || outcome.error === undefined) return word;

@@ -63,7 +63,7 @@ export function wordOf(outcome: RunOutcome, kept: TaskWord | undefined): TaskWor
 const toWire = ({ reason, ...when }: Postponement): NonNullable<TaskWord["postponement"]> =>
   "at" in when ? { at: when.at.getTime(), reason } : { inMs: when.inMs, reason };
 
-/** To try again would not help. Never throws: it is the author's own, and may be a proxy. */
+/** Whether a retry would not help. Never throws: the value is the author's own, and may be a proxy. */
 export function isFinal(error: unknown): boolean {
   try {
     return isNonRetryable(error) || (error instanceof SdkError && FINAL.has(error.code));

@@ -4,26 +4,26 @@ import { isolationFlaw, isTaskDefinition, paramsJsonSchema, silenceFlaw, unknown
 import { sendableText } from "../error-text.ts";
 import type { LoadedFolder, TaskTypeEntry } from "../wire/messages.ts";
 
-/** What params, or a checkpoint, may have, in characters. */
+/** The most characters of a schema of params, or of a checkpoint. */
 const MAX_SCHEMA = 262_144;
-/** Of all types together, in bytes: what they are told in has no more than 4 MiB, with all else. */
+/** The most bytes of all types' schemas together: the message that holds them has at most 4 MiB, with all else. */
 const MAX_SCHEMAS = 2_097_152;
 
-/** A type as it is announced, and what else is told of it. */
+/** A type as it is announced, with further facts. */
 export interface Described {
   readonly type: string;
   readonly told: { readonly observer: ObserverTypeInfo } | { readonly task: TaskTypeEntry };
-  /** Why its params, or what it saves, have no JSON Schema. */
+  /** Why its params, or its checkpoint, have no JSON Schema. */
   readonly reason: string | undefined;
   readonly unknownFields: readonly string[];
   readonly isolation: ObserverDefinition["isolation"];
 }
 
 /**
- * A type as it is announced. A schema that has no JSON form is announced as one that accepts everything. Enters code of its file: its schemas, and
- * what it may have put in the place of a definition.
+ * A type as it is announced. A schema without a JSON form is announced as one that accepts everything. Runs code of its file: its schemas,
+ * and what it may have put in the place of a definition.
  *
- * @throws SdkError: it asks for what cannot be kept to, as older versions of the SDK let pass
+ * @throws SdkError if it asks for something impossible, which older versions of the SDK let pass
  */
 export function describeType(definition: ObserverDefinition | TaskDefinition): Described {
   const { type, description = "", isolation, params } = definition;
@@ -38,7 +38,10 @@ export function describeType(definition: ObserverDefinition | TaskDefinition): D
   return { type, told, reason: reason ?? saved?.reason, unknownFields: [...unknownFieldsOf(definition)], isolation };
 }
 
-/** The types of a folder, in the order in which they were loaded. Those whose schemas would be too much are announced as types that accept everything. */
+/**
+ * The types of a folder, in the order in which they were loaded. If their schemas are too much, types are announced as accepting
+ * everything.
+ */
 export function catalogueOf(
   described: readonly Described[],
 ): Pick<LoadedFolder, "types" | "tasks" | "unannounced" | "unknownFields" | "isolation"> {
@@ -61,7 +64,7 @@ export function catalogueOf(
   return { types, tasks, unannounced, unknownFields, isolation };
 }
 
-/** An observer that saves something goes on to. */
+/** An observer that saves keeps saying so. */
 const acceptingAll = <Info extends ObserverTypeInfo | TaskTypeEntry>(info: Info): Info => ({
   ...info,
   paramsSchema: {},

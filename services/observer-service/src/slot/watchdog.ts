@@ -11,20 +11,20 @@ import { type LeaseWord, LIFELINE_FD, MAX_TOLD_STACK, type Stuck, type WatchdogW
  * And it tells the keeper that it is there, and when the main thread has not turned for `stuckMs`, with the handler that holds it, if it can be asked.
  */
 export interface WatchdogData {
-  /** Counted up by the main thread every `tickMs`. */
+  /** The main thread counts it up every `tickMs`. */
   readonly ticks: Int32Array;
   readonly tickMs: number;
-  /** Set by this thread: the lease is gone, and the main thread is to say so to its handlers. */
+  /** This thread sets it: the lease is gone, and the main thread has to tell its handlers. */
   readonly fenced: Int32Array;
-  /** 0: nothing is watched but lifeline and lease. */
+  /** 0 means that only lifeline and lease are watched. */
   readonly stuckMs: number;
 }
 
 const { ticks, fenced, tickMs, stuckMs } = workerData as WatchdogData;
-/** The slot is blocked anyway, and on a busy machine an answer takes its time. */
+/** How long an answer may take: the slot is blocked anyway, and a busy machine is slow. */
 const ANSWER_LIMIT_MS = 3_000;
 const ASK_AGAIN_MS = 50;
-/** Its frame is told by its name from the author's: keeper/slots/blame/told-stack.ts. */
+/** Its frame is told from the author's by this name: keeper/slots/blame/told-stack.ts. */
 const EXPRESSION = 'globalThis[Symbol.for("unacked.whereabouts")]()\n//# sourceURL=unacked-whereabouts';
 const ALIVE_EVERY_MS = 1_000;
 
@@ -38,7 +38,7 @@ let fence: NodeJS.Timeout | undefined;
 let end: NodeJS.Timeout | undefined;
 
 function endGroup(): void {
-  // The slot leads a group of its own (keeper/slots/process/slot-process.ts): what its handlers have started goes with it.
+  // The slot leads a group of its own (keeper/slots/process/slot-process.ts), so what its handlers have started goes with it.
   try {
     process.kill(-process.pid, "SIGKILL");
   } catch {
@@ -66,7 +66,7 @@ let silentTicks = 0;
 let lookedAtMs = performance.now();
 setInterval(() => {
   const nowMs = performance.now();
-  // Only this thread's own punctual ticks count: a machine that was paused blames nobody.
+  // Only this thread's own punctual ticks count, so that a machine that was paused blames nobody.
   const isPunctual = nowMs - lookedAtMs < 3 * tickMs;
   lookedAtMs = nowMs;
   const now = Atomics.load(ticks, 0);
@@ -84,7 +84,7 @@ async function tellStuck(forMs: number): Promise<void> {
   session.connectToMainThread();
   const whereabouts = await askWhereabouts(session, turnsAgain);
   await wait(2 * tickMs);
-  // What blocked it is over, or the machine does too much else and the run that answered only had its turn: nobody is to blame.
+  // The block is over, or the machine is too busy and the run that answered only had its turn. Nobody is to blame.
   if (turnsAgain()) return session.disconnect();
   const stack = whereabouts?.stack?.slice(0, MAX_TOLD_STACK);
   writer.send({ kind: "stuck", forMs, ...whereabouts, stack });
@@ -93,9 +93,9 @@ async function tellStuck(forMs: number): Promise<void> {
 type Whereabouts = Pick<Stuck, "runId" | "file" | "isUsed" | "stack">;
 
 /**
- * Asks the main thread, in the middle of what it does. Node passes an inspector's message on by an interrupt, which V8 lets in at
- * each turn of a loop, in an endless chain of microtasks and in a regular expression too; not in a system call that blocks. (A
- * pause by `Debugger.pause` waits for a function call, which optimised code may not make: measured, two of seven did not come in 5 s.)
+ * Asks the main thread, in the middle of what it does. Node passes an inspector's message on by an interrupt, which V8 lets in at each
+ * turn of a loop, in an endless chain of microtasks and in a regular expression, but not in a system call that blocks. (A pause by
+ * `Debugger.pause` waits for a function call, which optimised code may not make: measured, two of seven did not come in 5 s.)
  */
 async function askWhereabouts(session: Session, turnsAgain: () => boolean): Promise<Whereabouts | undefined> {
   const evaluate = () =>
@@ -110,7 +110,7 @@ async function askWhereabouts(session: Session, turnsAgain: () => boolean): Prom
   let last: Whereabouts | undefined;
   for (;;) {
     last = (await Promise.race([evaluate(), wait(leftMs())])) ?? last;
-    // Between two handlers' code it is nobody's: while a file loads, too, which says where all the same.
+    // Between two handlers' code it belongs to nobody. The same holds while a file loads, but then the answer says where.
     if (last?.runId !== undefined || turnsAgain() || leftMs() === 0) return last;
     await wait(ASK_AGAIN_MS);
   }

@@ -15,7 +15,7 @@ export function installWhereabouts(isUsed: () => boolean): void {
   Object.defineProperty(globalThis, Symbol.for("unacked.whereabouts"), { value: whereabouts });
 }
 
-/** As V8 writes it: authors may have set what makes something else of it, or throws. Undefined: it cannot be had. */
+/** The stack as V8 writes it: authors may have set something that changes it, or throws. Undefined if it cannot be had. */
 function stackAbove(caller: () => string): string | undefined {
   try {
     const { prepareStackTrace } = Error;

@@ -6,21 +6,21 @@ import type { FromSlot } from "../wire/messages.ts";
 import { LINE_UNWRITABLE } from "./attempt.ts";
 import { lineJson } from "./line-json.ts";
 
-/** Lines that may be on their way at once; the keeper says when they are written. What is more is dropped, and counted. */
+/** The most lines on their way at once; the keeper says when they are written. Further lines are dropped, and counted. */
 const CREDIT = 3_000;
-/** A line that is longer takes the credit of several: of one attempt 1 MiB may be on its way, or 10 MiB a second. */
+/** A longer line takes the credit of several: one attempt may have 1 MiB on its way, or 10 MiB a second. */
 const CHARS_A_CREDIT = 512;
 /**
- * An attempt may hold so many times what is free: one alone 2,000; of several that flood each about as much, and who is quiet finds
- * some (Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", 1998).
+ * An attempt may hold so many times what is free: one alone 2,000. If several flood, each has about as much, and a quiet one still
+ * finds some (Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", 1998).
  */
 const TIMES_THE_FREE = 2;
-/** For what is said of a handler: why one has failed is heard, however much it logged before. */
+/** The credit for lines about a handler, so that its failure is heard, however much it logged before. */
 const RESERVE = 250;
 const TELL_DROPPED_MS = 1_000;
 const SEVERITY: Record<string, number> = { debug: 20, info: 30, warn: 40, error: 50 };
 
-/** To the keeper. */
+/** The wire to the keeper. */
 export type SlotWire = Pick<FrameWriter<FromSlot>, "send" | "sendJson">;
 
 interface OnItsWay {
@@ -28,12 +28,15 @@ interface OnItsWay {
   readonly taken: number;
 }
 
-/** The lines of all handlers of a slot, on their way to the keeper, who writes them. A flood costs its own lines alone. */
+/**
+ * The lines of all handlers of a slot, on their way to the keeper, which writes them. In a flood only its own lines are
+ * dropped.
+ */
 export class WireLog {
   readonly #wire: SlotWire;
   readonly #level: string;
   #credit = CREDIT;
-  /** In their order. */
+  /** The lines in their order. */
   readonly #onTheirWay: OnItsWay[] = [];
   /** By attempt: the credit that its lines have taken. */
   readonly #held = new Map<number, number>();
@@ -45,17 +48,17 @@ export class WireLog {
     this.#level = level;
   }
 
-  /** For one attempt: as much of a logger as handlers need. */
+  /** The logger of one attempt, as far as handlers need it. */
   of(attempt: number): AttemptedRun["log"] {
     return new AttemptLog(this, attempt) as unknown as AttemptedRun["log"];
   }
 
-  /** So many lines have been written. */
+  /** The keeper has written so many lines. */
   written(lines: number): void {
     for (const { attempt, taken } of this.#onTheirWay.splice(0, lines)) this.#take(attempt, -taken);
   }
 
-  /** Its handler is over: what was dropped of it is told now, as of one that has settled the keeper takes nothing more. */
+  /** The handler is over. Its dropped lines are reported now, as the keeper takes nothing more from a settled run. */
   settled(attempt: number): void {
     this.#tellDroppedOf(attempt);
   }
@@ -77,7 +80,7 @@ export class WireLog {
   }
 
   #mayWrite(attempt: number, fields: { event?: unknown }): boolean {
-    // That one of its lines could not be written is said as often as it likes.
+    // A handler may cause the message that a line cannot be written as often as it likes.
     const isOfHandler = fields.event === undefined || fields.event === LINE_UNWRITABLE;
     const free = this.#credit + (isOfHandler ? 0 : RESERVE);
     return (this.#held.get(attempt) ?? 0) < TIMES_THE_FREE * free;
@@ -109,7 +112,7 @@ export class WireLog {
   }
 }
 
-/** There is one for each of thousands, hence methods rather than functions of its own. */
+/** Each of thousands of runs has one, hence methods rather than functions of its own. */
 class AttemptLog {
   readonly #log: WireLog;
   readonly #attempt: number;

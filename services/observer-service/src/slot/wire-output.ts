@@ -2,15 +2,21 @@ import { MAX_EVENT_BYTES, OutputTooLargeError, SdkError } from "@unacked/sdk";
 import { OutputOverflowError } from "@unacked/sdk/host";
 import type { FromSlot } from "../wire/messages.ts";
 
-/** Emits that may be on their way at once; more wait here, in the process that makes them. */
+/** The most emits on their way at once; further ones wait here, in the process that makes them. */
 const CREDIT = 1_000;
-/** The same in bytes: while the broker takes nothing they are in the keeper's memory, which all slots share. */
+/** The same bound in bytes: while the broker takes nothing they are in the keeper's memory, which all slots share. */
 const CREDIT_BYTES = 16_777_216;
-/** Of all attempts of a slot; one alone has 10,000 of them. */
+/** The bound for all attempts of a slot; one alone has 10,000 of it. */
 const ROOM = 15_000;
-/** An attempt may have so many times what is free: who emits without awaiting fails of that itself, as in wire-log.ts, and others find some. */
+/**
+ * An attempt may hold so many times what is free: an attempt that emits without awaiting fails by itself, as in wire-log.ts, and others
+ * still find some.
+ */
 const TIMES_THE_FREE = 2;
-/** An attempt may always have so many: who awaits each is refused nothing, and were there more of them than there is room. */
+/**
+ * An attempt may always have this many, so that one that awaits each is never refused, even if there are more attempts than
+ * there is room.
+ */
 const ALWAYS = 10;
 
 interface Waiting {
@@ -22,13 +28,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The emits of all handlers of a slot: to the keeper, which publishes them and answers each. */
+/** Sends the emits of all handlers of a slot to the keeper, which publishes them and answers each. */
 export class WireOutput {
   readonly #send: (message: FromSlot) => void;
   readonly #underWay = new Map<number, Waiting>();
-  /** By attempt: whose turn it is first. A run that emits much does not hold up the others. */
+  /** The waiting emits by attempt, in the order of turns. A run that emits much does not hold up the others. */
   readonly #queues = new Map<number, Waiting[]>();
-  /** By attempt: those of its emits that are not answered. */
+  /** By attempt: how many of its emits are not answered. */
   readonly #held = new Map<number, number>();
   #free = ROOM;
   #bytesUnderWay = 0;
@@ -65,7 +71,7 @@ export class WireOutput {
     this.#pump();
   }
 
-  /** Its run is over: what it emitted and is not under way is not sent. @returns how much that is */
+  /** Its run is over, so emits that are not on their way are not sent. @returns how many these are */
   settled(attempt: number): number {
     const dropped = this.#queues.get(attempt) ?? [];
     this.#queues.delete(attempt);
@@ -91,7 +97,7 @@ export class WireOutput {
       const next = this.#hasCredit ? queue.shift() : undefined;
       if (next === undefined) return;
       this.#queues.delete(attempt);
-      if (queue.length > 0) this.#queues.set(attempt, queue); // behind the others, where this loop comes by again
+      if (queue.length > 0) this.#queues.set(attempt, queue); // it goes behind the others, which this loop reaches first
       this.#underWay.set(next.emit, next);
       this.#bytesUnderWay += next.bytes;
       this.#send({ kind: "emit", attempt, emit: next.emit, json: next.json });

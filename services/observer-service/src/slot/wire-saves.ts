@@ -5,7 +5,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The checkpoints of all handlers of a slot, one of each under way: to the keeper, which answers each. */
+/** Sends the checkpoints of all handlers of a slot, one of each at a time, to the keeper, which answers each. */
 export class WireSaves {
   readonly #send: (message: FromSlot) => void;
   readonly #underWay = new Map<number, Waiting>();

@@ -4,73 +4,73 @@ import type { Span, TraceContext, TraceIds } from "@unacked/tracing";
 import type { Log } from "../log.ts";
 import type { StopCause } from "./stop-cause.ts";
 
-/** What a keeper and whatever runs handlers for it, here or in a slot, have agreed upon. */
+/** The contract between a keeper and what runs handlers for it, here or in a slot. */
 
-/** That a run may start, and with what. */
+/** The permission of a run to start, and what it starts with. */
 export interface Admission {
   readonly epoch: number;
-  /** So many successors has the keeper admitted by itself since a manager did. */
+  /** How many successors the keeper has admitted by itself since a manager admitted one. */
   readonly ownEpochs: number;
-  /** What it starts with. */
+  /** The checkpoint that it starts with. */
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-/** The run that an attempt is one of. */
+/** The run that an attempt belongs to. */
 export interface AttemptedRun {
   readonly start: Pick<StartObserver, "observerId" | "name" | "type" | "labels" | "silence">;
   readonly runId: RunId;
-  /** Of a run whose type asks before it starts. */
+  /** For a run whose type asks before it starts. */
   readonly epoch?: number | undefined;
-  /** What it starts with, as JSON, where its type saves that. */
+  /** The checkpoint that it starts with, as JSON, if its type saves. */
   readonly checkpoint?: string | undefined;
-  /** Carries the observer and the run already. */
+  /** Its lines name the observer and the run already. */
   readonly log: Pick<Log, LogLevel | "isLevelEnabled">;
   readonly trace?: RunTrace;
 }
 
-/** How a handler is part of its run's trace. */
+/** How a handler belongs to its run's trace. */
 export interface AttemptTracing<Run> {
   within<Result>(run: Run, act: () => Result): Result;
-  /** For a line that the handler writes. */
+  /** The ids for a line of the handler. */
   idsInside(run: Run): TraceIds | undefined;
 }
 
-/** Takes what a handler says, to be given to those who ask what its run has said last. */
+/** Takes a handler's log, to answer those who ask for its run's last lines. */
 export interface AttemptTail {
   /** @param fields a text: they were too long, and were cut */
   line(level: LogLevel, message: string, fields: object | string | undefined): void;
   /** @param json already written as JSON */
   value(json: string): void;
-  /** Why an attempt failed, where the handler itself need not have said anything. */
+  /** Adds why an attempt failed, as the handler itself need not have logged anything. */
   thrown(what: string, error: ErrorText): void;
 }
 
 /** What the end of a task's handler says beside its outcome. */
 export interface TaskWord {
-  /** Of what completed: JSON. */
+  /** For a completed task: its output as JSON. */
   readonly output?: string | undefined;
-  /** To try again would not help. */
+  /** Whether a retry would not help. */
   readonly isFinal?: boolean | undefined;
-  /** It has not completed: it goes on later. */
+  /** The task has not completed, but goes on later. */
   readonly postponement?: TaskEnded["postponement"];
-  /** Its emergency handler ran. */
+  /** Whether its emergency handler ran. */
   readonly isEmergency?: boolean | undefined;
-  /** Of what completed: the tasks that it creates, each as JSON. */
+  /** For a completed task: the tasks that it creates, each as JSON. */
   readonly creations?: string[] | undefined;
-  /** Of a batch: what was told of its tasks. */
+  /** For a batch: the results of its tasks. */
   readonly members?: ReadonlyMap<string, MemberWord> | undefined;
 }
 
-/** A task of a batch, as its handler is started with it. */
+/** A task of a batch, as its handler gets it. */
 export interface BatchMember {
   readonly taskId: string;
   readonly params: unknown;
   readonly attempt: number;
-  /** Of a flow: what it comes after. */
+  /** For a task of a flow: the results of those that it comes after. */
   readonly inputs?: readonly TaskInput[] | undefined;
 }
 
-/** What became of a task of a batch: its result as JSON, or why it failed. */
+/** The outcome of a task of a batch: its result as JSON, or why it failed. */
 export interface MemberWord {
   readonly output?: string | undefined;
   readonly error?: ErrorText | undefined;
@@ -81,41 +81,44 @@ export interface MemberResult extends MemberWord {
   readonly taskId: string;
 }
 
-/** What all attempts of a service share: there are many thousands of them, and each asks here. */
+/** What all attempts of a service share, as there are many thousands of them. */
 export interface AttemptHost<Run extends AttemptedRun> {
-  /** Publishes what the handler emitted, written as JSON; resolves when it is confirmed. */
+  /** Publishes an emitted value, written as JSON. Resolves when it is confirmed. */
   publish(run: Run, eventJson: string, wanted?: AbortSignal): Promise<void>;
   readonly stopTimeoutMs: number;
-  /** Of observers alone. */
+  /** Only for observers. */
   readonly saving?: {
-    /** Saves where the run has got to, written as JSON; resolves when that is confirmed, under a held lease. */
+    /** Saves how far the run has got, written as JSON. Resolves when that is confirmed, under a held lease. */
     save(run: Run, json: string): Promise<void>;
-    /** Between two of one run; milliseconds. */
+    /** The least pause between two saves of one run; milliseconds. */
     readonly everyMs: number;
   };
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracing: AttemptTracing<Run> | undefined;
-  /** Keeps what the handler says; asked for when it says something. */
+  /** The run's last lines; called only when the handler says something. */
   tailOf(run: Run): AttemptTail;
-  /** The handler is over; called exactly once. */
+  /** The handler is over. Called exactly once. */
   onSettled(run: Run, outcome: RunOutcome, ofTask?: TaskWord): void;
   /** An error that nobody caught came out of the running handler. @param isFinal as a slot has found it: to try again would not help */
   onUncaught(run: Run, error: unknown, isFinal?: boolean): void;
-  /** It goes on after its end: with what nobody caught, or, told once, by what it logs, emits or saves. Absent: that is logged by the attempt itself. */
+  /**
+   * The handler goes on after its end: it has thrown an error that nobody caught or, reported once, it logs, emits or saves. Absent means
+   * that the attempt itself logs that.
+   */
   onLate?(run: Run, thrown?: { readonly error: unknown }): void;
-  /** It has had no beat for so long, longer than its `warnAfterMs`; undefined: it is heard again. */
+  /** How long it has had no beat, if that is longer than its `warnAfterMs`. Undefined means that it is heard again. */
   onSilence?(run: Run, quietForMs: number | undefined): void;
-  /** How it takes the params that it was told. */
+  /** How it takes the params of an update. */
   onUpdated?(run: Run, word: UpdateWord): void;
   /** It was told to end `stopTimeoutMs` ago and has not settled. */
   onStuck(run: Run): void;
 }
 
-/** What is wanted of a handler that runs. */
+/** A new spec for a handler that runs. */
 export interface RunUpdate {
   readonly specVersion: number;
   readonly silence: StartObserver["silence"];
-  /** Others than it has. */
+  /** New params, if they differ from its own. */
   readonly params?: { readonly value: unknown } | undefined;
 }
 
@@ -126,25 +129,25 @@ export interface UpdateWord extends UpdateOutcome {
 
 /** One start of a handler. The handler's own code is only ever entered through here. */
 export interface Attempt {
-  /** The first call aborts the handler's signal. A later one that says that the lease is lost ends the handler's emits. */
+  /** The first call aborts the handler's signal. A later one with a lost lease ends the handler's emits. */
   abort(cause: StopCause): void;
-  /** What is wanted of it by now, of an observer; where params are among it, the host is told how it takes them (`onUpdated`). */
+  /** Updates an observer. If there are new params, the host is told how it takes them (`onUpdated`). */
   update?(word: RunUpdate): void;
-  /** Only of one that was put behind another: if it waits there it is not to begin. */
+  /** For an attempt that was put behind another: if it still waits, it does not begin. */
   recall?(): void;
-  /** Only of a batch: aborts the signal of this one, and of no other. */
+  /** For a batch: aborts the signal of this task, and of no other. */
   abortMember?(taskId: string, cause: StopCause): void;
 }
 
-/** What a traced run has of its trace. */
+/** The trace of a run, if it is traced. */
 export interface RunTrace {
-  /** Where the message, or the order to start over, comes from. */
+  /** The place in a trace that the message, or the order to start over, comes from. */
   cause: TraceContext | undefined;
-  /** The start of the handler that runs, or ran last. */
+  /** The span of the start of the handler that runs, or ran last. */
   start?: Span;
-  /** What the manager is told next follows from this. */
+  /** The next report to the manager follows from this. */
   telling?: TraceContext | undefined;
 }
 
-/** For a line about a run. */
+/** The trace's ids for a line about a run. */
 export const traceIdsOf = ({ trace }: { readonly trace?: RunTrace }): TraceIds | undefined => trace?.start?.ids;

@@ -2,19 +2,19 @@ import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
 
 /**
- * As they were when the process began. Authors' code, or a library of theirs, may put others in their place for all that runs beside it
- * (fake timers, a browser's globals): a slot that cannot speak any more would not even be missed.
+ * The functions as they were when the process began. Authors' code, or a library of theirs, may replace them for all that runs beside
+ * it (fake timers, a browser's globals): a slot that can no longer speak would not even be missed.
  */
 const { stringify, parse } = JSON;
 
-/** A frame is one line of JSON. Longer than an emitted event may be, with its envelope; nobody sends more. */
+/** A frame is one line of JSON. The bound is above the largest emitted event with its envelope; nobody sends more. */
 const MAX_FRAME_BYTES = 4 * 1_048_576;
-/** A turn that sends much is written in parts. */
+/** If a turn sends more than this, it is written in parts. */
 const MAX_WAITING = 262_144;
 const NEWLINE = 0x0a;
 
 /**
- * Frames on a pipe between a keeper and a slot: JSON, one a line. What is sent in one turn of the event loop is one write of one text:
+ * Frames on a pipe between a keeper and a slot: JSON, one a line. All frames of one turn of the event loop are one write of one text:
  * thousands of starts come at once, and a write of each costs as much as the start.
  */
 export class FrameWriter<Message> {
@@ -25,12 +25,12 @@ export class FrameWriter<Message> {
     this.#socket = socket;
   }
 
-  /** To a pipe that is gone nothing is sent: the reader at the other end learns of it by its end. */
+  /** If the pipe is gone, nothing is sent: the reader at the other end learns of it by its end. */
   send(message: Message): void {
     if (this.#socket.writable) this.sendJson(stringify(message));
   }
 
-  /** The same of one that has been written as JSON already. */
+  /** Sends a message that has been written as JSON already. */
   sendJson(json: string): void {
     if (!this.#socket.writable) return;
     if (this.#waiting === "") setImmediate(() => this.flush());
@@ -38,7 +38,7 @@ export class FrameWriter<Message> {
     if (this.#waiting.length > MAX_WAITING) this.flush();
   }
 
-  /** Writes now what waits for the end of the turn: before the process ends itself. */
+  /** Writes now what waits for the end of the turn, for a process that is about to end itself. */
   flush(): void {
     const text = this.#waiting;
     if (text === "") return;
@@ -47,7 +47,7 @@ export class FrameWriter<Message> {
   }
 }
 
-/** Cuts what arrives into frames. The handler gets each as parsed JSON; what is no frame ends the reading. */
+/** Cuts what arrives into frames. The handler gets each as parsed JSON; a line that is not a frame ends the reading. */
 export class FrameReader {
   readonly #onFrame: (frame: unknown) => void;
   readonly #onBroken: (why: string) => void;
@@ -78,14 +78,14 @@ export class FrameReader {
     return text;
   }
 
-  /** Of all whole lines at once, as JSON has no newline inside: one array of hundreds is parsed in half the time. */
+  /** Parses all whole lines at once, as JSON has no newline inside: one array of hundreds is parsed in half the time. */
   #parse(text: string): void {
     const frames = parsed(`[${text.replaceAll("\n", ",")}]`);
     if (frames !== undefined) {
       for (const frame of frames as unknown[]) if (!this.#isBroken) this.#onFrame(frame);
       return;
     }
-    // Those before the one that is none are taken all the same.
+    // The frames before the invalid one are still taken.
     for (const line of text.split("\n")) {
       if (this.#isBroken) return;
       const frame = parsed(line);

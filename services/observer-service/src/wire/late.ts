@@ -4,13 +4,13 @@ import type { ErrorText } from "@unacked/contracts";
 export interface Late {
   readonly runId: string;
   readonly type: string;
-  /** Whose run it was; absent: a task's. */
+  /** The observer of the run. Absent for a task's. */
   readonly observer?: { readonly id: string; readonly name: string } | undefined;
-  /** Of a single task: its id. */
+  /** The id of a single task. */
   readonly task?: string | undefined;
-  /** It threw this, and nobody caught it; absent: it logs, emits or saves. */
+  /** The error that it threw, and nobody caught. Absent if it logs, emits or saves. */
   readonly error?: ErrorText | undefined;
-  /** So often has the type done so since that was told last; this is the last one. */
+  /** How often the type has done so since the last report; this is the last time. */
   readonly times: number;
 }
 

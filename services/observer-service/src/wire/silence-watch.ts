@@ -4,16 +4,16 @@ import type { Silence } from "@unacked/sdk";
 
 const LOOK_MS = 250;
 
-/** A handler that runs, as this watches it. */
+/** A running handler, as this watches it. */
 export interface Watched {
   readonly limits: Silence;
-  /** Whether there was a beat since this was asked last. */
+  /** Whether there was a beat since the last call. */
   takeBeat(): boolean;
-  /** Something that it emitted waits for the broker. */
+  /** Whether something that it emitted waits for the broker. */
   readonly waits: boolean;
   onQuiet(forMs: number): void;
   onHeard(): void;
-  /** It has been silent for as long as it may. Nothing more is said of it. */
+  /** It has been silent for as long as it may. Nothing more is reported of it. */
   onTooLong(forMs: number): void;
 }
 
@@ -23,9 +23,9 @@ interface Entry {
 }
 
 /**
- * Which handlers of this process have had no beat for too long. Only this process's own looks count, each for a quarter of a second
- * at most: a machine that was paused, or an event loop that was blocked, blames nobody. Nor does time count in which an emit
- * waits, or in which nothing can be published.
+ * Finds handlers of this process that have had no beat for too long. Only this process's own looks count, each for at most a
+ * quarter of a second: a machine that was paused, or an event loop that was blocked, blames nobody. Time in which an emit waits, or
+ * in which nothing can be published, does not count either.
  */
 export class SilenceWatch {
   readonly #entries = new Map<Watched, Entry>();
@@ -41,7 +41,7 @@ export class SilenceWatch {
     this.#timer.unref();
   }
 
-  /** Its limits are others now: what was said of it by the old ones counts no more, the time that has passed does. */
+  /** Its limits have changed. Reports by the old ones no longer count, but the time that has passed does. */
   changed(watched: Watched): void {
     const entry = this.#entries.get(watched);
     if (entry === undefined) return this.add(watched);
@@ -56,7 +56,7 @@ export class SilenceWatch {
     this.#timer = undefined;
   }
 
-  /** Whether time counts for nobody now: the broker takes nothing. */
+  /** Whether time is not counted now, as the broker takes nothing. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
   }

@@ -2,11 +2,12 @@ import type { ErrorText, RunStopReason } from "@unacked/contracts";
 import type { StopCode } from "@unacked/sdk";
 
 /**
- * Why a run is made to end before its handler ended by itself. `superseded` is no cause: a run that still holds its
- * message answers RunHeld, and one that does not has lost its lease. Nor is `taken-back`: that is the lease, of all.
+ * Why a run is told to end before its handler ended by itself. `superseded` is not a cause: a run that still holds its
+ * message answers RunHeld, and one that does not has lost its lease. Nor is `taken-back`, which is the loss of the lease of
+ * all runs.
  */
 export type StopCause =
-  /** `isFinal`: of a task, to try again would not help. */
+  /** `isFinal`: for a task, a retry would not help. */
   | { kind: "uncaught"; error: ErrorText; isFinal?: boolean | undefined }
   /** Somebody asked for it, or its code is newer (`why`). */
   | { kind: "restarted"; why?: string }
@@ -18,15 +19,15 @@ export type StopCause =
   | { kind: "stopped" | Exclude<RunStopReason, "superseded" | "taken-back"> }
   | { kind: "lease-lost" };
 
-/** Why a run is moved. On a machine that is too busy a slot may hear of a proof of life when the deadline of the one before has passed. */
+/** Why a run is moved. On a busy machine a slot may hear of a proof of life only after the deadline of the one before has passed. */
 export const FENCED_BY_SLOT = "its slot regarded the lease as over, before its service did";
 
-/** A later cause takes over from an earlier one only if it is stronger; among equals the first one stays. */
+/** A later cause replaces an earlier one only if it is stronger; among equals the first one stays. */
 export function isStronger(later: StopCause, earlier: StopCause): boolean {
   return strength(later) > strength(earlier);
 }
 
-/** Neither its handler nor a successor goes on with its message. */
+/** Whether neither its handler nor a successor goes on with its message. */
 export const endsForGood = ({ kind }: StopCause): boolean => kind !== "uncaught" && kind !== "moved" && kind !== "restarted";
 
 function strength(cause: StopCause): number {
@@ -53,7 +54,7 @@ function strength(cause: StopCause): number {
   }
 }
 
-/** What the handler sees as the code of its signal's reason. */
+/** The code of the signal's reason, as the handler sees it. */
 export function stopCodeOf(cause: StopCause): StopCode {
   switch (cause.kind) {
     case "uncaught":
@@ -77,7 +78,7 @@ export function stopCodeOf(cause: StopCause): StopCode {
   }
 }
 
-/** What the handler sees as the message of its signal's reason, where the code does not say all. */
+/** The message of the signal's reason, as the handler sees it, if the code does not say everything. */
 export function stopTextOf(cause: StopCause): string | undefined {
   switch (cause.kind) {
     case "moved":

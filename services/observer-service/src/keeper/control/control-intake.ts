@@ -18,16 +18,16 @@ import type { Orders } from "./orders.ts";
 import { RunOrders, type RunOrdersParts } from "./run-orders.ts";
 
 export interface ControlParts extends RunOrdersParts {
-  /** What this service is. */
+  /** The event that introduces this service. */
   readonly introduce: () => ServiceBorn;
-  /** Those to the service as a whole. */
+  /** Orders to the service as a whole. */
   readonly orders: Pick<Orders, "drain" | "cordon" | "uncordon" | "give" | "stepAside" | "reload">;
   readonly logs: { answer(request: ReadLogs): void };
   readonly tasks: { cancel(order: CancelTasks): void; report(order: ReportTasks, generation: number): Promise<void> };
   readonly errors: Pick<ErrorReporter, "report">;
-  /** Whose messages it has given back: those that it was given unrun, and those of runs that have ended. */
+  /** The observers whose messages it has given back: unrun ones, and those of runs that have ended. */
   readonly givenBack: () => Required<Inventory>["givenBack"];
-  /** Resolves when what the broker has sent for work until now has come in. Rejects when the session is lost. */
+  /** Resolves when everything that the broker has sent for work until now has come in. Rejects when the session is lost. */
   readonly flushed: () => Promise<void>;
   readonly log: Log;
   /** Aborts when the process ends. */
@@ -35,8 +35,9 @@ export interface ControlParts extends RunOrdersParts {
 }
 
 /**
- * Comes in: what the manager tells this service, or all. Guarantees: what can be read is given to whom it is for, and the rest is put to the errors. A crash
- * forgets the order; the manager sends it again until it is answered. A question about logs alone is asked once, and its answer may be dropped.
+ * Receives what the manager tells this service, or all. Guarantees: what can be read is passed to its receiver, and the rest is put to the
+ * errors. A crash forgets the order; the manager sends it again until it is answered. Only a question about logs is asked once, and its
+ * answer may be dropped.
  */
 export class ControlIntake {
   readonly #parts: ControlParts;
@@ -51,7 +52,7 @@ export class ControlIntake {
     const decoded = decodeList(ControlMessage, "targets", delivery.body);
     if (!decoded.ok) return void this.#refuseUnreadable(delivery, decoded.reason);
     if (decoded.leftOut.length > 0) this.#refuseSome(decoded.value, decoded.leftOut, delivery);
-    // Asked first, so that a process which slept through its lease fences before it says what it runs.
+    // Asked first, so that a process which slept through its lease fences before it reports what it runs.
     this.#parts.holds(delivery.generation);
     const message = decoded.value;
     switch (message.kind) {
@@ -94,15 +95,15 @@ export class ControlIntake {
     }
   }
 
-  /** What it has now. */
+  /** Reports what the service has now. */
   #reportInventory({ proof }: ReportInventory, generation: number): void {
     if (proof === undefined) return this.#tellInventory();
     void this.#proveInventory(proof, generation);
   }
 
   /**
-   * For a proof of absence it has to be whole: behind what is on its way here, and under a held lease, as a fenced service's
-   * messages are neither its runs nor anybody else's yet. What is not answered is asked again.
+   * For a proof of absence it has to be complete: behind what is on its way here, and under a held lease, as a fenced
+   * service's messages are neither its runs nor anybody else's yet. A question without an answer is asked again.
    */
   async #proveInventory(proof: InventoryProof, generation: number): Promise<void> {
     const { flushed, holds, log } = this.#parts;
@@ -118,14 +119,14 @@ export class ControlIntake {
     const { runner, events, givenBack, introduce } = this.#parts;
     const runs = runner.runs.all();
     for (const run of runs) run.announced = true;
-    // A manager that has to ask may not know who we are either.
+    // A manager that has to ask may not know this service either.
     const introduction = introduce();
     events.tell(introduction);
     const about = { draining: introduction.draining, proof, givenBack: givenBack() };
     for (const part of takeInventory(runs, Date.now(), about)) events.tell(part);
   }
 
-  /** Of many orders in one message those that are understood are followed. */
+  /** If some of a message's orders are not understood, the others are still followed. */
   #refuseSome(message: ControlMessage, leftOut: readonly LeftOut[], { queue }: Delivery): void {
     const body = Buffer.from(JSON.stringify({ ...message, targets: leftOut.map(({ item }) => item) }));
     void this.#refuseUnreadable({ queue, body }, leftOut.map(({ reason }) => reason).join("; "));

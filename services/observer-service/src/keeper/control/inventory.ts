@@ -4,7 +4,10 @@ import { attemptOf, isAsking, type LiveRun, quietForMs, standingOf } from "../ru
 
 const RUNS_PER_PART = 2_000;
 
-/** One snapshot in parts; an empty service has one empty part. Runs that wait or are ending are in it: their messages are here. */
+/**
+ * One snapshot in parts; an empty service has one empty part. Runs that wait or are ending are included, as their messages are
+ * here.
+ */
 export function takeInventory(
   runs: readonly LiveRun[],
   atMs: number,

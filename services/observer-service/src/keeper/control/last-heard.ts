@@ -1,7 +1,12 @@
-/** What was given before the last one comes within that, but of a manager that stood still for longer; and a clock that was set back is waited for no longer. */
+/**
+ * Orders given before the last one arrive within this time, unless a manager stood still for longer. It also bounds the wait after a clock
+ * was set back.
+ */
 const REMEMBERED_MS = 600_000;
 
-/** Of orders of which the last one given counts, and not the last one heard: when the last one that was followed was given. */
+/**
+ * For orders of which the latest given counts, not the latest heard: remembers when the last one that was followed was given.
+ */
 export class LastHeard {
   #atMs = Number.NEGATIVE_INFINITY;
   #heardMs = Number.NEGATIVE_INFINITY;

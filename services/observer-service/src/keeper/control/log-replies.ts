@@ -3,7 +3,7 @@ import { EXCHANGES, type LogReply, newMessageId, type ReadLogs, type ServiceId }
 import type { RunTail } from "../runs/run-tail.ts";
 import type { Runner } from "../runs/runner.ts";
 
-/** More replies than this on their way, and the next is dropped: the manager asks again. */
+/** With more replies than this on their way the next is dropped: the manager asks again. */
 const MAX_WAITING = 100;
 
 export interface LogRepliesParts {
@@ -13,8 +13,8 @@ export interface LogRepliesParts {
 }
 
 /**
- * Answers what the manager asks about the lines of a run. An answer passes by: never stored, never sent again, and not sent
- * at all while the broker takes nothing, so that it can neither wait in memory nor hold up what tells of runs.
+ * Answers the manager's questions about a run's lines. An answer is never stored, never sent again, and not sent at all
+ * while the broker takes nothing, so that it can neither wait in memory nor hold up the events of runs.
  */
 export class LogReplies {
   readonly #parts: LogRepliesParts;
@@ -53,7 +53,7 @@ export class LogReplies {
     const settled = (): void => {
       this.#waiting -= 1;
     };
-    // What becomes of it is the asker's to find out.
+    // The asker finds out whether it arrived.
     publisher.publish(message).then(settled, settled);
   }
 

@@ -7,21 +7,21 @@ export interface OrdersParts {
   readonly reload: (reloadId: string) => void;
   readonly drain: Pick<Drain, "begun" | "run" | "cordon" | "goOn">;
   readonly shed: Pick<Shed, "give" | "stepAside">;
-  /** Says how things stand, which is the answer to an order. */
+  /** Reports the state of the service, which answers an order. */
   readonly tell: () => void;
   readonly stopTimeoutMs: number;
-  /** Nothing is said after the farewell. */
+  /** After the farewell nothing is reported. */
   readonly isEnding: () => boolean;
   readonly fail: (error: unknown) => Promise<void>;
   readonly log: Log;
 }
 
 /**
- * The manager's orders to this service, each repeated until it has heard that it is followed. What a lost session breaks off is asked for again, or does
- * not matter any more.
+ * The manager's orders to this service, each repeated until it has heard that it is followed. If a lost session interrupts one, it is asked
+ * for again, or no longer matters.
  */
 export class Orders {
-  /** Load the folder again, once for an id. */
+  /** Loads the folder again, once for each id. */
   readonly reload: (reloadId: string) => void;
   readonly #parts: OrdersParts;
   readonly #intake = new LastHeard();
@@ -31,7 +31,7 @@ export class Orders {
     this.reload = parts.reload;
   }
 
-  /** Take nothing more, and give back what runs; to be repeated without harm. */
+  /** Takes nothing more, and gives back what runs. Safe to repeat. */
   drain(sentAtMs?: number): void {
     const { drain, tell, isEnding, stopTimeoutMs, fail } = this.#parts;
     if (isEnding() || this.#isOlder("drain", sentAtMs)) return;
@@ -39,22 +39,22 @@ export class Orders {
     drain.run("the manager asked for it", stopTimeoutMs).then(() => this.#answer(), fail);
   }
 
-  /** Take nothing more; to be repeated without harm. */
+  /** Takes nothing more. Safe to repeat. */
   cordon(sentAtMs?: number): void {
     if (!this.#isOlder("cordon", sentAtMs)) this.#follow("cordon", () => this.#parts.drain.cordon());
   }
 
-  /** Take work again. */
+  /** Takes work again. */
   uncordon(sentAtMs?: number): void {
     if (!this.#isOlder("uncordon", sentAtMs)) this.#follow("uncordon", () => this.#parts.drain.goOn());
   }
 
-  /** Others are to have these. */
+  /** Gives these runs to others. */
   give(runs: Parameters<Shed["give"]>[0]): void {
     this.#follow("shed", () => this.#parts.shed.give(runs));
   }
 
-  /** Take nothing for a moment: others are to have what comes. */
+  /** Takes nothing for a moment, so that others get what comes. */
   stepAside(): void {
     this.#follow("step-aside", () => this.#parts.shed.stepAside());
   }

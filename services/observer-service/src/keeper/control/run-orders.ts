@@ -27,15 +27,15 @@ export interface RunOrdersParts {
   readonly tombstones: Tombstones;
   readonly events: { tell(event: ServiceEvent): void };
   readonly holds: (generation: number) => boolean;
-  /** The broker has taken back what it had given to this generation. */
+  /** Called when the broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracing?: RunTracing | undefined;
 }
 
 /**
- * The manager's orders to runs. Guarantees: each is answered by that run's end, by RunHeld, or at once when there is no such run; stops of observers are
- * remembered. A crash forgets the order; the manager sends it again until it is answered.
+ * The manager's orders to runs. Guarantees: each is answered by that run's end, by RunHeld, or at once if there is no such run; stops of
+ * observers are remembered. A crash forgets the order; the manager sends it again until it is answered.
  */
 export class RunOrders {
   readonly #parts: RunOrdersParts;
@@ -44,7 +44,7 @@ export class RunOrders {
     this.#parts = parts;
   }
 
-  /** Remembered also for observers that run here: their message may come again if the lease is lost before the ack. */
+  /** Also remembers stops of observers that run here: their message may come again if the lease is lost before the ack. */
   stopObservers({ targets }: StopObservers, order: Delivery): void {
     const { runner, tombstones } = this.#parts;
     for (const { observerId, revision } of targets) {
@@ -67,14 +67,14 @@ export class RunOrders {
     }
   }
 
-  /** A run that is ending answers by its end; one without a lease has been fenced, and answers likewise. */
+  /** A run that is ending answers by its end. A run without a lease has been fenced, and answers in the same way. */
   #answerSuperseded(run: LiveRun): void {
     const { events, holds } = this.#parts;
     const held = holds(run.delivery.generation) ? heldBy(run) : undefined;
     if (held !== undefined) events.tell(held);
   }
 
-  /** It answers by its end, as all runs of its generation do; one of an earlier generation has been fenced already. */
+  /** The run answers by its end, as all runs of its generation do. One of an earlier generation has been fenced already. */
   #answerTakenBack(run: LiveRun): void {
     run.announced = true;
     this.#parts.takenBack(run.delivery.generation);
@@ -88,7 +88,10 @@ export class RunOrders {
     }
   }
 
-  /** One that has begun says so again; so does one that waits for a slot, to the same once more; one that is ending answers by its end. */
+  /**
+   * A run that has begun reports that again. One that waits for a slot reports that again if the admission is the same. One that is ending
+   * answers by its end.
+   */
   admit({ targets }: Admit, order: Delivery): void {
     const { runner, events, holds } = this.#parts;
     for (const { epoch, spec, checkpoint, ...identity } of targets) {
@@ -131,7 +134,10 @@ export class RunOrders {
     if (given.length > 0) orders.give(given);
   }
 
-  /** The run that an order is about. Undefined: it is gone, and is told to have lost its message, as far as is known here. */
+  /**
+   * The run that an order is about. Undefined if it is gone: then it is reported, as far as is known here, to have lost its
+   * message.
+   */
   #runOf({ observerId, runId, messageId, revision }: RunIdentity): LiveRun | undefined {
     const { runner, events } = this.#parts;
     const run = runner.runs.find(observerId, runId);
@@ -146,7 +152,7 @@ export class RunOrders {
   }
 }
 
-/** It has failed for good, or has been told to end: nobody need step aside for it. */
+/** Whether it has failed for good, or has been told to end: then nobody need step aside for it. */
 const isEnding = ({ state }: LiveRun): boolean =>
   state.phase === "reporting" || (state.phase === "stopping" && endsForGood(state.cause));
 
@@ -166,6 +172,6 @@ const released = (identity: RunIdentity): RunReleased => ({
   reason: "lease-lost",
 });
 
-/** The answer for a run that is not here: its message is not either. */
+/** The answer for a run that is not here: its message is not here either. */
 const endOfNoRun = (identity: RunIdentity, reason: RunStopReason): RunStopped | RunReleased =>
   reason === "taken-back" ? released(identity) : { kind: "RunStopped", ...identity, at: Date.now(), reason };

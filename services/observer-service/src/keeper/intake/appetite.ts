@@ -7,60 +7,63 @@
  */
 export interface MemoryUse {
   readonly usedBytes: number;
-  /** Infinite: not known. */
+  /** Infinite means unknown. */
   readonly limitBytes: number;
-  /** Whose memory it is, for people. */
+  /** Whose memory it is, in words for people. */
   readonly of: string;
 }
 
 export interface Circumstances {
-  /** How many it runs at most, whatever the memory. */
+  /** How many it runs at most, whatever memory there is. */
   readonly workers: number;
   readonly running: number;
-  /** What one observer takes, as far as that is known. */
+  /** The memory that one observer takes, as far as that is known. */
   readonly costBytes: number;
   readonly memory: readonly MemoryUse[];
-  /** After a lease that was lost as all was too slow: how many at once, and whether that may be taken now. See caution.ts. */
+  /**
+   * After a lease was lost because everything was too slow: how many are taken at once, and whether that is allowed now. See
+   * caution.ts.
+   */
   readonly care?: { readonly window: number; readonly mayGoOn: boolean } | undefined;
 }
 
 export type Appetite =
-  /** Before its first look. */
+  /** Nothing was looked at yet. */
   | { readonly kind: "none" }
   | { readonly kind: "paused"; readonly sinceMs: number; readonly why: string }
   | {
       readonly kind: "taking";
-      /** How many it takes beside those it had. */
+      /** How many it takes beside those that it had. */
       readonly window: number;
-      /** Nothing is looked at twice: all that it may take at all. */
+      /** Whether the window is all that it may take, so that it looks no more. */
       readonly isWhole: boolean;
       readonly taken: number;
       readonly lastTakenAtMs: number;
     };
 
-/** Undefined: it stays as it is. */
+/** Undefined means no change. */
 export type Decision = { kind: "pause"; why: string } | { kind: "take"; window: number; isWhole: boolean } | undefined;
 
-/** Above it nothing is taken any more … */
+/** Above this part of the limit nothing more is taken … */
 const FULL = 0.85;
-/** … until it is below this. */
+/** … until less than this is used. */
 const ROOMY = 0.7;
 const SETTLE_MS = 1_500;
-/** Memory that is measured goes up and down: it does not take again sooner. */
+/** How long a pause lasts at least, as measured memory goes up and down. */
 const CALM_MS = 5_000;
-/** So many of all workers are taken at once; fewer, so far apart. */
+/** A window of at least all workers divided by this comes at once; a smaller one waits for a while after the last. */
 const WORTH_PART = 64;
 const APART_MS = 1_000;
 const MIB = 2 ** 20;
 
-/** What was taken last has had the time to allocate what it needs. */
+/** Whether what was taken last has had the time to allocate what it needs. */
 export const isSettled = (appetite: Appetite, nowMs: number): boolean =>
   appetite.kind === "paused" || (appetite.kind === "taking" && nowMs - appetite.lastTakenAtMs >= SETTLE_MS);
 
-/** For how many more there is room. */
+/** How many more there is room for. */
 export const roomFor = (now: Circumstances): number => Math.max(0, Math.min(now.workers - now.running, fitting(now)));
 
-/** Into the memory that is left. */
+/** How many fit into the memory that is left. */
 const fitting = ({ costBytes, memory }: Circumstances): number =>
   Math.min(...memory.map(({ usedBytes, limitBytes }) => Math.floor((FULL * limitBytes - usedBytes) / costBytes)));
 
@@ -95,7 +98,7 @@ function whenTaking(
   return takeSomeOrSayWhy(now, fullest);
 }
 
-/** Of one that has workers free. */
+/** For a service with free workers. */
 const takeSomeOrSayWhy = (now: Circumstances, fullest: MemoryUse | undefined): Decision =>
   takeSome(now) ?? {
     kind: "pause",
@@ -105,7 +108,7 @@ const takeSomeOrSayWhy = (now: Circumstances, fullest: MemoryUse | undefined): D
 function takeSome(now: Circumstances): Decision {
   const { workers, running, care } = now;
   const free = workers - running;
-  // One that runs nothing tries one, whatever it was thought to take: else nobody ever knew.
+  // A service that runs nothing tries one, whatever it is thought to take: otherwise nobody would ever know.
   const fits = Math.max(running === 0 ? 1 : 0, fitting(now));
   if (free <= 0 || fits <= 0) return undefined;
   const isAll = free <= fits / 2;
@@ -114,7 +117,7 @@ function takeSome(now: Circumstances): Decision {
   return { kind: "take", window, isWhole: isAll && running === 0 };
 }
 
-/** Each window is a consumer of its own at the broker: for one worker that is free after the other there are not ten in a second. */
+/** Each window is a new consumer at the broker, so windows for single free workers must not come ten times a second. */
 const isWorthIt = ({ workers, running }: Circumstances): boolean => workers - running >= workers / WORTH_PART;
 
 const shareOf = (use: MemoryUse | undefined): number => (use === undefined ? 0 : use.usedBytes / use.limitBytes);

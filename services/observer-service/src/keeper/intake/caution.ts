@@ -1,51 +1,53 @@
 import type { LeaseLoss } from "../lease/lease.ts";
 import type { ProofAnswer } from "../lease/lease-keeper.ts";
 
-/** With fewer workers nothing is gained by care. */
+/** With fewer workers than this, care gains nothing. */
 const LEAST = 16;
-/** Of all workers, after the first loss. */
+/** The first window after a loss is all workers divided by this. */
 const FIRST_PART = 16;
-/** So much of a window may still be on its way when the broker is asked whether it keeps up. */
+/** A window divided by this may still be on its way when the broker is asked whether it keeps up. */
 const REST_PART = 4;
-/** What takes longer to begin is waited for no more: the broker's answer tells whether that is its fault. */
+/** Runs that take longer to begin are no longer waited for. The broker's answer tells whether it is the cause. */
 const BEGINS_WITHIN_MS = 10_000;
-/** An answer within so many heartbeats is a quick one, and one beyond so many a slow one. A proof has 1.5 until the lease is lost. */
+/**
+ * An answer within so many heartbeats is quick, and one beyond so many is slow. A proof has 1.5 heartbeats until the lease is lost.
+ */
 const QUICK_HEARTBEATS = 0.1;
 const SLOW_HEARTBEATS = 0.5;
-/** Where nothing comes that could be taken, care is over by then … */
+/** If nothing comes that could be taken, care ends after this … */
 const LAPSES_MS = 60_000;
-/** … and by then a loss is the first again. */
+/** … and after this a loss counts as the first again. */
 const FORGOTTEN_MS = 600_000;
 
 /** A window, from its first message to the answer that lets the next begin. */
 type Window =
   | { readonly phase: "taking" | "answered" }
-  /** All of it has come. */
+  /** All of the window has come. */
   | { readonly phase: "spent"; readonly atMs: number }
-  /** Nearly all of it has begun, and was told of. */
+  /** Nearly all of it has begun, and was reported. */
   | { readonly phase: "settled"; readonly spentAtMs: number; readonly atMs: number };
 
 /**
- * How much is taken at once by a service that could not prove in time that it lives. Its host, or the broker, had more to do than it could, and
- * all that it lost comes again, here or elsewhere: taken at once as before, that would be too much again, for ever. So it takes a window of
- * it, and the next when that has begun and the broker has answered since. Windows grow and shrink as TCP's do (slow start and congestion
- * avoidance, RFC 5681): twice as large after a quick answer, up to half of what was too much; from there on by the first window each time; half as
- * large after a slow one. Each loss begins with half of what the one before began with. Pure: time is an argument. A crash forgets it: who begins anew
- * has no lease to lose yet.
+ * Bounds how much a service takes at once after it could not prove in time that it lives. Its host, or the broker, had more to do than it
+ * could, and all that it lost comes again, here or elsewhere: taken at once as before, that would be too much again, for ever. So it takes
+ * a window of it, and the next one when that has begun and the broker has answered since. Windows grow and shrink as TCP's do (slow start
+ * and congestion avoidance, RFC 5681): twice as large after a quick answer, up to half of what was too much; from there on by the first
+ * window each time; half as large after a slow one. Each loss begins with half of what the one before began with. Pure: time is an
+ * argument. A crash forgets it: a new process has no lease to lose yet.
  */
 export class Caution {
   readonly #workers: number;
-  /** How many at once; undefined: as many as there are workers free. */
+  /** How many are taken at once. Undefined means as many as there are free workers. */
   #size: number | undefined;
-  /** What the last loss made it begin with; 0: there was none. */
+  /** The window with which the last loss made it begin; 0 if there was none. */
   #first = 0;
-  /** Below it windows double. */
+  /** Below this size windows double. */
   #threshold = 0;
   #lostAtMs = 0;
-  /** When something of this happened last. */
+  /** When the state last changed. */
   #sinceMs = 0;
   #window: Window = { phase: "taking" };
-  /** It was this that kept it small, and not that few workers were free. */
+  /** Whether this bound, rather than a lack of free workers, kept the intake small. */
   #isLimit = false;
 
   constructor(workers: number) {
@@ -54,7 +56,7 @@ export class Caution {
 
   /** @returns whether it is careful from now on */
   leaseLost(why: LeaseLoss, nowMs: number): boolean {
-    // A connection that ended says nothing of how fast anything is: after a restart of the broker all is taken at once.
+    // The end of a connection says nothing about speed: after a restart of the broker everything is taken at once.
     if (why !== "deadline-passed" || this.#workers <= LEAST) return false;
     const isFirst = this.#first === 0 || nowMs - this.#lostAtMs >= FORGOTTEN_MS;
     this.#threshold = Math.ceil((this.#size ?? this.#workers) / 2);
@@ -65,7 +67,7 @@ export class Caution {
     return true;
   }
 
-  /** How many at once; undefined: it is over, or there was no reason for it. */
+  /** How many are taken at once. Undefined if care is over, or was never needed. */
   size(nowMs: number): number | undefined {
     const { phase } = this.#window;
     const isWaiting = phase === "spent" || phase === "settled";

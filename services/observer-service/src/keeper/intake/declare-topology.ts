@@ -17,15 +17,15 @@ export interface TopologyParts {
   readonly pool: string;
   readonly queueType: QueueType;
   /**
-   * False: the user of this service may declare nothing but its own control queue; the rest is the manager's to declare, and
-   * is waited for. (Who may declare a queue may delete it.)
+   * False if this service's user may declare only its own control queue: then it waits for the manager to declare the rest.
+   * (Whoever may declare a queue may delete it.)
    */
   readonly declaresAll: boolean;
-  /** Whether it runs tasks, and so tells of them. */
+  /** Whether it runs tasks, and so reports on them. */
   readonly hasTasks: () => boolean;
 }
 
-/** What a service needs on the broker, and declares there itself or finds declared. */
+/** What a service needs on the broker: it declares it itself, or waits until it is declared. */
 export class Topology {
   readonly #parts: TopologyParts;
   readonly #work: ConsumedQueue;
@@ -35,18 +35,21 @@ export class Topology {
     this.#work = new ConsumedQueue(workQueue(parts.pool, parts.queueType), parts.declaresAll);
   }
 
-  /** Everything that events, error reports and outputs and replies are published to: so that no manager need have been there first. */
+  /**
+   * Declares everything that events, error reports, outputs and replies are published to, so that no manager need have been there
+   * first.
+   */
   get forPublishing(): ((session: Session) => Promise<void>) | undefined {
     const { declaresAll, hasTasks, queueType } = this.#parts;
     if (!declaresAll) return undefined;
     return async (session) => {
       await declareForPublishing(session, queueType);
-      // Refused it is told of by who waits for it (task-side.ts): observers are told of all the same.
+      // The waiting part (task-side.ts) reports a refusal. Observers' events go out all the same.
       if (hasTasks()) await session.tryToDeclare(taskStateQueue(queueType));
     };
   }
 
-  /** This generation's control queue; returns its name. */
+  /** Declares this generation's control queue, and returns its name. */
   async declareForOrders(session: Session): Promise<string> {
     const control = this.#control(session);
     if (this.#parts.declaresAll) await session.declare(control);
@@ -54,15 +57,16 @@ export class Topology {
     return control.name;
   }
 
-  /** Resolves to the name of the pool's work queue when it is there. Rejects when the session is lost. */
+  /** Resolves to the name of the pool's work queue when that exists. Rejects when the session is lost. */
   async untilWorkQueueIsThere(session: Session, onMissing: OnMissing): Promise<string> {
     await this.#work.untilThere(session, onMissing);
     return this.#work.name;
   }
 
   /**
-   * An exchange that somebody deletes takes its bindings along: no order and no start would arrive, and the manager's probe
-   * would find this living service dead. Declaring what is there changes nothing. A work queue is not made by this (TOLD_WITHIN_MS).
+   * Declares and binds again: an exchange that somebody deletes takes its bindings along, so that no order and no start would
+   * arrive, and the manager's probe would find this living service dead. What exists is not changed. It never creates a work queue
+   * (TOLD_WITHIN_MS).
    */
   async stayReachable(session: Session): Promise<void> {
     const control = this.#control(session);

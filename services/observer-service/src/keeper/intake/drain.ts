@@ -9,7 +9,7 @@ export interface DrainParts {
   readonly tasks: { drain(limitMs: number): Promise<void>; cordon(): Promise<void>; goOn(): Promise<void> };
   readonly runner: Pick<Runner, "stopAll" | "idle" | "unsettled" | "runs">;
   readonly work: Pick<WorkConsumer, "close" | "open">;
-  /** Says how things stand. */
+  /** Reports the state of the service. */
   readonly tell: () => void;
   readonly log: Log;
 }
@@ -17,26 +17,26 @@ export interface DrainParts {
 const CANCEL_LIMIT_MS = 2_000;
 
 /**
- * Takes nothing new, and gives back what runs, unless it is cordoned only; for as long as this boot lives, over every session, or until it is
- * taken back. A crash in the middle leaves the rest to the broker, which gives it back likewise.
+ * Takes nothing new and, unless it is only cordoned, gives back what runs. This holds for as long as this boot lives, over every session,
+ * or until it is taken back. A crash in the middle leaves the rest to the broker, which gives it back as well.
  */
 export class Drain {
   readonly #parts: DrainParts;
   #begun = false;
   #cordoned = false;
-  /** How often it was taken back: a run that began before the last time has no say any more. */
+  /** How often it was taken back. A drain that began before the last time has no effect any more. */
   #takenBack = 0;
 
   constructor(parts: DrainParts) {
     this.#parts = parts;
   }
 
-  /** Nothing is to be consumed any more. */
+  /** Whether nothing is to be consumed any more. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** Nothing is to be taken any more; what runs goes on. */
+  /** Whether nothing is to be taken any more, while what runs goes on. */
   get cordoned(): boolean {
     return this.#cordoned;
   }
@@ -47,7 +47,7 @@ export class Drain {
     this.#parts.intake.drain();
   }
 
-  /** Safe to repeat. What the broker has sent already is run. */
+  /** Safe to repeat. What the broker has already sent is run. */
   async cordon(): Promise<void> {
     const { tasks, work, tell, log } = this.#parts;
     if (!this.#cordoned) log.info({ event: "cordoned" }, "nothing is taken any more; what runs goes on");
@@ -56,7 +56,7 @@ export class Drain {
     await Promise.all([work.close("cordon"), tasks.cordon()]);
   }
 
-  /** Takes back a cordon, or a drain: what is being given back goes all the same. Safe to repeat. */
+  /** Takes back a cordon, or a drain. What is already being given back still goes. Safe to repeat. */
   async goOn(): Promise<void> {
     const { intake, tasks, work, tell, log } = this.#parts;
     if (this.#cordoned || this.#begun) log.info({ event: "uncordoned" }, "work is taken again");
@@ -69,7 +69,7 @@ export class Drain {
   }
 
   /**
-   * Lets every run settle and gives its message back; resolves when that is done, or after `limitMs`: then the rest goes back
+   * Lets every run settle and gives its message back. Resolves when that is done, or after `limitMs`: the rest then goes back
    * when it settles, or when the process ends. Safe to repeat.
    */
   async run(why: string, limitMs: number): Promise<void> {
@@ -84,12 +84,12 @@ export class Drain {
     this.refuseAll();
     tell();
     const tasksDone = tasks.drain(limitMs);
-    // The consumer first, or the broker hands the released messages straight back.
+    // The consumer ends first, or the broker would hand the released messages straight back.
     await within(Math.min(CANCEL_LIMIT_MS, leftMs()), work.close("drain"));
     if (this.#takenBack !== takenBack) return;
     runner.stopAll({ kind: "draining" });
     await within(leftMs(), Promise.all([runner.idle(), tasksDone]));
-    if (this.#takenBack !== takenBack) return; // what runs now was taken since
+    if (this.#takenBack !== takenBack) return; // the drain was taken back, and what runs now was taken since
     const observers = runner.unsettled();
     if (observers.length > 0)
       log.error(

@@ -4,14 +4,14 @@ import { Lately } from "../lately.ts";
 
 /** Longer than a proof of absence may take. */
 const KEPT_MS = 75 * 60_000;
-/** One proof of life takes one message at most. A drain may bring more; with it every proof begins again. */
+/** A proof of life takes one message at most. A drain may give back more, but with it every proof begins again. */
 const MAX_KEPT = 20_000;
 
 const OfObserver = z.object({ observerId: ObserverId });
 
 /**
- * Whose messages were given back: by a proof of life, which had them as no other consumer had room, or by the end of a run. They are in no inventory,
- * and on their way back they are behind what has passed meanwhile: only this tells that they are there.
+ * The observers whose messages were given back: by a proof of life, which got them as no other consumer had room, or at the end of a run.
+ * No inventory holds them, and on their way back they are behind what has passed meanwhile, so only this tells that they exist.
  */
 export class GivenBack {
   readonly #observers = new Lately<ObserverId>({ keptMs: KEPT_MS, most: MAX_KEPT });
@@ -19,7 +19,7 @@ export class GivenBack {
   /** @param nowMs of a monotonic clock. */
   remember(body: Buffer, nowMs: number): void {
     const decoded = decodeBody(OfObserver, body);
-    if (decoded.ok) this.note(decoded.value.observerId, nowMs); // else nothing that is an observer's
+    if (decoded.ok) this.note(decoded.value.observerId, nowMs); // otherwise it is no observer's message
   }
 
   note(observerId: ObserverId, nowMs: number): void {

@@ -22,17 +22,17 @@ export interface IntakeParts extends ErrorWay {
   readonly knowsType: (type: string) => boolean;
   /** Whether runs of this type ask before their handlers start. */
   readonly asksFirst: (type: string) => boolean;
-  /** Whether they save where they have got to. */
+  /** Whether runs of this type save how far they have got. */
   readonly saves: (type: string) => boolean;
   readonly tombstones: Tombstones;
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
-  /** The broker has taken back what it had given to this generation. */
+  /** Called when the broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
   readonly isTraced?: boolean;
 }
 
 /**
- * Comes in: a delivery of the work queue. Guarantees: it is run, or refused with an event (or an error report) that is
+ * Receives the deliveries of the work queue. Guarantees: each is run, or refused with an event (or an error report) that is
  * confirmed before the message is acked, or it stays unacked and the broker gives it to another. One bad message does not
  * disturb its neighbours. A crash in the middle leaves it unacked.
  */
@@ -50,13 +50,13 @@ export class Intake {
     this.#draining = true;
   }
 
-  /** A drain is taken back. */
+  /** Ends the drain. */
   goOn(): void {
     this.#draining = false;
   }
 
   take(delivery: Delivery): void {
-    // Fenced: its session is about to end, and with it the message goes back.
+    // This generation is fenced: its session is about to end, and with it the message goes back.
     if (!this.#parts.holds(delivery.generation)) return;
     if (this.#draining) return void delivery.settle("requeue");
     if (delivery.properties.type === "QueueMarker") return this.#takeMarker(delivery);
@@ -65,7 +65,7 @@ export class Intake {
     this.#decide(decoded.value, delivery);
   }
 
-  /** What was in the queue before it has been given out. */
+  /** A marker shows that everything before it in the queue has been given out. */
   #takeMarker(delivery: Delivery): void {
     const decoded = decodeBody(QueueMarker, delivery.body);
     if (!decoded.ok) return void giveToErrors(delivery, decoded.reason, this.#parts);
@@ -73,7 +73,7 @@ export class Intake {
     this.#parts.events.tell({ kind: "MarkerSeen", markerId, at: Date.now() }, () => this.#ack(delivery));
   }
 
-  /** One that came to a proof of life. @returns false if it cannot be read */
+  /** Notes a marker that came to a proof of life. @returns false if it cannot be read */
   noteMarker(body: Buffer): boolean {
     const decoded = decodeBody(QueueMarker, body);
     if (decoded.ok) this.#parts.events.tell({ kind: "MarkerSeen", markerId: decoded.value.markerId, at: Date.now() });
@@ -119,7 +119,7 @@ export class Intake {
         events.tell(dropped, () => this.#ack(delivery));
         return this.#tellHolder(start, decision.keptRunId);
       }
-      // Neither acked nor given back before the old handler has settled: it goes back with the session.
+      // It is neither acked nor given back before the old handler has settled, so it goes back with the session.
       case "taken-back":
         return this.#parts.takenBack(generation);
       default:
@@ -135,7 +135,10 @@ export class Intake {
     this.#parts.log.warn({ ...fields, times }, "a start was refused: no file here has its type, or it did not load");
   }
 
-  /** The books may hold the run of the second message for the one, and have ordered the other to stop for it. Told behind the drop, by which they know better. */
+  /**
+   * The manager may believe in the run of the second message, and have ordered the first to stop for it. This event, behind the drop,
+   * corrects that.
+   */
   #tellHolder({ observerId }: StartObserver, runId: RunId): void {
     const { runner, events } = this.#parts;
     const run = runner.runs.find(observerId, runId);

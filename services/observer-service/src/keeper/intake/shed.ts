@@ -7,36 +7,36 @@ import type { WorkConsumer } from "./work-consumer.ts";
 export interface ShedParts {
   readonly work: Pick<WorkConsumer, "close" | "open">;
   readonly runner: Pick<Runner, "stop">;
-  /** How the work queue stands. Rejects when the session is lost. */
+  /** Looks at the work queue. Rejects when the session is lost. */
   readonly look: () => Promise<{ messageCount: number; consumerCount: number }>;
-  /** So long a handler may take to settle. */
+  /** How long a handler may take to settle. */
   readonly stopTimeoutMs: number;
   readonly log: Log;
 }
 
-/** So long at most others have the time to take what is shed. */
+/** How long others have at most to take what is shed. */
 export const ASIDE_MS = 5_000;
 const LOOK_MS = 50;
-/** Of messages that nobody takes: those who could are full, or gone. */
+/** After this long messages count as not taken: those who could take them are full, or gone. */
 const UNTAKEN_MS = 300;
 const NONE = { runs: [], untilMs: 0 };
 
 /**
- * Gives runs to others: takes nothing for a moment, lets them settle, gives their messages back. A failover does not wait for that: as soon as
- * messages stay in the queue, or nobody else consumes it, this service takes again. A crash in the middle leaves it to the broker.
+ * Gives runs to others: takes nothing for a moment, lets them settle, gives their messages back. A failover does not wait for that: as soon
+ * as messages stay in the queue, or nobody else consumes it, this service takes again. A crash in the middle leaves it to the broker.
  */
 export class Shed {
   readonly #parts: ShedParts;
   #asideUntilMs = 0;
   #isAside = false;
-  /** What others are to have, and until when it is waited for. */
+  /** The runs that are to leave, and until when they are waited for. */
   #leaving: { runs: readonly LiveRun[]; untilMs: number } = NONE;
 
   constructor(parts: ShedParts) {
     this.#parts = parts;
   }
 
-  /** Safe to repeat: what is ending is left to it. */
+  /** Safe to repeat. Runs that are ending are left alone. */
   async give(runs: readonly LiveRun[]): Promise<void> {
     const { runner, log, stopTimeoutMs } = this.#parts;
     log.info({ event: "shedding", observers: runs.length }, "these are given to others, and nothing is taken meanwhile");
@@ -62,7 +62,7 @@ export class Shed {
     }
   }
 
-  /** A message is given back when its handler has settled, and others are to have the time from then on: at once it might come back here. */
+  /** A message goes back when its handler has settled, and others get their time from then on: at once it might come back here. */
   #isYetAside(nowMs: number): boolean {
     const { runs, untilMs } = this.#leaving;
     if (nowMs < untilMs && runs.some(({ state }) => state.phase !== "over")) this.#asideUntilMs = nowMs + ASIDE_MS;

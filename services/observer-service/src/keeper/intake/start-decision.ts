@@ -1,30 +1,30 @@
 import type { MessageId, RunId } from "@unacked/contracts";
 
-/** What this service has of the same observer, older runs first. */
+/** A run of the same observer in this service; older runs come first. */
 export interface KnownRun {
   readonly runId: RunId;
   readonly revision: number;
   readonly messageId: MessageId;
   readonly deliveryCount: number;
-  /** Of a generation whose lease is held; else its message is no longer this service's. */
+  /** Whether its generation's lease is held. Otherwise its message is no longer this service's. */
   readonly live: boolean;
-  /** It ends for good, and its message with it: it stands for nothing that comes. */
+  /** Whether it ends for good, and its message with it: then it does not keep a new start out. */
   readonly ending: boolean;
 }
 
 export interface StartCircumstances {
   readonly knowsType: boolean;
-  /** A stop of this revision or a higher one was here. */
+  /** Whether a stop of this revision or a higher one came before. */
   readonly isBuried: boolean;
   readonly known: readonly KnownRun[];
 }
 
 export type StartDecision =
-  /** Run it, once whatever still runs of the observer has settled; `obsolete` ones are told to stop for it. */
+  /** Run it, once every older run of the observer has settled; `obsolete` ones are told to stop for it. */
   | { kind: "run"; obsolete: readonly RunId[] }
   | { kind: "refuse"; reason: "stopped" | "unknown-type" }
   | { kind: "drop-duplicate"; keptRunId: RunId }
-  /** The message that a live run holds was given out once more: the broker has taken back all that it had given us. */
+  /** The broker gave out a live run's message once more, so it has taken back everything that it had given us. */
   | { kind: "taken-back"; runId: RunId };
 
 export interface ArrivedStart {
@@ -33,12 +33,12 @@ export interface ArrivedStart {
   readonly deliveryCount: number;
 }
 
-/** What is to be done with a start that arrived. */
+/** Decides what to do with a start that arrived. */
 export function decideStart(
   { revision, messageId, deliveryCount }: ArrivedStart,
   { knowsType, isBuried, known }: StartCircumstances,
 ): StartDecision {
-  // One that lost its lease, or ends for good, keeps nothing: its successor waits until it has settled.
+  // A run that lost its lease, or ends for good, keeps nothing: its successor waits until it has settled.
   const live = known.filter((run) => run.live);
   const held = live.find((run) => run.messageId === messageId && run.deliveryCount < deliveryCount);
   if (held !== undefined) return { kind: "taken-back", runId: held.runId };

@@ -1,12 +1,12 @@
 import type { ObserverId } from "@unacked/contracts";
 
-/** The stop of a start that is still on its way can be this much ahead of it; longer ones are sent again by the manager. */
+/** How far a stop can be ahead of a start that is still on its way. After longer than that the manager sends it again. */
 export const TOMBSTONE_MS = 15 * 60_000;
 const MAX_TOMBSTONES = 100_000;
 
 /**
- * What was stopped here, and up to which revision, so that a start which its stop has overtaken is not run.
- * Bounded: the oldest go first, after 15 min or when there are too many.
+ * What was stopped here, and up to which revision, so that a start which its stop has overtaken is not run. Bounded: the
+ * oldest go first, after 15 min or when there are too many.
  */
 export class Tombstones {
   // A Map keeps the order of insertion, so the first entry is always the oldest.

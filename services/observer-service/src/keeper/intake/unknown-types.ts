@@ -1,8 +1,8 @@
 const TELL_EVERY_MS = 60_000;
 
-/** Types that starts ask for and that are not here: observers of one that was renamed come again and again. */
+/** Types of starts that this service does not have: observers of a renamed type come again and again. */
 export class UnknownTypes {
-  // A Map keeps the order of insertion, so the first entry is always the one that was told longest ago.
+  // A Map keeps the order of insertion, so the first entry is always the one that was logged longest ago.
   readonly #told = new Map<string, { readonly atMs: number; since: number }>();
 
   /** @param nowMs of a monotonic clock @returns how many to tell of now, this one included; undefined: it was told within the last minute */

@@ -5,48 +5,48 @@ import { type Appetite, type Circumstances, decide, isSettled, roomFor } from ".
 import type { Caution } from "./caution.ts";
 
 export interface WorkConsumerParts {
-  /** The prefetch, and the most that is taken. */
+  /** The prefetch, and the bound of what is taken. */
   readonly workers: number;
   readonly running: () => number;
-  /** What decides how much is taken beside `workers`; undefined: nothing does. */
+  /** The memory that bounds how much is taken beside `workers`. Undefined means no such bound. */
   readonly memory: ((isSettled: boolean) => Pick<Circumstances, "costBytes" | "memory">) | undefined;
   readonly caution: Caution;
-  /** How many have not begun, or were not told of. */
+  /** How many have not begun, or have not been reported. */
   readonly underWay: () => number;
   /** Asks the broker for an answer now. */
   readonly prove: () => void;
-  /** Lets what runs here give back memory that it does not need. */
+  /** Makes the handlers' processes give back memory that they do not need. */
   readonly collect: () => void;
   readonly onDelivery: (delivery: Delivery) => void;
-  /** It consumes, or does no more; called when that changes under way. */
+  /** Called when it begins, or ends, to consume on its own. */
   readonly onChange: () => void;
   readonly log: Log;
 }
 
-/** Why nothing is taken although there is room: it drains, is cordoned, or leaves what is shed to others. */
+/** Why nothing is taken although there is room: the service drains, is cordoned, or leaves what is shed to others. */
 export type Closer = "drain" | "cordon" | "shed";
 
 const AWAITS_ANSWER =
   "it could not prove in time that it lives: it takes a few at once, and more when the broker has answered";
 const TOLD_AFTER_MS = 1_000;
 const LOOK_MS = 500;
-/** Where no memory has to be measured first. */
+/** How often it looks if no memory has to be measured first. */
 const LOOK_AT_WORKERS_MS = 100;
 
 /**
  * Consumes the work queue, on one channel a session. While it is closed, and under `WORKER_COUNT=auto` while memory has no room, its
- * consumer is cancelled, what it holds stays held, and then it consumes again. A crash leaves all of it to the broker.
+ * consumer is cancelled. What it holds stays held, and later it consumes again. A crash leaves all of it to the broker.
  */
 export class WorkConsumer {
   readonly #parts: WorkConsumerParts;
   #appetite: Appetite = { kind: "none" };
   #session: { session: Session; queue: string } | undefined;
-  /** From the moment on when it was asked for. */
+  /** Set from the moment when the consumer is asked for. */
   #asked: Promise<Consumer> | undefined;
   #consumer: Consumer | undefined;
   #looking: NodeJS.Timeout | undefined;
   #isChanging = false;
-  /** When memory was given back last. */
+  /** How many ran when memory was last collected. */
   #runningWhenCollected = 0;
   readonly #closers = new Set<Closer>();
 
@@ -65,21 +65,23 @@ export class WorkConsumer {
     this.#keepLooking(session);
   }
 
-  /** A consumer that comes after another counts what it is given itself alone: as runs of the other end, it has to be given more. */
+  /**
+   * A consumer that follows another counts only what it was given itself: when runs of the earlier one end, it has to be given more.
+   */
   #keepLooking(session: Session): void {
     if (session.lost.aborted || this.#looking !== undefined) return;
     const everyMs = this.#parts.memory === undefined ? LOOK_AT_WORKERS_MS : LOOK_MS;
-    this.#looking = setInterval(() => void this.#look().catch(() => undefined), everyMs); // a lost session is told by itself
+    this.#looking = setInterval(() => void this.#look().catch(() => undefined), everyMs); // the loss of the session is reported elsewhere
   }
 
-  /** Nothing is taken from now on; resolves when the broker gives nothing more. */
+  /** Takes nothing from now on. Resolves when the broker gives nothing more. */
   async close(why: Closer): Promise<void> {
     this.#closers.add(why);
     await this.#asked;
     if (this.#isClosed) await this.#consumer?.pause();
   }
 
-  /** Takes again, unless it is closed for something else. */
+  /** Takes again, unless it is closed for another reason. */
   async open(why: Closer): Promise<void> {
     if (!this.#closers.delete(why) || this.#isClosed || this.#session === undefined) return;
     this.#appetite = { kind: "none" };
@@ -91,12 +93,12 @@ export class WorkConsumer {
     return this.#closers.size > 0;
   }
 
-  /** Until somebody takes that back; what is shed keeps it for a moment only. */
+  /** Whether it is closed until somebody opens it. For what is shed it closes only for a moment. */
   get #isClosedForLong(): boolean {
     return this.#closers.has("drain") || this.#closers.has("cordon");
   }
 
-  /** It takes nothing at the moment, and will again by itself: it is aside, or has no worker free. */
+  /** Whether it takes nothing now, but will again by itself: it steps aside, or has no free worker. */
   get isResting(): boolean {
     const { running, workers } = this.#parts;
     if (this.#session === undefined || this.#isClosedForLong || this.isConsuming) return false;
@@ -118,7 +120,7 @@ export class WorkConsumer {
     return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isClosed && !this.#awaitsAnswer;
   }
 
-  /** Why it takes nothing although it has workers free; undefined: it does, or that is not why. */
+  /** Why it takes nothing although it has free workers. Undefined if it does take, or has another reason. */
   get pausedFor(): string | undefined {
     if (this.#isClosed) return undefined;
     if (this.#awaitsAnswer) return AWAITS_ANSWER;
@@ -127,10 +129,10 @@ export class WorkConsumer {
 
   /** The broker has answered a proof of life. */
   answered(answer: ProofAnswer): void {
-    if (this.#parts.caution.answered(answer)) void this.#look().catch(() => undefined); // a lost session is told by itself
+    if (this.#parts.caution.answered(answer)) void this.#look().catch(() => undefined); // the loss of the session is reported elsewhere
   }
 
-  /** For memory. */
+  /** Whether it is paused for lack of memory. */
   get #isPaused(): boolean {
     return this.#appetite.kind === "paused" && !this.#isClosed;
   }
@@ -141,18 +143,18 @@ export class WorkConsumer {
     return window === undefined ? undefined : { window, mayGoOn: caution.mayGoOn };
   }
 
-  /** For so long that it is worth telling. */
+  /** Whether it has awaited an answer for so long that it is worth reporting. */
   get #awaitsAnswer(): boolean {
     const { caution, running, workers } = this.#parts;
     return running() < workers && caution.waitsMs(performance.now()) >= TOLD_AFTER_MS;
   }
 
-  /** For how many more there is room now. */
+  /** How many more there is room for now. */
   get room(): number {
     return this.#appetite.kind === "paused" || this.#isClosedForLong ? 0 : roomFor(this.#circumstances());
   }
 
-  /** Resolves when what the broker has sent until now has come in. Rejects when the session is lost. */
+  /** Resolves when everything that the broker has sent until now has come in. Rejects when the session is lost. */
   async flushed(): Promise<void> {
     await (await this.#asked)?.flushed();
   }
@@ -165,7 +167,7 @@ export class WorkConsumer {
 
   async #look(): Promise<void> {
     if (this.#isChanging || this.#isClosed || this.#session === undefined) return;
-    // What has ended has left garbage, which would look like memory in use.
+    // Runs that have ended have left garbage, which would look like memory in use.
     if (this.#isPaused && this.#parts.running() < this.#runningWhenCollected) return this.#collect();
     this.#lookWithCare();
     const decision = decide(this.#appetite, this.#circumstances(), performance.now());
@@ -181,7 +183,7 @@ export class WorkConsumer {
     if (caution.look({ isSpent, underWay }, performance.now())) prove();
   }
 
-  /** One at a time: two would be two consumers. */
+  /** Changes run one at a time: two at once would make two consumers. */
   async #change(decision: { window: number; isWhole: boolean }): Promise<void> {
     this.#isChanging = true;
     try {
@@ -195,12 +197,12 @@ export class WorkConsumer {
     const { log, running, onChange } = this.#parts;
     log.warn({ event: "intake-paused", why, running: running() }, "nothing is taken for now; what runs goes on");
     this.#appetite = { kind: "paused", sinceMs: performance.now(), why };
-    void this.#consumer?.pause().catch(() => undefined); // a lost session is told by itself
+    void this.#consumer?.pause().catch(() => undefined); // the loss of the session is reported elsewhere
     this.#collect();
     onChange();
   }
 
-  /** Looks again when it has been done. */
+  /** Looks again when memory has been collected. */
   #collect(): void {
     const { running, collect } = this.#parts;
     this.#runningWhenCollected = running();
@@ -215,11 +217,14 @@ export class WorkConsumer {
     if (wasPaused) this.#parts.log.info({ event: "intake-resumed", window }, "there is room again: observers are taken");
     if (this.#consumer !== undefined) await this.#resume(this.#consumer, window);
     else await this.#consume(window);
-    if (this.#isClosed) await this.#consumer?.pause(); // meanwhile
+    if (this.#isClosed) await this.#consumer?.pause(); // it was closed meanwhile
     if (wasPaused) this.#parts.onChange();
   }
 
-  /** No more than there are workers free once nothing comes any more: the one before may have been given something meanwhile. */
+  /**
+   * Takes no more than there are free workers once the old consumer gets nothing more: it may have been given something
+   * meanwhile.
+   */
   async #resume(consumer: Consumer, window: number): Promise<void> {
     await consumer.pause();
     const free = this.#parts.workers - this.#parts.running();

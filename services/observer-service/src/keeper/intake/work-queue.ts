@@ -15,20 +15,20 @@ export interface WorkQueueParts {
   readonly intake: Pick<Intake, "noteMarker">;
   readonly givenBack: Pick<GivenBack, "remember">;
   readonly proveBy: LeaseKeeper["proveBy"];
-  /** It drains, and nothing is left here. */
+  /** Whether it drains, and nothing is left here. */
   readonly isDrained: () => boolean;
   readonly log: Log;
 }
 
 /**
- * The work queue of the pool, as this service has it in a session: waited for, taken from, and the way of its proofs of life. A session that is lost
+ * The pool's work queue, as this service uses it in a session: it waits for it, takes from it, and proves its life by it. A lost session
  * leaves nothing behind.
  */
 export class WorkQueue {
   readonly #parts: WorkQueueParts;
-  /** The last proof of life that asked the work queue: until it is answered it may hold a message. */
+  /** The last proof of life that asked the work queue. Until it is answered it may hold a message. */
   #reaching: Promise<unknown> = Promise.resolve();
-  /** The session in which work is taken: the queue is there. */
+  /** The session in which work is taken, once the queue exists. */
   #takingIn: Session | undefined;
 
   constructor(parts: WorkQueueParts) {
@@ -53,7 +53,7 @@ export class WorkQueue {
     await consumer.begin(session, queue);
     if (session.lost.aborted) return;
     this.#takingIn = session;
-    // From now on the proof reaches the queue itself: behind a cut between its nodes the broker gives our messages to others.
+    // From now on the proof reaches the queue itself: if its nodes are cut from each other, the broker gives our messages to others.
     proveBy(session, () => {
       this.#reaching = isDrained() ? session.inspect(orders) : this.#reach(session, queue);
       return this.#reaching;
@@ -71,18 +71,24 @@ export class WorkQueue {
     this.#reaching = Promise.resolve();
   }
 
-  /** Resolves when nothing that has been delivered is on its way any more. */
+  /** Resolves when everything that was delivered has come in. */
   async flushed(): Promise<void> {
     await Promise.all([this.#parts.consumer.flushed(), this.#reaching]);
   }
 
-  /** What waits in it, and who consumes it. Rejects while nothing can be taken: of a queue that is not there the question costs the session. */
+  /**
+   * Looks at what waits in the queue, and at its consumers. Rejects while nothing can be taken: for a queue that does not exist the
+   * question would end the session.
+   */
   look(): Promise<{ messageCount: number; consumerCount: number }> {
     if (this.#takingIn === undefined) return Promise.reject(new Error("no work is taken"));
     return this.#takingIn.inspect(workQueueName(this.#parts.identity.pool));
   }
 
-  /** The proof may be given a message that no worker is free for. A marker is told of; of any other it is remembered whose it was, and it goes back. */
+  /**
+   * The proof may be given a message that no worker is free for. A marker is reported; of any other message the observer is noted, and it
+   * goes back.
+   */
   #reach(session: Session, queue: string): Promise<void> {
     const { intake, givenBack } = this.#parts;
     return session.reach(queue, ({ body, type }) => {

@@ -14,16 +14,16 @@ import {
   slotGraceMs,
 } from "./lease.ts";
 
-/** Losses that leave the session standing, and what it is ended with. */
+/** Losses that leave the session standing, and the reason that it is then ended with. */
 const SESSION_ENDS: Partial<Record<LeaseLoss, string>> = {
   "deadline-passed": "the lease's deadline has passed",
   "taken-back": "the broker has given its messages to others, or holds them for it no more",
 };
 
-/** Resolves when the broker has answered something that it only can while it keeps our messages from others. */
+/** Resolves when the broker has answered something that it can only answer while it keeps our messages from others. */
 export type Proof = () => Promise<unknown>;
 
-/** What the keeper asks of the runs. */
+/** What the lease keeper needs of the runs. */
 export interface FencedRuns {
   /** Aborts every run with `lease-lost`. */
   fence(): void;
@@ -31,16 +31,16 @@ export interface FencedRuns {
   unsettled(generation: number): string[];
   /** Resolves when `unsettled` is empty. */
   settled(generation: number): Promise<void>;
-  /** Ends for certain the handlers that `unsettled` names. False: only the end of this process does. */
+  /** Surely ends the handlers that `unsettled` names. False means that only the end of this process does. */
   endForCertain(generation: number): boolean;
   /**
-   * Until when they may go on, in ms of `performance.now()`, and what a handler has after that; undefined: nothing runs. Where
-   * handlers run in processes of their own these keep to it by themselves, also while this process is frozen.
+   * Until when they may go on, in ms of `performance.now()`, and what a handler has after that. Undefined means that nothing
+   * runs. Handlers in processes of their own keep to it by themselves, even while this process is frozen.
    */
   heldUntil(deadlineMs: number | undefined, graceMs: number): void;
 }
 
-/** Observers and tasks hold one lease: it is the connection's. */
+/** Observers and tasks share one lease, as it is the connection's. */
 export const fencedTogether = (runs: FencedRuns, tasks: Omit<FencedRuns, "heldUntil">): FencedRuns => ({
   fence() {
     runs.fence();
@@ -57,7 +57,7 @@ export const fencedTogether = (runs: FencedRuns, tasks: Omit<FencedRuns, "heldUn
   heldUntil: (deadlineMs, graceMs) => runs.heldUntil(deadlineMs, graceMs),
 });
 
-/** Of a proof of life: when it was sent, by `performance.now()`, and how long its answer took. */
+/** The answer to a proof of life: when that was sent, by `performance.now()`, and how long the answer took. */
 export interface ProofAnswer {
   readonly sentAtMs: number;
   readonly tookMs: number;
@@ -70,14 +70,14 @@ export interface LeaseKeeperParts {
   readonly exit: (code: number) => void;
   readonly onLost?: (why: LeaseLoss) => void;
   readonly onAnswer?: (answer: ProofAnswer) => void;
-  /** Ms of a monotonic clock. */
+  /** Returns ms of a monotonic clock. */
   readonly nowMs?: () => number;
 }
 
 /**
- * Proves to the broker that this process lives, and fences the runs when it cannot. Comes in: sessions, their losses,
- * the time. Guarantees: no start, ack or claim after the deadline; every run aborted at once when the lease is lost; the
- * process ends if a handler still runs 0.4 heartbeats later. A crash in the middle is what the broker waits for anyway.
+ * Proves to the broker that this process lives, and fences the runs when it cannot. Receives sessions, their losses, and the
+ * time. Guarantees: no start, ack or claim after the deadline; every run aborted at once when the lease is lost; the process
+ * ends if a handler still runs 0.4 heartbeats later. A crash in the middle is what the broker waits for anyway.
  */
 export class LeaseKeeper {
   readonly #parts: LeaseKeeperParts;
@@ -87,9 +87,9 @@ export class LeaseKeeper {
   #proof: Proof | undefined;
   #proofTimer: NodeJS.Timeout | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
-  /** Of the proof that is under way. */
+  /** The session whose proof is under way. */
   #proving: Session | undefined;
-  /** The last proof was answered: one that was refused is tried again in its time. */
+  /** Whether the last proof was answered. After a refusal the next one waits for its time. */
   #mayHurry = true;
 
   constructor(parts: LeaseKeeperParts) {
@@ -110,12 +110,12 @@ export class LeaseKeeper {
     this.#armProof(session);
   }
 
-  /** From its next proof on, this session's lease is held by this one. */
+  /** From its next proof on, this proof holds the session's lease. */
   proveBy(session: Session, proof: Proof): void {
     if (this.#session === session) this.#proof = proof;
   }
 
-  /** At once, unless a proof is under way, the last one was refused, or nothing is held. */
+  /** Proves at once, unless a proof is under way, the last one was refused, or nothing is held. */
   proveNow(): void {
     const session = this.#session;
     if (session === undefined || this.#proving === session || !this.#mayHurry || !this.held) return;
@@ -123,37 +123,40 @@ export class LeaseKeeper {
     void this.#prove(session);
   }
 
-  /** To be asked before anything is started, acked or claimed: after a blocked event loop this fences first. */
+  /** Must be asked before anything is started, acked or claimed: after a blocked event loop this fences first. */
   holds(generation: number): boolean {
     this.#checkDeadline();
     return this.#lease?.generation === generation && isHeld(this.#lease, this.#nowMs());
   }
 
-  /** For readiness. */
+  /** Whether the lease is held, for readiness. */
   get held(): boolean {
     return isHeld(this.#lease, this.#nowMs());
   }
 
-  /** The session is gone. Resolves when no handler of it runs any more. */
+  /** The session is gone. Resolves when none of its handlers runs any more. */
   async sessionLost(generation: number, reason: LossReason): Promise<void> {
     if (this.#lease?.generation !== generation) return;
     this.#lose("session-lost", { ...reason });
     await this.#parts.runs.settled(generation);
   }
 
-  /** The broker has taken back what it had given to this generation, or its queue is gone: its session is ended when nothing of it runs. */
+  /**
+   * The broker has taken back what it had given to this generation, or its queue is gone. The session is ended when nothing of it runs any
+   * more.
+   */
   takenBack(generation: number): void {
     if (this.#lease?.generation === generation) this.#lose("taken-back", {});
   }
 
-  /** The process cannot go on: fences like a lost lease. Resolves when no handler runs any more. */
+  /** The process cannot go on, so it fences as for a lost lease. Resolves when no handler runs any more. */
   async processFailed(): Promise<void> {
     if (this.#lease === undefined) return;
     this.#lose("process-failed", {});
     await this.#parts.runs.settled(this.#lease.generation);
   }
 
-  /** The process ends in order: no more proofs, and no fence for the close of the connection. */
+  /** The process ends in order, so there are no more proofs, and the close of the connection does not fence. */
   retire(): void {
     this.#stopTimers();
     this.#lease = undefined;
@@ -181,7 +184,7 @@ export class LeaseKeeper {
     );
   }
 
-  /** A session is ended only when nothing of it runs: until then the broker keeps its messages from others. */
+  /** The session is ended only when nothing of it runs: until then the broker keeps its messages from others. */
   #watchFence(lost: Lease, session: Session | undefined): void {
     const { runs, log, exit } = this.#parts;
     const timer = setTimeout(
@@ -213,7 +216,7 @@ export class LeaseKeeper {
     this.#deadlineTimer = setTimeout(
       () => {
         this.#checkDeadline();
-        // Timers may be a millisecond early.
+        // Set again, as timers may fire a millisecond early.
         this.#armDeadline();
       },
       Math.max(1, Math.ceil(deadlineMs(lease) - this.#nowMs())),
@@ -232,7 +235,7 @@ export class LeaseKeeper {
     let isQueueGone = false;
     const answered = await this.#proof?.().then(
       () => true,
-      // The session's loss is told separately; a proof that is not answered shows in the deadline.
+      // A loss of the session is reported elsewhere, and a proof without an answer shows at the deadline.
       (error: unknown) => {
         isQueueGone = error instanceof QueueMissingError;
         return false;
@@ -240,7 +243,7 @@ export class LeaseKeeper {
     );
     if (this.#proving === session) this.#proving = undefined;
     if (this.#session !== session) return;
-    // Not at the deadline: by then it may have been declared again, and would answer for what it does not hold.
+    // It does not wait for the deadline: by then the queue may have been declared again, and would answer without holding our messages.
     if (isQueueGone) this.takenBack(session.generation);
     this.#checkDeadline();
     const lease = this.#lease;

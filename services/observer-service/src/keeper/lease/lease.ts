@@ -10,11 +10,11 @@ export interface Lease {
   readonly heartbeatMs: number;
   /** When the last answered proof of life was sent. */
   readonly provenAtMs: number;
-  /** When it was lost; it never comes back, a new generation has a new lease. */
+  /** When it was lost. It never comes back: a new generation has a new lease. */
   readonly lost?: { atMs: number; why: LeaseLoss };
 }
 
-/** `taken-back`: the broker gave the messages to others, or has lost them with their queue, and the session goes on as if nothing had been. */
+/** `taken-back`: the broker gave the messages to others, or lost them with their queue, while the session goes on unchanged. */
 export type LeaseLoss = "deadline-passed" | "session-lost" | "taken-back" | "process-failed";
 
 const DEADLINE_HEARTBEATS = 1.5;
@@ -34,10 +34,13 @@ export function renewLease(lease: Lease, sentAtMs: number): Lease {
 
 export const deadlineMs = (lease: Lease): number => lease.provenAtMs + DEADLINE_HEARTBEATS * lease.heartbeatMs;
 
-/** How long to wait between one proof and the next: three fit into the time to the deadline with room for a slow answer. */
+/** How long to wait between two proofs: three fit into the time to the deadline, with room for a slow answer. */
 export const proofIntervalMs = (lease: Lease): number => PROOF_HEARTBEATS * lease.heartbeatMs;
 
-/** What a slot gives its handlers after a deadline that its keeper, frozen perhaps, did not move: it is gone before the process would. */
+/**
+ * How long a slot lets its handlers go on after a deadline that its keeper, perhaps frozen, did not move. The slot ends before the
+ * process would.
+ */
 export const slotGraceMs = (lease: Lease): number => SLOT_GRACE_HEARTBEATS * lease.heartbeatMs;
 
 export const isPastDeadline = (lease: Lease, nowMs: number): boolean => nowMs >= deadlineMs(lease);
@@ -51,8 +54,8 @@ export function loseLease(lease: Lease, why: LeaseLoss, nowMs: number): Lease {
 }
 
 /**
- * When the process must end if a handler still runs. After a missed deadline that is counted from the deadline, as the
- * broker's patience is; a process that slept through it gets a short moment all the same, most handlers need no more.
+ * When the process must end if a handler still runs. After a missed deadline this counts from the deadline, as the broker's
+ * patience does. A process that slept through it still gets a short moment, which is enough for most handlers.
  */
 export function exitAtMs(lease: Lease): number {
   if (lease.lost === undefined) return Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ export type ReportedTrouble = Pick<ErrorReport, "reason" | "detail" | "observerI
 
 const MAX_DETAIL = 16_384;
 
-/** Puts messages that cannot be worked with into `unacked.error`, with the reason. */
+/** Puts messages that cannot be handled into `unacked.error`, with the reason. */
 export class ErrorReporter {
   readonly #serviceId: ServiceId;
   readonly #tools: PublishTools;
@@ -19,7 +19,7 @@ export class ErrorReporter {
 
   /** Resolves when the report is confirmed, however long that takes; rejects only when the signal aborts. */
   report(trouble: ReportedTrouble, message: Pick<Delivery, "body" | "queue">, signal: AbortSignal): Promise<void> {
-    // Nobody else has the message of an unknown observer.
+    // An unknown observer's message is kept whole, as nobody else has it.
     const maxBytes = trouble.reason === "unknown-observer" ? message.body.length : undefined;
     const { body, bodyBytes } = reportBody(message.body, maxBytes);
     const report: ErrorReport = {

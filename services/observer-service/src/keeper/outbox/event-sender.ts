@@ -4,9 +4,9 @@ import { type Batch, Outbox } from "./outbox.ts";
 import { type PublishTools, publishUntilConfirmed } from "./publish-until-confirmed.ts";
 
 /**
- * Comes in: events, in the order they happened. Guarantees: they reach the state queue in that order, numbered without a
- * gap, each batch sent again until it is confirmed; `onConfirmed` is called only then. A crash loses what was not
- * confirmed, and none of the messages whose end that would have told has been acked.
+ * Receives events, in the order they happened. Guarantees: they reach the state queue in that order, numbered without a gap,
+ * each batch sent again until it is confirmed; `onConfirmed` is called only then. A crash loses what was not confirmed, but
+ * no message whose end is among that has been acked.
  */
 export class EventSender {
   readonly #outbox = new Outbox();
@@ -24,7 +24,7 @@ export class EventSender {
     this.#onTold = onTold;
   }
 
-  /** Events told from now on belong to this generation. */
+  /** Events from now on belong to this generation. */
   enterGeneration(generation: number): void {
     this.#generation = generation;
   }
@@ -40,7 +40,7 @@ export class EventSender {
     this.#wake?.();
   }
 
-  /** Sends until `close`; resolves then. */
+  /** Sends until `close`, and then resolves. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -50,7 +50,7 @@ export class EventSender {
     }
   }
 
-  /** Resolves when everything told so far, and since, is confirmed. */
+  /** Resolves when every event so far, and those that come meanwhile, are confirmed. */
   emptied(): Promise<void> {
     if (this.#outbox.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.add(resolve));
@@ -90,7 +90,7 @@ export class EventSender {
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = undefined;
-        // A turn later, so that what is told together is sent together.
+        // Waits a turn, so that events of one turn are sent together.
         setImmediate(resolve);
       };
       if (this.#closing.signal.aborted) this.#wake();

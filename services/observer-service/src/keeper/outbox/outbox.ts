@@ -15,11 +15,11 @@ export interface Batch {
   readonly eventsJson: string;
 }
 
-/** The places in which an event waits that a later one of the same run (or service) can make superfluous. */
+/** The kinds of waiting events that a later event of the same run (or service) can make superfluous. */
 type Place = "requested" | "checkpoint" | "start" | "again" | "retry" | "held" | "updated" | "latest";
 
 type Waiting = Omit<Outgoing, "onConfirmed"> & {
-  /** Its own, behind those of what it has replaced. */
+  /** Its own callbacks, behind those of the events that it has replaced. */
   onConfirmed: (() => void)[] | undefined;
   place: Place | undefined;
   dropped: boolean;
@@ -36,7 +36,7 @@ type Waiting = Omit<Outgoing, "onConfirmed"> & {
  */
 export class Outbox {
   #waiting: Waiting[] = [];
-  /** By run, or by kind where the service itself is meant. */
+  /** The key is the run, or the kind of an event about the service itself. */
   readonly #places = new Map<string, Partial<Record<Place, Waiting>>>();
   #inFlight: { batch: Batch; entries: Waiting[] } | undefined;
   #seq = 0;
@@ -88,13 +88,13 @@ export class Outbox {
     const before = this.#places.get(key);
     if (before !== undefined) for (const each of replaces) this.#drop(before, each, entry);
     if (place === undefined) return this.#forgetIfEmpty(key);
-    // The first start tells who runs; only starts after it can replace each other.
+    // The first start says who runs; only starts after it can replace each other.
     entry.place = place === "start" && before?.start !== undefined ? "again" : place;
     if (before === undefined) this.#places.set(key, { [entry.place]: entry });
     else before[entry.place] = entry;
   }
 
-  /** Who waits for the confirm of what is dropped waits for that of its successor. */
+  /** Callbacks of a dropped event wait for the confirm of its successor. */
   #drop(places: Partial<Record<Place, Waiting>>, place: Place, successor: Waiting): void {
     const entry = places[place];
     if (entry === undefined) return;
@@ -105,7 +105,7 @@ export class Outbox {
     this.#size -= 1;
   }
 
-  /** It is on its way, and nothing replaces it any more. */
+  /** The event is on its way, so nothing can replace it any more. */
   #leave({ event, place }: Waiting): void {
     if (place === undefined) return;
     const key = keyOf(event);
@@ -121,13 +121,13 @@ export class Outbox {
     this.#places.delete(key);
   }
 
-  /** Dropped entries keep their place until there are more of them than of the others. */
+  /** Dropped entries stay in the list until there are more of them than of the others. */
   #sweep(): void {
     const tooMany = this.#waiting.length > 2 * this.#size + MAX_BATCH_EVENTS;
     if (tooMany) this.#waiting = this.#waiting.filter(({ dropped }) => !dropped);
   }
 
-  /** One batch is of one generation, so that a certificate of another's death cannot be taken for this one's. */
+  /** A batch holds events of one generation, so that a certificate of another's death cannot be taken for this one's. */
   #take(): { entries: Waiting[]; texts: string[] } {
     const entries: Waiting[] = [];
     const texts: string[] = [];
@@ -149,7 +149,7 @@ export class Outbox {
   }
 }
 
-/** In which place an event waits, and which waiting ones it makes superfluous. */
+/** The place in which an event waits, and the waiting ones that it makes superfluous. */
 const COALESCING: Record<ServiceEvent["kind"], { place?: Place; replaces: readonly Place[] }> = {
   RunRequested: { place: "requested", replaces: ["requested"] },
   RunStarted: { place: "start", replaces: ["again"] },

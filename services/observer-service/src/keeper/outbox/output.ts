@@ -12,12 +12,12 @@ import { MAX_EVENT_BYTES, OutputTooLargeError } from "@unacked/sdk";
 import { MAX_UNCONFIRMED, OutputOverflowError } from "@unacked/sdk/host";
 import { runAsService } from "../../isolation.ts";
 
-/** Publishes what an observer emits: to `unacked.output`, key `<type>.<name>`; nobody need have bound a queue. */
+/** Publishes an observer's output to `unacked.output`, key `<type>.<name>`. No queue needs to be bound. */
 export type Output = (
   start: Pick<StartObserver, "observerId" | "name" | "type">,
   run: { readonly runId: RunId; readonly epoch?: number | undefined },
   eventJson: string,
-  /** Once aborted, what has not been sent is not sent any more: its handler has gone with its slot. */
+  /** If it aborts, what has not been sent is not sent any more: its handler has gone with its slot. */
   wanted?: AbortSignal,
 ) => Promise<void>;
 

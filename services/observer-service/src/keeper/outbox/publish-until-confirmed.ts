@@ -5,7 +5,9 @@ import { errorText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 
 const PAUSES = { firstMs: 100, maxMs: 5_000 };
-/** A queue without a leader has one again in a moment, and whoever starts waits for this. */
+/**
+ * The pauses after a refusal are short: a queue without a leader soon has one again, and a starting service waits for this.
+ */
 const REFUSED_PAUSES = { firstMs: 100, maxMs: 200 };
 
 export type PublishTools = {
@@ -14,9 +16,9 @@ export type PublishTools = {
 };
 
 /**
- * Publishes the same message again and again until the broker has confirmed it (so its receiver must bear doubles).
- * One that comes back has lost its queue or its binding: those are declared again, with or without a manager.
- * Rejects only with the signal's reason.
+ * Publishes the same message again and again until the broker has confirmed it (so its receiver must bear doubles). If it
+ * comes back, its queue or binding is gone: those are declared again, with or without a manager. Rejects only with the
+ * signal's reason.
  */
 export async function publishUntilConfirmed(
   message: Outgoing,
@@ -39,7 +41,7 @@ export async function publishUntilConfirmed(
   }
 }
 
-/** The 1st, 2nd, 4th, 8th … failure: a state queue that is missing for a day does not fill the disk. */
+/** Logs the 1st, 2nd, 4th, 8th … failure, so that a state queue that is missing for a day does not fill the disk. */
 function logRarely(log: Log, failures: number, { exchange, type }: Outgoing, error: unknown): void {
   const count = failures + 1;
   if ((count & (count - 1)) !== 0) return;

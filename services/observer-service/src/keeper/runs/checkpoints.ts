@@ -4,13 +4,13 @@ import type { LiveRun } from "./live-run.ts";
 
 export interface CheckpointsParts {
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
-  /** The lease of that generation is held. */
+  /** Whether the lease of that generation is held. */
   readonly holds: (generation: number) => boolean;
-  /** What all runs of this service together may save in a second: it bounds what waits for a database that is away. */
+  /** How much all runs of this service together may save in a second. It bounds what waits for a database that is away. */
   readonly bytesPerS: number;
 }
 
-/** What an event holds beside the checkpoint itself, about. */
+/** About how many bytes an event has beside the checkpoint itself. */
 const ENVELOPE_BYTES = 400;
 
 interface Waiting {
@@ -21,15 +21,15 @@ interface Waiting {
 }
 
 /**
- * Comes in: checkpoints of runs, in their order, one of each under way. Guarantees: each is told before any end of its run, and
- * resolves when the broker has confirmed it and the lease is held still. What waits is bounded by the runs. A crash loses what was
- * not confirmed, of which nobody was told that it had been saved.
+ * Receives the checkpoints of runs, in their order, one of each run at a time. Guarantees: each is sent before any end of its run,
+ * and resolves when the broker has confirmed it and the lease is still held. What waits is bounded by the runs. A crash loses what
+ * was not confirmed, which nobody was told to be saved.
  */
 export class Checkpoints {
   readonly #parts: CheckpointsParts;
   readonly #waiting = new Map<LiveRun, Waiting[]>();
   #timer: NodeJS.Timeout | undefined;
-  /** How much may be told now; below 0: how much too much has been. */
+  /** How many bytes may be sent now; negative after too many were sent. */
   #bytes: number;
   #countedAtMs = performance.now();
 
@@ -48,14 +48,14 @@ export class Checkpoints {
     });
   }
 
-  /** Its run is about to end: what it has saved is told before. */
+  /** Sends what a run has saved, as its end is about to be sent. */
   flush(run: LiveRun): void {
     const all = this.#waiting.get(run) ?? [];
     this.#waiting.delete(run);
     for (const one of all) this.#tell(one);
   }
 
-  /** The books lack it. */
+  /** Sends it again, as the database lacks it. */
   tellAgain(run: LiveRun): void {
     const newest = run.saved ?? run.admission?.checkpoint;
     if (newest !== undefined && run.epoch !== undefined) this.#parts.events.tell(eventOf(run, run.epoch, newest));
@@ -67,7 +67,7 @@ export class Checkpoints {
     for (const [run, [first, ...others]] of this.#waiting) {
       if (this.#bytes < 0) break;
       this.#waiting.delete(run);
-      // Behind all others, so that one that saves much does not hold them up.
+      // The run goes behind all others, so that one that saves much does not hold them up.
       if (others.length > 0) this.#waiting.set(run, others);
       if (first !== undefined) this.#tell(first);
     }

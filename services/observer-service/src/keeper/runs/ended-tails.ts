@@ -4,7 +4,7 @@ import { RunTail } from "./run-tail.ts";
 const MAX_BYTES = 2_097_152;
 const MAX_TAILS = 1_000;
 
-/** The tails of the runs that ended last: why an observer failed is asked when it has. Bounded; the oldest go first. */
+/** The tails of the runs that ended last: people ask why an observer failed after it has. Bounded; the oldest go first. */
 export class EndedTails {
   // A Map keeps the order of insertion, so the first entry is always the oldest.
   readonly #tails = new Map<RunId, { tail: RunTail; bytes: number }>();

@@ -4,8 +4,8 @@ import { hasHandler, type LiveRun } from "./live-run.ts";
 const NONE: readonly LiveRun[] = [];
 
 /**
- * Every run that this service has a hand in, by observer. One observer never runs twice on one service: that holds here,
- * since only the first of an observer's runs has its turn, and the others wait until it is over.
+ * Every run that this service holds, by observer. One observer never runs twice on one service: only the first of its runs
+ * has its turn, and the others wait until that is over.
  */
 export class HeldRuns {
   readonly #byObserver = new Map<ObserverId, LiveRun[]>();
@@ -17,7 +17,7 @@ export class HeldRuns {
     return this.#byObserver.size;
   }
 
-  /** True: its turn has come. False: it waits behind others of the same observer. */
+  /** True means that its turn has come. False means that it waits behind others of the same observer. */
   put(run: LiveRun): boolean {
     const runs = this.#byObserver.get(run.start.observerId);
     if (runs === undefined) this.#byObserver.set(run.start.observerId, [run]);
@@ -25,7 +25,7 @@ export class HeldRuns {
     return runs === undefined;
   }
 
-  /** Takes a run out that is over; returns the run whose turn has come by that. */
+  /** Removes a run that is over. Returns the run whose turn has come thereby. */
   remove(run: LiveRun): LiveRun | undefined {
     const { observerId } = run.start;
     const runs = this.#byObserver.get(observerId) ?? [];
@@ -35,7 +35,10 @@ export class HeldRuns {
     return place === 0 ? runs[0] : undefined;
   }
 
-  /** A restart in place: the new run has the old one's place, ahead of whatever waits behind it. True: and its turn. */
+  /**
+   * A restart in place: the new run takes the old one's place, ahead of those that wait behind it. True means that it has
+   * its turn.
+   */
   replace(old: LiveRun, run: LiveRun): boolean {
     const runs = this.#byObserver.get(run.start.observerId) ?? [];
     const place = runs.indexOf(old);
@@ -47,23 +50,23 @@ export class HeldRuns {
     return this.ofObserver(observerId).find((run) => run.runId === runId);
   }
 
-  /** A copy, older runs first. */
+  /** A copy of an observer's runs, older ones first. */
   ofObserver(observerId: ObserverId): readonly LiveRun[] {
     const runs = this.#byObserver.get(observerId);
     return runs === undefined ? NONE : [...runs];
   }
 
-  /** A copy, older runs of an observer before newer ones. */
+  /** A copy of all runs, older ones of an observer before newer ones. */
   all(): LiveRun[] {
     return [...this.#byObserver.values()].flat();
   }
 
-  /** Those of this or an earlier generation whose handler still runs. */
+  /** The runs of this or an earlier generation whose handler still runs. */
   unsettled(generation = Number.POSITIVE_INFINITY): LiveRun[] {
     return this.all().filter((run) => hasHandler(run) && run.delivery.generation <= generation);
   }
 
-  /** Resolves when it holds; it is asked again after each `lookSoon`. */
+  /** Resolves when `holds` is true. It is asked again after each `lookSoon`. */
   until(holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve) => {
@@ -76,7 +79,7 @@ export class HeldRuns {
     });
   }
 
-  /** Once for all that settle in this turn of the event loop: each look goes through every run. */
+  /** Looks once for all that settle in this turn of the event loop, as each look goes through every run. */
   lookSoon(): void {
     if (this.#lookIsDue || this.#watchers.size === 0) return;
     this.#lookIsDue = true;

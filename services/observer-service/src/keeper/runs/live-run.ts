@@ -14,47 +14,47 @@ import type { Admission, Attempt, RunTrace } from "../../wire/attempt.ts";
 import { NEW_RUN, type RunState } from "./run-machine.ts";
 import type { RunTail } from "./run-tail.ts";
 
-/** A run with what belongs to it at the rim: its message, its handler, its timer. */
+/** A run with its message, its handler, and its timer. */
 export interface LiveRun {
-  /** Of an admitted run what it was admitted with. */
+  /** The start of an admitted run has the spec that it was admitted with. */
   start: StartObserver;
   readonly runId: RunId;
   readonly delivery: Delivery;
   readonly log: Log;
   state: RunState;
-  /** The manager may have heard of it (RunStarted, Inventory), so its end has to be told. */
+  /** Whether the manager may have heard of it (RunStarted, Inventory), so that its end has to be sent. */
   announced: boolean;
-  /** Its type asks before its handler starts. */
+  /** Whether its type asks before its handler starts. */
   readonly isAdmitted: boolean;
-  /** That it may, and with what. */
+  /** The permission to start, and what it starts with. */
   admission?: Admission;
   readonly epoch: number | undefined;
-  /** Its type saves where its runs have got to. */
+  /** Whether its type saves how far its runs have got. */
   readonly hasCheckpoint: boolean;
-  /** What it has saved last. */
+  /** The checkpoint that it has saved last. */
   saved?: Checkpoint;
-  /** What its next attempt starts with, as JSON. */
+  /** The checkpoint that its next attempt starts with, as JSON. */
   readonly checkpoint: string | undefined;
-  /** Its handler has begun at least once. */
+  /** Whether its handler has begun at least once. */
   hasBegun: boolean;
   /** The handler that runs, or ran last. */
   attempt?: Attempt;
-  /** It was told that it waits for a slot. */
+  /** Whether it was reported that it waits for a slot. */
   waitsForRoom?: boolean;
-  /** Of the retry, of the run's getting its attempts back, or of what its report may take. */
+  /** The timer of the retry, of the reset of the attempts, or of the report's limit. */
   timer?: NodeJS.Timeout;
-  /** What it said last; made when it says something, as most say little and there are many. */
+  /** Its last lines. Created when it says something, as most say little and there are many. */
   tail?: RunTail;
-  /** Only where runs are traced. */
+  /** Set only if runs are traced. */
   trace?: RunTrace;
-  /** Since when its handler has had no beat, as far as it was ever silent; and whether the books were told so. */
+  /** Since when its handler has had no beat, if it was ever silent, and whether that was reported. */
   silence?: { sinceMs: number | undefined; isTold: boolean } | undefined;
   /** Its error report, until that is confirmed. */
   reporting?: Reporting | undefined;
 }
 
 export interface Reporting extends Pick<ErrorReport, "reason" | "detail"> {
-  /** Ends the wait for the confirm; what is on the wire may arrive all the same. */
+  /** Ends the wait for the confirm. What is on the wire may arrive all the same. */
   readonly waiting: AbortController;
 }
 
@@ -63,7 +63,7 @@ export type AcceptedStart = {
   readonly hasCheckpoint?: boolean;
   readonly start: StartObserver;
   readonly delivery: Delivery;
-  /** That of the message, where runs are traced. */
+  /** The message's trace context, if runs are traced. */
   readonly traceContext?: TraceContext | undefined;
 };
 
@@ -100,7 +100,7 @@ class FreshRun implements LiveRun {
     return newestOf(this)?.value;
   }
 
-  /** Made when it is first written to: it costs as much memory as the rest of an idle run's bookkeeping. */
+  /** Created when it is first written to: it costs as much memory as the rest of an idle run's bookkeeping. */
   get log(): Log {
     if (!this.#hasOwnLog) {
       const { name: observer, type, observerId } = this.start;
@@ -111,10 +111,10 @@ class FreshRun implements LiveRun {
   }
 }
 
-/** It counts as asking: its type does, and its handler has never begun. */
+/** Whether it still asks: its type does, and its handler has never begun. */
 export const isAsking = ({ isAdmitted, hasBegun }: LiveRun): boolean => isAdmitted && !hasBegun;
 
-/** Takes an admission; a newer one than it has replaces it until its handler begins. @returns whether it was new */
+/** Takes an admission. A newer one replaces it until the handler begins. @returns whether it was new */
 export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): boolean {
   if (run.hasBegun || (run.admission !== undefined && run.admission.epoch >= admission.epoch)) return false;
   run.admission = admission;
@@ -125,28 +125,31 @@ export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): b
 /** How many successors a keeper admits by itself before it has to ask: the manager's next epoch is higher by one more. */
 const OWN_EPOCHS = 999;
 
-/** What the run after this one, of the same message, starts with; undefined: it has to ask. */
+/** The admission of the next run of the same message. Undefined if that has to ask. */
 export function admissionOfNext(run: LiveRun): Admission | undefined {
   const { admission } = run;
   if (admission === undefined || admission.ownEpochs >= OWN_EPOCHS) return undefined;
   return { epoch: admission.epoch + 1, ownEpochs: admission.ownEpochs + 1, checkpoint: newestOf(run) };
 }
 
-/** What it has saved last, else what it was given. */
+/** What it has saved last, or else what it was given. */
 const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => saved ?? admission?.checkpoint;
 
-/** What is told of an admitted run beside who it is. */
+/** What is reported about an admitted run beside its identity. */
 export function standingOf(run: LiveRun): { epoch?: number; checkpointNumber?: number } {
   if (run.epoch === undefined) return {};
   return { epoch: run.epoch, ...(run.hasCheckpoint && { checkpointNumber: newestOf(run)?.number ?? 0 }) };
 }
 
-/** What the books that have lost its observer need beside its start: what its next run is to be given, and to be above. */
+/**
+ * What a manager that has lost its observer needs beside its start: the checkpoint of its next run, and the epoch that has
+ * to be exceeded.
+ */
 export function placeOf(run: LiveRun): Pick<ReportedStart, "epoch" | "checkpoint"> {
   return { epoch: run.epoch, checkpoint: newestOf(run) };
 }
 
-/** Whether the observer's own code is, or may be, executing for this run. */
+/** Whether the observer's own code runs, or may run, for this run. */
 export function hasHandler({ state }: LiveRun): boolean {
   return state.phase === "running" || (state.phase === "stopping" && state.handler);
 }
@@ -156,7 +159,7 @@ export function quietForMs({ silence }: LiveRun): number | undefined {
   return silence?.sinceMs === undefined ? undefined : Math.round(performance.now() - silence.sinceMs);
 }
 
-/** What `attempt` of an event or an inventory is: the one that runs, or the one it waits for. */
+/** The `attempt` in an event or an inventory: the one that runs, or the one that it waits for. */
 export function attemptOf({ state }: LiveRun): number {
   switch (state.phase) {
     case "waiting":

@@ -1,7 +1,12 @@
-/** A turn of the event loop for starts, in ms: heartbeats and stops get through in between. A start costs some 0.05 ms. */
+/**
+ * How long one turn of the event loop may take for starts, in ms. Heartbeats and stops get through in between. A start costs
+ * some 0.05 ms.
+ */
 const TURN_MS = 5;
 
-/** Does things in order, a slice per turn of the event loop, so that thousands of starts do not hold up stops and heartbeats. */
+/**
+ * Does things in order, a slice in each turn of the event loop, so that thousands of starts do not hold up stops and heartbeats.
+ */
 export class Pacer<Item> {
   readonly #act: (item: Item) => void;
   #items: Item[] = [];

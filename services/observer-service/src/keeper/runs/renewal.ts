@@ -2,19 +2,19 @@ import type { Outdated } from "./handlers.ts";
 
 const AT_ONCE = 20;
 const PAUSE_MS = 50;
-/** So long new slots are waited for, that all of them may share what goes over. */
+/** How long new slots are waited for, so that all of them may share what moves. */
 const PATIENCE_MS = 3_000;
 
 export interface RenewalParts {
   /** @param isPatient whether all new slots are still waited for */
   outdated(isPatient: boolean): Outdated[];
-  /** Nobody is left who runs by older code. */
+  /** Called when nobody runs older code any more. */
   onDone(count: number): void;
 }
 
 /**
- * Lets what runs by older code begin again by the newest, a few at a time. Who that is is looked up anew for each few, so a second load
- * of the folder meanwhile, or the death of a slot, changes nothing here. A crash forgets it: the next process has the newest code.
+ * Makes runs of older code begin again with the newest, a few at a time. Each time they are looked up anew, so a second load of the
+ * folder meanwhile, or the death of a slot, does no harm. A crash forgets it: the next process has the newest code.
  */
 export class Renewal {
   readonly #parts: RenewalParts;
@@ -48,7 +48,7 @@ export class Renewal {
   }
 }
 
-/** Of those that need a slot of their own one at a time: there is one warm spare. */
+/** Runs that need a slot of their own go one at a time, as there is one warm spare. */
 function fewOf(left: readonly Outdated[]): Outdated[] {
   const ready = left.filter(({ isReady }) => isReady);
   const apart = ready.filter(({ isApart }) => isApart).slice(0, 1);

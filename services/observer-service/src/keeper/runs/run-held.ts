@@ -2,8 +2,8 @@ import type { RunHeld, RunRequested } from "@unacked/contracts";
 import { isAsking, type LiveRun, standingOf } from "./live-run.ts";
 
 /**
- * That a run has its message still, on a live channel; of one that asks for its admission that it does so. The books hear of it by this.
- * Undefined: it is ending, and its end is the answer.
+ * The event that tells the manager that a run still has its message, on a live channel; one that asks for its admission asks again.
+ * Undefined if it is ending: its end is the answer.
  */
 export function heldBy(run: LiveRun): RunHeld | RunRequested | undefined {
   const { phase } = run.state;

@@ -3,14 +3,17 @@ import { traceIdsOf } from "../../wire/attempt.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { RunFact } from "./run-machine.ts";
 
-/** So many of one turn of the event loop are logged one by one; a crowd is one line with its number and as many names. */
+/**
+ * How many runs of one turn of the event loop are logged one by one. More are one line with their number and this many
+ * names.
+ */
 const ONE_BY_ONE = 5;
 
 type Entry = { run: Pick<LiveRun, "start" | "runId" | "trace">; fact: RunFact };
 
 /**
- * Logs which runs ask, have started and ended. A line each, unless thousands do at once: their lines, written one by one, would take
- * longer than their starts. Nothing waits longer than until the end of the turn. At level debug each has its line all the same.
+ * Logs which runs ask, have started and have ended: a line each, unless thousands do at once. Written one by one, their lines would
+ * take longer than their starts. Nothing waits longer than until the end of the turn. At level debug each always has its line.
  */
 export class RunLog {
   readonly #log: Log;
@@ -89,7 +92,7 @@ export class RunLog {
 
 const isWell = ({ fact }: Entry): boolean => fact.kind !== "RunFailed";
 
-/** Its stack is in the line of the handler that threw it. */
+/** The stack is in the line of the handler that threw. */
 const whyOf = (fact: RunFact): object =>
   fact.kind === "RunFailed" ? { error: { name: fact.error.name, message: fact.error.message } } : {};
 

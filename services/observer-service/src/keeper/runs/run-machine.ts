@@ -9,8 +9,8 @@ import { endsForGood, FENCED_BY_SLOT, isStronger, type StopCause } from "../../w
  */
 export type RunState =
   /**
-   * Accepted. It waits for its turn: starts are paced, and an older run of the observer may still be settling. Its failures
-   * are those of the run that it follows after an interruption.
+   * Accepted. It waits for its turn: starts are paced, and an older run of the observer may still be settling. Failures
+   * carry over from the run that it follows after an interruption.
    */
   | { phase: "waiting"; failures: number }
   /** It has had its turn, and has asked whether its handler may start. */
@@ -20,34 +20,34 @@ export type RunState =
   /** Its handler failed; it is started again after a delay, the message still unacked. */
   | { phase: "backing-off"; failures: number }
   /**
-   * Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. `mayComplete`: each cause so far would
-   * only have had it go on, here or elsewhere.
+   * Told to end. With `handler`, the handler has been told and has not settled; else it waits for its turn to end. `mayComplete`: each
+   * cause so far would only have it go on, here or elsewhere.
    */
   | { phase: "stopping"; cause: StopCause; failures: number; handler: boolean; mayComplete: boolean }
-  /** Over for good; its error report is on its way and the fact follows it. `limited`: a drain does not wait for that for long. */
+  /** Over for good. Its error report is on its way and the fact follows it. `limited`: a drain does not wait long for that. */
   | { phase: "reporting"; fact: ReportedFact; limited?: true }
   | { phase: "over" };
 
-/** stopped: it was told to end, and has; by us, or by its slot alone. */
+/** stopped: it was told to end, and has; either by us, or only by its slot. */
 export type Settled = { kind: "completed" } | { kind: "stopped" } | { kind: "failed"; error: ErrorText };
 
 export type RunInput =
   | { kind: "turn" }
-  /** Its turn, in which it has to ask first. */
+  /** It has its turn, but has to ask first. */
   | { kind: "ask" }
-  /** What it has asked for: it may start. */
+  /** What it asked for has come: it may start. */
   | { kind: "admitted" }
   | { kind: "bad-params"; error: ErrorText }
   | { kind: "settled"; how: Settled; random: number }
   /** The handler has gone with its slot, through no fault of its own. */
   | { kind: "interrupted"; why: string }
   | { kind: "retry-due" }
-  /** It is due, or admitted, and there is no slot that it may have. */
+  /** It is due, or admitted, but there is no slot for it. */
   | { kind: "no-room"; why: string }
   /** The handler ran for `resetAfterMs` without failing. */
   | { kind: "well" }
   | { kind: "reported" }
-  /** The broker has not taken the report in the time of `limit-report`. */
+  /** The broker has not taken the report within the time of `limit-report`. */
   | { kind: "not-reported" }
   /** The handler was told to end long ago and still has not settled. */
   | { kind: "stuck" }
@@ -59,10 +59,10 @@ type StoppedFact = {
   reason: Exclude<(typeof RUN_STOPPED_REASONS)[number], "superseded">;
   interruption?: string;
 };
-/** What is told only after the message was put to the errors, or the run was told to end. */
+/** A fact that is sent only after the message was put to the errors, or the run was told to end. */
 type ReportedFact = FailedFact | StoppedFact;
 
-/** What is told about a run; who it is and when it was is added outside. */
+/** A fact about a run. Its identity and its time are added outside. */
 export type RunFact =
   | { kind: "RunRequested" }
   | { kind: "RunStarted"; attempt: number }
@@ -72,21 +72,23 @@ export type RunFact =
   | { kind: "RunReleased"; reason: "draining" | "lease-lost"; moved?: true }
   | FailedFact;
 
-/** What becomes of the message once the end is confirmed; `leave`: it is not ours any more. */
+/** What becomes of the message once the end is confirmed. `leave`: it is not ours any more. */
 export type Settlement = "ack" | "requeue" | "leave";
 
 export type RunEffect =
   | { kind: "start-handler" }
   | { kind: "abort-handler"; cause: StopCause }
   | { kind: "wait-to-retry"; delayMs: number }
-  /** Tell me with `well` when the handler has run this long. */
+  /** Send `well` when the handler has run this long. */
   | { kind: "watch-health"; afterMs: number }
   | { kind: "tell"; fact: RunFact }
   | { kind: "report"; reason: "retries-used-up" | "bad-params" | "unknown-observer"; fact: ReportedFact }
-  /** Tell me with `not-reported` when the report has had this long. */
+  /** Send `not-reported` when the report has had this long. */
   | { kind: "limit-report"; limitMs: number }
   | { kind: "end"; fact: RunFact; settlement: Settlement }
-  /** Tell RunStopped(restarted), and what interrupted it, if anything did; a new run takes over the message, and so many failures. */
+  /**
+   * Send RunStopped(restarted), and what interrupted it, if anything did. A new run takes over the message, and this many failures.
+   */
   | { kind: "restart"; failures: number; interruption?: string };
 
 export interface RunStep {
@@ -129,16 +131,18 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
   if (input.kind === "no-room") return { state, effects: [{ kind: "tell", fact: noRoom(state.failures, input.why) }] };
   if (input.kind !== "stop") return ignored(state);
   const { cause } = input;
-  // Nothing runs yet; but the order is said again until a run has ended by it, and would end its handler just after that has begun.
+  // Nothing runs yet. But the order is repeated until a run has ended by it, and would end the handler just after that has begun.
   if (cause.kind === "restarted") return finished(cause, 0, undefined);
   if (!endsForGood(cause)) return ignored(state);
   if (cause.kind === "lease-lost" || cause.kind === "draining" || cause.kind === "shed")
     return finished(cause, 0, undefined);
-  // Its end would say that the observer is over while an older run of it may still be settling: it waits for its turn.
+  // Its end would say that the observer is over while an older run of it may still be settling, so it waits for its turn.
   return { state: { phase: "stopping", cause, failures: 0, handler: false, mayComplete: false }, effects: [] };
 }
 
-/** It holds its worker and its message, and nothing of it runs: no older run of the observer either, as it has had its turn. */
+/**
+ * It holds its worker and its message, but nothing of it runs; nor does an older run of the observer, as it has had its turn.
+ */
 function stepRequested(state: RunState & { phase: "requested" }, input: RunInput, policy: RetryPolicy): RunStep {
   if (input.kind === "admitted") return begun(state.failures, policy);
   if (input.kind === "bad-params") return failedForGood("bad-params", 0, input.error);
@@ -154,7 +158,7 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
   switch (input.kind) {
     case "settled":
       if (input.how.kind === "failed") return failedAttempt(state.failures + 1, input.how.error, input.random, policy);
-      // Not by us. Whether the lease is over says who starts it again, which asks.
+      // It was not stopped by us. Whether the lease is over is decided by the part that starts it again, which asks.
       if (input.how.kind === "stopped")
         return { state: OVER, effects: [{ kind: "restart", failures: state.failures, interruption: FENCED_BY_SLOT }] };
       return ended({ kind: "RunCompleted" }, "ack");
@@ -172,7 +176,7 @@ function stepRunning(state: RunState & { phase: "running" }, input: RunInput, po
     }
     case "interrupted":
       return { state: OVER, effects: [{ kind: "restart", failures: state.failures, interruption: input.why }] };
-    case "bad-params": // said by the slot that was to run it
+    case "bad-params": // reported by the slot that was to run it
       return failedForGood("bad-params", 0, input.error);
     case "turn":
     case "ask":
@@ -195,7 +199,7 @@ function stepBackingOff(state: RunState & { phase: "backing-off" }, input: RunIn
   return finished(input.cause, state.failures, undefined);
 }
 
-/** The books should not call it well. The message knows no attempt before the first. */
+/** It must not be shown as well. The message knows no attempt before the first. */
 const noRoom = (failures: number, message: string): RunFact => ({
   kind: "RunRetrying",
   attempt: Math.max(1, failures),
@@ -205,7 +209,7 @@ const noRoom = (failures: number, message: string): RunFact => ({
 
 function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, policy: RetryPolicy): RunStep {
   if (input.kind === "settled" && state.handler) {
-    // It had returned before it heard of the cause, or it would be `stopped`: run again, it would do all its work twice.
+    // It had returned before it heard of the cause, or it would be `stopped`. If it ran again, it would do all its work twice.
     if (input.how.kind === "completed" && state.mayComplete) return ended({ kind: "RunCompleted" }, "ack");
     return finished(state.cause, state.failures, { random: input.random, policy });
   }
@@ -218,12 +222,12 @@ function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, 
   if (!isStronger(input.cause, state.cause)) return ignored({ ...state, mayComplete });
   const noHandlerToWaitFor = !state.handler && input.cause.kind === "lease-lost";
   if (noHandlerToWaitFor) return finished(input.cause, state.failures, undefined);
-  // Its signal aborts once, but what it emits has to end with the lease.
+  // Its signal aborts only once, but its emits have to end with the lease.
   const effects: RunEffect[] = state.handler ? [{ kind: "abort-handler", cause: input.cause }] : [];
   return { state: { ...state, cause: input.cause, mayComplete }, effects };
 }
 
-/** Whatever its handler has come to. */
+/** Whether the cause counts, whatever the handler's outcome was. */
 function hasTheLastWord(cause: StopCause): boolean {
   switch (cause.kind) {
     case "draining":
@@ -245,7 +249,7 @@ function hasTheLastWord(cause: StopCause): boolean {
   }
 }
 
-/** It cannot be started again while its old handler may still act, but the books should not call it well. */
+/** It cannot be started again while its old handler may still act, but it must not be shown as well. */
 function stuck(state: RunState & { phase: "stopping" }): RunStep {
   if (state.cause.kind !== "uncaught") return ignored(state);
   const { name, message } = state.cause.error;
@@ -261,8 +265,8 @@ function stuck(state: RunState & { phase: "stopping" }): RunStep {
 const REPORT_LIMIT_MS = 3_000;
 
 /**
- * Whoever stops it does not wait for the broker to take the report. A drain does for a moment, then gives the message back, to fail elsewhere
- * once more. Who only moves it waits: there is nothing to go on elsewhere.
+ * A stop does not wait for the broker to take the report. A drain waits for a moment, then gives the message back, to fail elsewhere once
+ * more. A move waits, as there is nothing to go on elsewhere.
  */
 function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput): RunStep {
   if (input.kind === "reported") return ended(state.fact, "ack");
@@ -270,7 +274,7 @@ function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput
   if (input.kind !== "stop" || !endsForGood(input.cause) || input.cause.kind === "shed") return ignored(state);
   if (input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
   if (input.cause.kind === "draining") return state.limited ? ignored(state) : limited(state);
-  // The books have lost this observer: what is reported is the only copy of its message that will be left, and has to say so.
+  // The manager has lost this observer: the report is the only remaining copy of its message, and has to say so.
   if (state.fact.kind === "RunStopped") return ignored(state);
   if (input.cause.kind !== "unknown") return ended(state.fact, "ack");
   return state.limited ? ignored(state) : finished(input.cause, 0, undefined);

@@ -5,27 +5,27 @@ import { errorText, sendableText } from "../../error-text.ts";
 
 const MAX_LINES = 100;
 const MAX_VALUES = 20;
-/** What an entry costs beside its texts. */
+/** What an entry costs in bytes beside its texts. */
 const ENTRY_BYTES = 128;
 
 const MAX_RUN_BYTES = 32_768;
 const MIN_RUN_BYTES = 2_048;
-/** What the tails of all runs may cost together: so many workers, so much less for each. */
+/** What the tails of all runs may cost together: the more workers, the less for each. */
 const ALL_RUNS_BYTES = 67_108_864;
 
-/** How many bytes the tail of one run may take, by how many runs there can be. */
+/** How many bytes the tail of one run may take, depending on how many runs there can be. */
 export const tailBytesOf = (workerCount: number): number =>
   Math.max(MIN_RUN_BYTES, Math.min(MAX_RUN_BYTES, Math.floor(ALL_RUNS_BYTES / workerCount)));
 
 /**
- * The last lines and the last emitted values of one run, to answer who asks; in memory alone, and gone with the process.
- * Bounded by count and by bytes, lines and values each for themselves, so that one who emits much does not push out its
+ * The last lines and the last emitted values of one run, for those who ask. They are only in memory, and gone with the
+ * process. Bounded by count and by bytes, lines and values separately, so that a run that emits much does not push out its
  * own errors. It holds what the handler gave to `log` and `emit`, and what it threw.
  */
 export class RunTail {
   readonly #lines: Ring;
   readonly #values: Ring;
-  /** Of a message, and of the JSON beside it: several must fit. */
+  /** The bound of a message, and of the JSON beside it: several must fit. */
   readonly #maxText: number;
   #lastSeq = 0;
   #closed = false;
@@ -36,7 +36,7 @@ export class RunTail {
     this.#maxText = Math.floor(maxBytes / 8);
   }
 
-  /** Of the last thing that was said; 0: nothing yet. */
+  /** The number of the last entry; 0 means none yet. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -53,12 +53,12 @@ export class RunTail {
     this.#lines.add({ ...this.#stamp(), level, message: text.text, ...(json && { json: json.text }), cut });
   }
 
-  /** Why an attempt failed, where the handler itself need not have said anything. */
+  /** Adds why an attempt failed, as the handler itself need not have logged anything. */
   thrown(what: string, error: ErrorText): void {
     if (!this.#closed) this.#addThrown(what, error);
   }
 
-  /** What the handler does after its end: taken also of a run that is over. */
+  /** Adds what the handler does after its end, even if the run is over. */
   late(what: string, error: ErrorText | undefined): void {
     if (error !== undefined) this.#addThrown(what, error);
     else this.#lines.add({ ...this.#stamp(), level: "warn", message: what, cut: false });
@@ -84,12 +84,12 @@ export class RunTail {
     this.#values.add({ ...this.#stamp(), json: text, cut });
   }
 
-  /** The run is over: a timer that it left behind says nothing more here. */
+  /** The run is over, so a timer that it left behind adds nothing more. */
   close(): void {
     this.#closed = true;
   }
 
-  /** What was said after `seq`: the newest `limit` of it, oldest first. */
+  /** The entries after `seq`: the newest `limit` of them, oldest first. */
   after(seq: number, limit: number): KeptEntry[] {
     const said = [...this.#lines.entries, ...this.#values.entries].filter((entry) => entry.seq > seq);
     return limit === 0 ? [] : said.toSorted((a, b) => a.seq - b.seq).slice(-limit);
@@ -132,16 +132,16 @@ const sizeOf = ({ message = "", json = "", stack = "" }: KeptEntry): number =>
 
 type Kept = { text: string; cut: boolean };
 
-/** A copy, even where nothing is cut: a piece of a text, and one that was put together, keep alive what they are made of. */
+/** A copy, even if nothing is cut: a slice or a concatenation keeps the texts that it is made of in memory. */
 const copied = (text: string, maxLength: number): Kept => ({
   text: sendableText(text, maxLength),
   cut: text.length > maxLength,
 });
 
-/** Those of a long line were cut to a text in their slot. */
+/** The fields of a long line were cut to a text in their slot. */
 type LineFields = object | string | undefined;
 
-/** Fields may be anything: what has no JSON is kept as Node would print it, which is no JSON and so counts as cut. */
+/** Fields may be anything. What has no JSON is kept as Node would print it, and as that is not JSON it counts as cut. */
 function fieldsJson(fields: object | string, maxLength: number): Kept {
   if (typeof fields === "string") return { text: copied(fields, maxLength).text, cut: true };
   try {
@@ -151,7 +151,7 @@ function fieldsJson(fields: object | string, maxLength: number): Kept {
   }
 }
 
-/** An error is `{}` in JSON, and what one logs most. */
+/** JSON has `{}` for an error, which is what is logged most. */
 const asLogged = (key: string, value: unknown): unknown =>
   value instanceof Error ? errorText(value) : redacted(key, value);
 
@@ -160,6 +160,6 @@ function printed(fields: object): string {
     const shown = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redacted(key, value)]));
     return inspect(shown, { depth: 0, maxStringLength: 1_000, maxArrayLength: 20, breakLength: Number.POSITIVE_INFINITY });
   } catch {
-    return "(the fields could not be written)"; // they have code of their own, which throws
+    return "(the fields could not be written)"; // the fields have code of their own, which throws
   }
 }

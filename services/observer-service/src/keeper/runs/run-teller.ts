@@ -18,15 +18,15 @@ import type { RunEffect, RunFact, Settlement } from "./run-machine.ts";
 export interface RunTellerParts {
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
   readonly errors: Pick<ErrorReporter, "report">;
-  /** The lease of that generation is held; asking fences first if its deadline has passed. */
+  /** Whether the lease of that generation is held. If its deadline has passed, this fences first. */
   readonly holds: (generation: number) => boolean;
-  /** The end of a run has given its message back. */
+  /** Called when the end of a run has given its message back. */
   readonly onGivenBack?: (observerId: ObserverId) => void;
   readonly log: Log;
 }
 
 /**
- * What the books and the broker hear of a run. Guarantees: a message is settled only after the event of its run's end is
+ * Reports runs to the manager and the broker. Guarantees: a message is settled only after the event of its run's end is
  * confirmed, and under a held lease.
  */
 export class RunTeller {
@@ -40,7 +40,7 @@ export class RunTeller {
 
   tell(run: LiveRun, fact: RunFact, onConfirmed?: () => void): void {
     const { observerId, messageId, revision } = run.start;
-    // What is spread stands last: V8 takes twenty times as long to add to a copy.
+    // The spread stands last, as V8 takes twenty times as long to add to a copy.
     const event: RunRequested | RunStarted | RunRetrying | RunEndEvent = {
       observerId,
       messageId,
@@ -54,7 +54,7 @@ export class RunTeller {
       event.traceContext = traceContext;
     if (event.kind === "RunStarted") {
       event.deliveryCount = run.delivery.deliveryCount;
-      event.quietForMs = quietForMs(run); // one that got its attempts back may be silent all the same
+      event.quietForMs = quietForMs(run); // a run whose attempts were reset may be silent all the same
       event.specVersion = run.start.specVersion;
       Object.assign(event, standingOf(run));
     }
@@ -64,7 +64,7 @@ export class RunTeller {
     this.#parts.events.tell(event, onConfirmed);
   }
 
-  /** That it is silent, or is heard again: the same as its start, with what is known now. */
+  /** Sends that it is silent, or is heard again: its start once more, with what is known now. */
   tellSilence(run: LiveRun): void {
     const { observerId, messageId, revision } = run.start;
     const { deliveryCount } = run.delivery;
@@ -72,7 +72,7 @@ export class RunTeller {
     this.#parts.events.tell({ kind: "RunStarted", ...about, attempt: attemptOf(run), quietForMs: quietForMs(run) });
   }
 
-  /** Puts its message among the errors; calls back when that is confirmed, which may never be. */
+  /** Puts its message among the errors. Calls back when that is confirmed, which may never be. */
   report(run: LiveRun, { reason, fact }: RunEffect & { kind: "report" }, onReported: () => void): void {
     const { observerId } = run.start;
     const detail =
@@ -86,11 +86,11 @@ export class RunTeller {
       run.reporting = undefined;
       onReported();
     };
-    // Rejects only when the run has ended meanwhile, or another report has taken its place.
+    // It rejects only if the run has ended meanwhile, or another report has taken its place.
     this.#parts.errors.report(trouble, messageOf(run, reason), reporting.waiting.signal).then(reported, () => undefined);
   }
 
-  /** The one place where a run's end becomes an event and its message is settled. */
+  /** The only place where a run's end becomes an event and its message is settled. */
   end(run: LiveRun, fact: RunFact, settlement: Settlement): void {
     if (run.reporting !== undefined) this.#doWithoutReport(run, run.reporting, settlement);
     const nobodyKnowsIt = fact.kind === "RunReleased" && !run.announced;
@@ -99,7 +99,7 @@ export class RunTeller {
     this.#runLog.ended(run, fact);
   }
 
-  /** Whoever has its message next reports it; where nobody has, the log alone says so. */
+  /** The next holder of the message reports it; if there is none, only the log tells of it. */
   #doWithoutReport(run: LiveRun, { reason, detail, waiting }: Reporting, settlement: Settlement): void {
     waiting.abort();
     if (settlement !== "ack") return;
@@ -110,7 +110,7 @@ export class RunTeller {
   #settle(run: LiveRun, settlement: Settlement): void {
     const { delivery } = run;
     if (settlement === "leave" || !this.#parts.holds(delivery.generation)) return;
-    // Its release may have been read long before it was confirmed here: where it is meanwhile is in no inventory.
+    // Its release may have been read long before it was confirmed here, and meanwhile it is in no inventory.
     if (settlement === "requeue") this.#parts.onGivenBack?.(run.start.observerId);
     if (!delivery.settle(settlement))
       run.log.warn(
@@ -120,7 +120,10 @@ export class RunTeller {
   }
 }
 
-/** The message as it came, which was let go of when the run was accepted. Of a run that nobody else knows, with where it has got to, unless that makes it too long. */
+/**
+ * The message as it came, which was released when the run was accepted. For a run that nobody else knows it includes how far that has got,
+ * unless it is then too long.
+ */
 function messageOf(run: LiveRun, reason: ReportedTrouble["reason"]): { queue: string; body: Buffer } {
   const { queue } = run.delivery;
   const start = Buffer.from(JSON.stringify(run.start));

@@ -12,7 +12,7 @@ const MESSAGING = {
 
 /**
  * The part of the traces that happens here: a span for each start of a handler and for each order that stops one. A handler never
- * ends, so its span is over once it has been started; what the handler does hangs below it all the same.
+ * ends, so its span ends once it has been started. What the handler does still belongs below it.
  */
 export class RunTracing {
   readonly #tracing: Tracing;
@@ -21,12 +21,12 @@ export class RunTracing {
     this.#tracing = tracing;
   }
 
-  /** A message of the work queue: the same for every run of it, here or elsewhere. */
+  /** Notes the trace of a message of the work queue, the same for every run of it, here or elsewhere. */
   accepted(run: LiveRun, cause: TraceContext | undefined): void {
     run.trace = { cause };
   }
 
-  /** Before RunStarted is told. A later attempt begins a trace of its own, or that of a run would grow for ever. */
+  /** Called before RunStarted is sent. A later attempt begins a trace of its own, or that of a run would grow for ever. */
   starting(run: LiveRun): void {
     const trace = (run.trace ??= { cause: undefined });
     const { pool, messageId } = run.start;
@@ -58,7 +58,7 @@ export class RunTracing {
     trace.telling = undefined;
   }
 
-  /** An order of the manager, in the headers of which its trace may be. What is told at the run's end follows from it. */
+  /** Follows an order of the manager, whose headers may hold its trace. The report of the run's end follows from it. */
   ordered(run: LiveRun, order: Delivery): void {
     const parent = traceContextOf(order.properties.headers);
     if (parent === undefined || run.state.phase === "stopping") return;
@@ -79,7 +79,7 @@ export class RunTracing {
     span.end();
   }
 
-  /** In place: the new run follows from the order rather than from the message. */
+  /** For a restart in place: the new run follows from the order rather than from the message. */
   succeeded(run: LiveRun, successor: LiveRun): void {
     successor.trace = { cause: run.trace?.telling ?? run.trace?.cause };
   }
@@ -89,7 +89,7 @@ export class RunTracing {
     return trace?.start === undefined ? act() : this.#tracing.within(trace.start, act);
   }
 
-  /** For a line that the handler writes: of its own span, if it has begun one. */
+  /** The ids for a line of the handler: those of its own span, if it has begun one. */
   idsInside(run: LiveRun): TraceIds | undefined {
     return this.#tracing.activeIds() ?? traceIdsOf(run);
   }

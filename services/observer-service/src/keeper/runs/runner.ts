@@ -23,27 +23,27 @@ export interface RunnerParts extends RunTellerParts {
   readonly handlers: Handlers;
   readonly output: Output;
   readonly stopTimeoutMs: number;
-  /** How often a run may save, and how much all of them. Default: as often and as much as they like. */
+  /** How often a run may save, and how much all of them together. Default: no bound. */
   readonly saving?: { readonly everyMs: number; readonly bytesPerS: number };
-  /** A handler is started, for the attempt of this number. */
+  /** Called when a handler is started, with the number of the attempt. */
   readonly onStart?: (attempt: number) => void;
-  /** How long a handler may think about what is wanted of it. */
+  /** How long a handler may take to decide about an update. */
   readonly updateTimeoutMs?: number;
-  /** What a run of that type is to do by now; undefined: as it was accepted. */
+  /** The current traits of a run's type. Undefined means those with which it was accepted. */
   readonly traitsOf?: (type: string) => { isAdmitted: boolean; hasCheckpoint: boolean };
-  /** What the tail of one run may take. */
+  /** How much memory the tail of one run may take. */
   readonly tailBytes: number;
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracing?: RunTracing | undefined;
 }
 
 const DEFAULT_UPDATE_TIMEOUT_MS = 10_000;
 
-/** How long a run waits that has to be alone in a slot while there may be no more slots. */
+/** How long a run that needs a slot of its own waits before it tries again, if there may be no more slots. */
 const NO_ROOM_PAUSE_MS = 1_000;
 
 /**
- * Comes in: accepted starts, orders to stop, settled handlers, timers. Guarantees: one observer never runs twice here;
+ * Receives accepted starts, orders to stop, settled handlers, timers. Guarantees: one observer never runs twice here;
  * whatever ends a run, `#end` alone decides event and message, and the message is acked only after the event is confirmed
  * and under a held lease. A crash in the middle leaves the message unacked, so that it runs again somewhere.
  */
@@ -80,31 +80,31 @@ export class Runner {
     });
   }
 
-  /** Runs it as soon as it is its turn: paced, and after whatever still runs of the same observer has settled. */
+  /** Runs it when its turn comes: starts are paced, and come after every other run of the same observer has settled. */
   accept(accepted: AcceptedStart): void {
     const run = newLiveRun(accepted, this.#parts.log);
     this.#parts.tracing?.accepted(run, accepted.traceContext);
     if (this.runs.put(run)) this.#giveTurn(run);
   }
 
-  /** Ends a run; how it ends, and what becomes of its message, follows from the cause. */
+  /** Ends a run. The cause decides how it ends, and what becomes of its message. */
   stop(run: LiveRun, cause: StopCause): void {
     this.#apply(run, { kind: "stop", cause });
   }
 
-  /** What is wanted of it by now. */
+  /** Takes a new spec for the run. */
   update(run: LiveRun, spec: UpdateRuns["targets"][number]["spec"]): void {
     this.#updates.take(run, spec);
   }
 
-  /** What it has saved last, or was given, is told once more. */
+  /** Sends again what it has saved last, or was given. */
   tellCheckpoint(run: LiveRun): void {
     this.#checkpoints.tellAgain(run);
   }
 
   /**
-   * The folder was loaded again. Who runs by older code begins again, a few at a time; who waits for its next attempt does now; who is
-   * of a type that is gone gives its message back, unless it has failed for good.
+   * The folder was loaded again. Runs of older code begin again, a few at a time; those that wait for their next attempt do at once;
+   * those of a removed type give their messages back, unless they have failed for good.
    */
   renew({ changed = [], gone = [] }: { changed?: readonly string[]; gone?: readonly string[] }): void {
     for (const run of this.runs.all()) {
@@ -118,12 +118,15 @@ export class Runner {
     for (const run of this.runs.all()) this.stop(run, cause);
   }
 
-  /** Every run loses its lease: none may go on, none of their messages is ours any more. */
+  /** Every run loses its lease: none may go on, and none of their messages is ours any more. */
   fence(): void {
     this.stopAll({ kind: "lease-lost" });
   }
 
-  /** Ends for certain the handlers that still run of this or an earlier generation. False: only the end of the process does. */
+  /**
+   * Surely ends the handlers of this or an earlier generation that still run. False means that only the end of the process
+   * does.
+   */
   endForCertain(generation: number): boolean {
     return this.#parts.handlers.endForCertain(this.runs.unsettled(generation));
   }
@@ -153,21 +156,22 @@ export class Runner {
 
   #takeTurn(run: LiveRun): void {
     const { generation } = run.delivery;
-    // A lost lease has ended it already, or ends it now.
+    // A lost lease has already ended it, or ends it now.
     if (!this.#parts.holds(generation) && run.state.phase === "waiting") return this.stop(run, { kind: "lease-lost" });
     if (run.state.phase !== "waiting") return this.#apply(run, { kind: "turn" });
     if (run.isAdmitted && run.admission === undefined) return this.#apply(run, { kind: "ask" });
     this.#begin(run, "turn");
   }
 
-  /** It has been admitted, and starts if it has asked; what still waits for its turn starts then. */
+  /** The run is admitted, and starts if it has asked. If it still waits for its turn, it starts then. */
   admitted(run: LiveRun): void {
     if (run.state.phase === "requested" && run.waitsForRoom !== true) this.#begin(run, "admitted");
   }
 
   /**
-   * The same comes again: the books have not heard that it waits for a slot. Not where it is admitted anew, which comes of its asking again: of
-   * two that are thought to hold one message each would displace the other by its answer, without a pause.
+   * The same admission comes again: the manager has not heard that the run waits for a slot. A renewed admission is no reason to report it,
+   * as that follows from its own asking: of two runs that are believed to hold one message, each would displace the other by its answer,
+   * without a pause.
    */
   admittedAgain(run: LiveRun): void {
     const noRoom = run.waitsForRoom === true ? this.#parts.handlers.noRoomFor(run) : undefined;
@@ -241,7 +245,7 @@ export class Runner {
     run.timer = setTimeout(() => this.#retry(run), NO_ROOM_PAUSE_MS);
   }
 
-  /** It has not begun: it asks again for its turn, in which it may also be told to end, or for the slot where it has had that. */
+  /** It has not begun. It asks again for its turn, in which it may also be told to end, or, if it has had that, for the slot. */
   #waitForRoom(run: LiveRun, why: string): void {
     if (!run.waitsForRoom) run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
     this.#noteNoRoom(run, why);
@@ -252,7 +256,7 @@ export class Runner {
     }, NO_ROOM_PAUSE_MS);
   }
 
-  /** Told once, however often it asks, and again to who has not heard it (`admittedAgain`). */
+  /** Reported once, however often the run asks, and again to a manager that has not heard it (`admittedAgain`). */
   #noteNoRoom(run: LiveRun, why: string): void {
     if (!run.waitsForRoom) this.#apply(run, { kind: "no-room", why });
     run.waitsForRoom = true;
@@ -294,7 +298,7 @@ export class Runner {
     };
   }
 
-  /** Among what its run has said: that may be over, or tries again. */
+  /** Added to the run's own lines: the run may be over, or try again. */
   #noteLate({ observer, runId, error }: Late): void {
     if (observer === undefined) return;
     const run = this.runs.find(observer.id as ObserverId, runId as RunId);
@@ -313,7 +317,7 @@ export class Runner {
     if (next !== undefined) this.#giveTurn(next);
   }
 
-  /** Same message, a new run. The old handler has settled, or never was. */
+  /** Same message, a new run. The old handler has settled, or never began. */
   #restart(run: LiveRun, { failures, interruption }: RunEffect & { kind: "restart" }): void {
     this.#checkpoints.flush(run);
     const why = interruption === undefined ? {} : { interruption: sendableText(interruption, MAX_INTERRUPTION) };
@@ -327,7 +331,7 @@ export class Runner {
     if (this.runs.replace(run, successor)) this.#takeTurn(successor);
   }
 
-  /** Newer code may ask first, or save, where older did not. */
+  /** Newer code may ask first, or save, while older code did not. */
   #asItIsNow({ start, delivery, isAdmitted, hasCheckpoint }: LiveRun): AcceptedStart {
     const traits = this.#parts.traitsOf?.(start.type);
     return {
@@ -341,7 +345,7 @@ export class Runner {
 
 const NEWER_CODE: StopCause = { kind: "restarted", why: "its code was loaded again" };
 
-/** Another handler follows, of the same run or of the next. */
+/** Whether another handler follows, in the same run or the next. */
 const followsOn = (state: LiveRun["state"]): boolean =>
   state.phase === "backing-off" || (state.phase === "stopping" && !endsForGood(state.cause));
 

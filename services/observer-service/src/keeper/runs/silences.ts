@@ -1,10 +1,12 @@
 import type { LiveRun } from "./live-run.ts";
 
-/** So many are told of a second: thousands of feeds may fall silent at once. Of one that is heard again meanwhile nothing is told. */
+/**
+ * How many are reported in a second: thousands of feeds may fall silent at once. One that is heard again meanwhile is not reported.
+ */
 const AT_ONCE = 1_000;
 const PAUSE_MS = 1_000;
 
-/** Tells who has become silent, and who is heard again: what holds when its turn comes. */
+/** Reports which runs have become silent, and which are heard again: the state that holds when their turn comes. */
 export class Silences {
   readonly #tell: (run: LiveRun) => void;
   readonly #due = new Set<LiveRun>();
@@ -29,7 +31,7 @@ export class Silences {
       if (told === AT_ONCE) break;
       this.#due.delete(run);
       const { silence } = run;
-      // Its handler has ended since, which tells more.
+      // Its handler has ended since, which reports more.
       if (silence === undefined || (silence.sinceMs !== undefined) === silence.isTold) continue;
       silence.isTold = silence.sinceMs !== undefined;
       this.#tell(run);

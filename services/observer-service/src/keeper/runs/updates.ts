@@ -8,25 +8,25 @@ type Spec = UpdateRuns["targets"][number]["spec"];
 
 export interface UpdatesParts {
   readonly events: { tell(event: ServiceEvent): void };
-  /** How long a handler may think about it; milliseconds. */
+  /** How long a handler may take to decide; milliseconds. */
   readonly limitMs: number;
-  /** Begins it again in place. */
+  /** Begins the run again in place. */
   restart(run: LiveRun): void;
-  /** Its next attempt waits no more. */
+  /** Ends the wait for its next attempt. */
   retryNow(run: LiveRun): void;
 }
 
 interface Asked {
   readonly spec: Spec;
   readonly timer: NodeJS.Timeout;
-  /** Came meanwhile. */
+  /** A spec that came meanwhile. */
   next?: Spec;
 }
 
 /**
- * Comes in: what is wanted of runs by now, in any order, again and again. Guarantees: the newest counts; each is answered, unless its run
- * ends; one answer of a handler is awaited at a time, and not for ever. Retry and silence are the keeper's own and apply at once; of
- * params the handler is asked (docs/decisions/0022-hot-update.md). A crash forgets it all: the next run is admitted with what is wanted.
+ * Receives new specs for runs, in any order, again and again. Guarantees: the newest counts; each is answered, unless its run ends; one
+ * answer of a handler is awaited at a time, and not for ever. Retry and silence are the keeper's own and apply at once; params need the
+ * handler's answer (docs/decisions/0022-hot-update.md). A crash forgets it all: the next run is admitted with the new spec.
  */
 export class Updates {
   readonly #parts: UpdatesParts;
@@ -48,20 +48,20 @@ export class Updates {
     const rejection = this.#rejections.get(run);
     if (rejection !== undefined && rejection.specVersion >= spec.specVersion) {
       const { params, ...told } = rejection;
-      // Restored books give a version that was rejected to another change.
+      // After a restore of the database another change may have the version that was rejected.
       if (isDeepStrictEqual(params, spec.params))
         return this.#tell(run, { ...told, outcome: "rejected", keeps: keptBy(run) });
     }
     const { phase } = run.state;
     if (phase === "running") return this.#ask(run, spec);
-    // What ends or reports answers by its end.
+    // Runs that end or report answer by their end.
     if (phase !== "waiting" && phase !== "requested" && phase !== "backing-off") return;
     const isOther = !isDeepStrictEqual(run.start.params, spec.params);
     this.#apply(run, spec);
     if (phase === "backing-off" && isOther) this.#parts.retryNow(run);
   }
 
-  /** What its handler says; a word that comes late is of no use any more. */
+  /** The handler's answer. A late one is ignored. */
   answered(run: LiveRun, { specVersion, outcome, reason }: UpdateWord): void {
     const asked = this.#asked.get(run);
     if (asked?.spec.specVersion !== specVersion) return;
@@ -151,7 +151,7 @@ const adopt = (run: LiveRun, spec: Spec): void => {
   run.start = { ...run.start, ...spec };
 };
 
-/** What its handler runs by. */
+/** The params that its handler runs with. */
 const keptBy = ({
   start: { params, specVersion = 1 },
 }: LiveRun): NonNullable<RunUpdated["keeps"]> & { params: unknown } => ({

@@ -1,4 +1,4 @@
-/** No faster than this: who logs more has lines dropped, in its own slot. */
+/** The most lines in a turn. If more are logged, lines are dropped in their own slot. */
 const LINES_A_TURN = 1_000;
 const TURN_MS = 100;
 

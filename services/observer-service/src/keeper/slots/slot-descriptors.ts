@@ -1,13 +1,16 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { limitBeside, type OverLimit } from "./slot-memory.ts";
 
-/** Of what the system lets a process have open a slot may have so much: beyond the rest its observers could open nothing. */
+/**
+ * The part of a process's descriptors that a slot may have open. With less than the rest its observers could not open
+ * anything.
+ */
 const MAY = 0.8;
-/** Where less of that is open it is not about to be too much. */
+/** Below this part of its bound a slot is not about to have too many. */
 const FEW = 0.5;
-/** Since Linux 6.2 the folder's size is their number; before that it is 0, and each is to be counted: 6 ms for 5,000. */
+/** Since Linux 6.2 the folder's size is their number. Before that it is 0, and they have to be counted: 6 ms for 5,000. */
 const IS_COUNTED = openBySize("self") === 0;
-/** From here on it is about to be, or is, so. */
+/** From this part of the system's bound on, a slot is about to run out of them, or has. */
 const FAR = 0.95;
 
 /** Looks at the descriptors of one slot. */
@@ -38,7 +41,7 @@ export class SlotDescriptors {
   }
 }
 
-/** How many descriptors a process has open; 0 where there is no /proc, or no such process any more. */
+/** How many descriptors a process has open; 0 without /proc, or if the process is gone. */
 export function openDescriptors(pid: number): number {
   try {
     return openBySize(pid) || readdirSync(folderOf(pid)).length;
@@ -55,7 +58,7 @@ function folderOf(pid: number | "self"): string {
   return `/proc/${pid}/fd`;
 }
 
-/** How many it may have (proc(5), limits). */
+/** How many descriptors a process may have (proc(5), limits). */
 function mostDescriptors(pid: number): number {
   try {
     const limits = readFileSync(`/proc/${pid}/limits`, "latin1");

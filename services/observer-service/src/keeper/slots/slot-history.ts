@@ -1,41 +1,41 @@
 import { MAX_SLOT_DEATHS, SLOT_DEATH_REASONS, type SlotDeath, type SlotReport } from "@unacked/contracts";
 import { sendableText } from "../../error-text.ts";
 
-/** What those that anybody may be placed in take together. */
+/** The memory of the slots that anybody may be placed in, together. */
 export interface SlotsMemory {
   readonly usedBytes: number;
-  /** What they may take. */
+  /** The memory that they may take. */
   readonly limitBytes: number;
-  /** What they take beyond what they took when nothing ran in them. */
+  /** The memory that they take beyond what they took when nothing ran in them. */
   readonly grownBytes: number;
 }
 
-/** What is told of the processes that run handlers. */
+/** What is reported about the processes that run handlers. */
 export interface SlotsView {
-  /** The processes of handlers; none where they run in this one. */
+  /** The processes of handlers. Empty if they run in this one. */
   slots(): SlotReport[];
-  /** What became of those that are no more. */
+  /** How past slots ended. */
   readonly history: SlotHistory;
-  /** Observers that were in a slot that died, and of which nobody knows yet which did it. */
+  /** How many observers were in a slot that died, while it is unknown which of them did it. */
   readonly suspects: number;
-  /** Asked often: an estimate that costs little. */
+  /** An estimate that costs little, as it is asked often. */
   memory(): SlotsMemory;
-  /** Memory is short: lets them give back what they do not need. */
+  /** Memory is short, so slots give back what they do not need. */
   collect(): void;
 }
 
 export type SlotDeathReason = (typeof SLOT_DEATH_REASONS)[number];
 
-/** A death as far as it is known; its time is when it is noted. */
+/** A death as far as it is known. It gets its time when it is noted. */
 export interface NotedDeath extends Omit<SlotDeath, "at"> {
   readonly reason: SlotDeathReason;
 }
 
 const LATELY_MS = 600_000;
-/** These tell of something wrong; slots also end because they are told to. */
+/** Reasons that point to something wrong; slots also end because they are told to. */
 const WRONG: ReadonlySet<SlotDeathReason> = new Set(["culprit", "unnamed", "other"]);
 
-/** What became of the slots of this service that are no more. Bounded, whatever they do. */
+/** How past slots of this service ended. Bounded, whatever they do. */
 export class SlotHistory {
   #last: SlotDeath[] = [];
   #named: { death: SlotDeath; atMs: number } | undefined;
@@ -64,7 +64,7 @@ export class SlotHistory {
     for (const [type, runs] of Object.entries(types)) this.#recycled.set(type, (this.#recycled.get(type) ?? 0) + runs);
   }
 
-  /** By type: how many observers were in slots that took too much memory. A service has so many types, and no more. */
+  /** By type: how many observers were in slots that took too much memory. It is bounded by the types of a service. */
   get recycled(): ReadonlyMap<string, number> {
     return this.#recycled;
   }
@@ -73,20 +73,20 @@ export class SlotHistory {
     this.#stuck += 1;
   }
 
-  /** The last few, the newest first; who was named in the last 10 minutes is not driven out by those that name nobody. */
+  /** The last deaths, the newest first. Culprits of the last 10 minutes are not driven out by deaths that name nobody. */
   last(nowMs = performance.now()): SlotDeath[] {
     if (this.#last.some(isNamed) || this.#named === undefined || nowMs - this.#named.atMs >= LATELY_MS)
       return [...this.#last];
     return [...this.#last.slice(0, MAX_SLOT_DEATHS - 1), this.#named.death];
   }
 
-  /** How many in the last 10 minutes ended by what nobody wanted. */
+  /** How many slots ended unwanted in the last 10 minutes. */
   lately(nowMs = performance.now()): number {
     this.#latelyAtMs = this.#latelyAtMs.filter((atMs) => nowMs - atMs < LATELY_MS);
     return this.#latelyAtMs.length;
   }
 
-  /** Since this service began. */
+  /** How many ended for this reason since this service began. */
   count(reason: SlotDeathReason): number {
     return this.#deaths.get(reason) ?? 0;
   }

@@ -2,7 +2,7 @@ import { LAG_TELL_MS } from "../../wire/messages.ts";
 
 const WINDOW_MS = 10_000;
 
-/** By how much a slot's event loop was late at the worst, in the last 10 s: as it tells, and as long as it does not. */
+/** The worst lateness of a slot's event loop in the last 10 s, as it reports it, and as long as it does not report. */
 export class SlotLag {
   #told: { atMs: number; lagMs: number }[] = [];
   #heardAtMs: number | undefined;
@@ -12,7 +12,9 @@ export class SlotLag {
     this.#told = [...this.#told.filter(({ atMs }) => nowMs - atMs < WINDOW_MS), { atMs: nowMs, lagMs }];
   }
 
-  /** One that has not spoken for longer than it should is late by that; one that has yet to speak is not known to be late. */
+  /**
+   * A slot that is silent for longer than it should be is late by that. One that has yet to speak is not known to be late.
+   */
   worstMs(nowMs = performance.now()): number {
     const silentMs = this.#heardAtMs === undefined ? 0 : nowMs - this.#heardAtMs - LAG_TELL_MS;
     const recent = this.#told.filter(({ atMs }) => nowMs - atMs < WINDOW_MS).map(({ lagMs }) => lagMs);

@@ -6,59 +6,59 @@ import type { SlotEnd, SlotProcess } from "./process/slot-process.ts";
 import { SlotLag } from "./slot-lag.ts";
 import { ownMemoryBytes } from "./slot-memory.ts";
 
-/** What a slot is for: everybody · nobody yet · or one of some. */
+/** What a slot is for: everybody, nobody yet, or only some. */
 export type Purpose = { kind: "shared" | "spare" } | OwnPurpose;
 
-/** The suspects of one group · one observer that was found guilty · so many of a type that asks for it. */
+/** The suspects of one group, one observer that was found guilty, or a bounded number of a type that asks for it. */
 export type OwnPurpose =
   | { kind: "suspects"; group: SuspectGroup; memoryBytes?: number | undefined }
   | { kind: "alone"; observerId: string; type: string; memoryBytes?: number | undefined }
   | { kind: "own"; type: string; memoryBytes?: number | undefined };
 
-/** A slot's process with what it is for, and what is known of it. */
+/** A slot's process with its purpose, and what is known of it. */
 export interface Slot {
   readonly process: SlotProcess;
-  /** V8 lets its heap grow as far as who may take so much needs; it was told so when it was started, and cannot be told more. */
+  /** The memory of a run that the heap's limit in V8 leaves room for. It was set at the start, and cannot be changed. */
   readonly heapForBytes: number;
   purpose: Purpose;
-  /** When it got that, by performance.now(). */
+  /** When it got its purpose, by performance.now(). */
   sinceMs: number;
-  /** Its observers' files are loaded: it takes starts. */
+  /** Whether its observers' files are loaded, so that it takes starts. */
   isLoaded: boolean;
-  /** By type, when it has loaded: the print of its code. */
+  /** By type: the print of its code, once it has loaded. */
   prints: ReadonlyMap<string, string>;
-  /** Something has been placed in it. */
+  /** Whether anything has been placed in it. */
   hasRun: boolean;
-  /** No other has ever been placed in it. */
+  /** The only observer that has ever been placed in it. */
   onlyObserver: string | undefined;
-  /** It takes no more, and goes when what runs in it has. */
+  /** It takes no more, and goes when its last run has gone. */
   isRetired: boolean;
-  /** There is newer code than its own, or it is spoilt: the same, but what may stay in it does. */
+  /** There is newer code than its own, or it is spoilt: it takes no more either, but runs that may stay in it do. */
   isOld: boolean;
-  /** Handlers failed in it that are well in others, in words. */
+  /** In words: handlers failed in it that are well in others. */
   spoilt?: string;
-  /** It looks whether the folder loads; nothing is placed in it meanwhile. */
+  /** It tries whether the folder loads, and nothing is placed in it meanwhile. */
   isOnTrial: boolean;
-  /** The file that it loads, where what becomes of it meanwhile is that file's doing. */
+  /** The file that it is loading, which is to blame for what happens to it meanwhile. */
   loading?: Omit<DeadlyFile, "problem"> | undefined;
   /** The files that it was told to load before all others, in this order. */
   readonly loadsFirst: readonly string[];
-  /** What ended it, where it is known, and known of nobody. */
+  /** What ended it, if that is known but names nobody. */
   lastWord?: ErrorText;
-  /** Aborted when it is gone. */
+  /** Aborts when the slot is gone. */
   readonly living: AbortController;
   readonly lag: SlotLag;
   readonly logCredit: LogCredit;
   readonly startedAtMs: number;
-  /** What it took when it had loaded its files, before anything ran in it. */
+  /** The memory that it took when it had loaded its files, before anything ran in it. */
   loadedBytes: number;
-  /** What it had open then: files, sockets, pipes. */
+  /** The descriptors that it had open then: files, sockets, pipes. */
   loadedDescriptors: number;
-  /** As it says itself; only where there is no /proc. */
+  /** Its memory as it reports it; only without /proc. */
   toldMemoryBytes: number;
-  /** When it was last looked at: to ask the system takes milliseconds. 0: not yet. */
+  /** Its memory at the last look, as asking the system takes milliseconds. 0 means none yet. */
   seenMemoryBytes: number;
-  /** When it was last told to collect its garbage, as it took too much; by performance.now(). */
+  /** When it was last told to collect its garbage, as it took too much, by performance.now(). */
   collectedAtMs: number;
 }
 
@@ -91,21 +91,21 @@ export const newSlot = (
   collectedAtMs: Number.NEGATIVE_INFINITY,
 });
 
-/** What it may take, where that is not what all may. */
+/** The memory that it may take, if that differs from the general limit. */
 export const memoryWishOf = (purpose: Purpose): number | undefined =>
   "memoryBytes" in purpose ? purpose.memoryBytes : undefined;
 
-/** Who has that purpose may take there what it asks for, and finds its code, as far as that is known. */
+/** Whether a run of that purpose may take there what it asks for, and finds its code, as far as that is known. */
 export function suits({ heapForBytes, isLoaded, prints }: Slot, purpose: OwnPurpose): boolean {
   const lacksIt = isLoaded && purpose.kind !== "suspects" && !prints.has(purpose.type);
   return !lacksIt && (memoryWishOf(purpose) ?? 0) <= heapForBytes;
 }
 
-/** It may be given handlers, now or when it has loaded. */
+/** Whether it may be given handlers, now or when it has loaded. */
 export const isOfUse = ({ process, isRetired, isOld, isOnTrial }: Slot): boolean =>
   !process.isKilled && !isRetired && !isOld && !isOnTrial;
 
-/** It takes anybody's starts now. */
+/** Whether it takes anybody's starts now. */
 export const isShared = (slot: Slot): boolean => slot.purpose.kind === "shared" && slot.isLoaded && isOfUse(slot);
 
 export const memoryOf = ({ process, toldMemoryBytes }: Slot): number => ownMemoryBytes(process.pid) || toldMemoryBytes;
@@ -114,7 +114,7 @@ export const memoryOf = ({ process, toldMemoryBytes }: Slot): number => ownMemor
 export const endText = ({ code, signal }: SlotEnd): string =>
   signal === null ? (code === null ? "it could not be started" : `exit code ${code}`) : signal;
 
-/** What ended it, where it is known; else how it ended. */
+/** What ended it, if that is known; else how it ended. */
 export const lastWordsOf = ({ lastWord }: Slot, end: SlotEnd): string =>
   lastWord === undefined ? endText(end) : `${lastWord.name}: ${lastWord.message}`;
 

@@ -2,10 +2,13 @@ import type { ErrorText } from "@unacked/contracts";
 import type { Log } from "../../log.ts";
 import type { TaskRun } from "./task-run.ts";
 
-/** So many of one turn of the event loop are logged one by one; a crowd is one line with its number, and why its first one failed. */
+/**
+ * How many tasks of one turn of the event loop are logged one by one. More are one line with their number, and why the first one
+ * failed.
+ */
 const ONE_BY_ONE = 5;
 
-/** Logs which tasks have failed for good, and why: of params that do not pass no handler says anything. */
+/** Logs which tasks have failed for good, and why: if params do not pass, no handler logs anything. */
 export class FailedTasks {
   readonly #log: Log;
   #failed: { run: TaskRun; error: ErrorText | undefined }[] = [];
@@ -30,6 +33,6 @@ export class FailedTasks {
   }
 }
 
-/** Its stack is in the line of the handler that threw it. */
+/** The stack is in the line of the handler that threw. */
 const whyOf = (error: ErrorText | undefined): Pick<ErrorText, "name" | "message"> | undefined =>
   error && { name: error.name, message: error.message };

@@ -1,15 +1,18 @@
-/** Before so many have run nothing is told; of so many, about, it is the mean. */
+/** How many have to run before a mean is reported. It then covers about MEMORY of them. */
 const ENOUGH = 20;
 const MEMORY = 50;
-/** Of thousands a second not all count: one moment in which the machine stood still would be all that is known. */
+/**
+ * If thousands run in a second, only one in this time counts: otherwise one moment in which the machine stood still would be
+ * all that is known.
+ */
 const APART_MS = 10;
-/** Where it is this many times what was told, or that of it, it is told again; at most once in so long. */
+/** If the mean changes by this factor, it is reported again, but no sooner than this after the last report. */
 const TIMES = 2;
 const TOLD_EVERY_MS = 1_000;
 
 interface Pace {
   meanMs: number;
-  /** So many are in it. */
+  /** How many tasks the mean covers. */
   count: number;
   newestAtMs: number;
   toldMs?: number;
@@ -17,8 +20,8 @@ interface Pace {
 }
 
 /**
- * How long tasks run here, by type: the mean of those that ended by themselves, in which the last fifty count most. The mean, and no percentile,
- * as it tells how long many take one after the other, which is what bundles and lanes are measured by.
+ * How long tasks run here, by type: the mean of those that ended by themselves, in which the last fifty count most. It is no percentile, as
+ * the mean tells how long many take one after the other, by which bundles and lanes are measured.
  */
 export class Paces {
   readonly #byType = new Map<string, Pace>();
@@ -39,7 +42,7 @@ export class Paces {
     if (pace.count >= ENOUGH && isNews(pace, nowMs)) this.#onNews();
   }
 
-  /** In ms; it is told now. Undefined: too few have run. */
+  /** The mean in ms, which now counts as reported. Undefined if too few have run. */
   tell(type: string, nowMs = performance.now()): number | undefined {
     const pace = this.#byType.get(type);
     if (pace === undefined || pace.count < ENOUGH) return undefined;

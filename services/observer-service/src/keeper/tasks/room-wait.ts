@@ -3,15 +3,17 @@ import type { Handlers } from "../runs/handlers.ts";
 import type { TaskBatch } from "./task-batch.ts";
 import type { TaskRun } from "./task-run.ts";
 
-/** So long a slot is waited for where none is to be had: the books then send it again, maybe to a service that has one. */
+/**
+ * How long a slot is waited for if none can be had. Then the manager sends the task again, maybe to a service that has one.
+ */
 const PATIENCE_MS = 3_000;
-/** Of each type. */
+/** How often it is logged for each type. */
 const SAID_EVERY_MS = 60_000;
 
 /**
- * Tasks, or calls for many, that need a slot of their own (their type asks for it, or they have ended one), or whose type no slot has: its file does not
- * load any more, and the folder was not loaded again. Guarantees: who has no slot and none to come after that time is told to end as one that has not
- * begun; and it is said why, at most once a minute of a type.
+ * Tasks, or calls for many, that need a slot of their own (their type asks for it, or they have ended one), or whose type no slot has: its
+ * file does not load any more, and the folder was not loaded again. Guarantees: a task that has no slot after that time, with none to come,
+ * is told to end as one that has not begun; and the reason is logged, at most once a minute for a type.
  */
 export class RoomWait {
   readonly #handlers: Pick<Handlers, "noSlotFor">;
@@ -23,7 +25,9 @@ export class RoomWait {
     this.#log = log;
   }
 
-  /** It is about to be started; its timer is the time of that, until it has a slot. @returns whether there is room, which is made where it can be */
+  /**
+   * The task is about to start; until it has a slot its timer bounds the wait. @returns whether there is room, which is made if possible
+   */
   begin(one: TaskRun | TaskBatch): boolean {
     this.#lookLater(one);
     return this.#handlers.noSlotFor(one) === undefined;

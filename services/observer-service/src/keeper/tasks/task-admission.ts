@@ -9,28 +9,31 @@ import type { TaskTeller } from "./task-teller.ts";
 export interface TaskAdmissionParts {
   readonly runs: TaskRuns;
   readonly teller: TaskTeller;
-  /** The lease of that generation is held. */
+  /** Whether the lease of that generation is held. */
   readonly holds: (generation: number) => boolean;
-  /** The broker has taken back what it had given to this generation. */
+  /** Called when the broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
   readonly stop: (run: TaskRun, cause: StopCause) => void;
   readonly log: Log;
 }
 
-/** Cancelled sends whose messages have yet to come are remembered: so many, the oldest goes first. */
+/** How many cancelled sends are remembered whose messages have yet to come. The oldest goes first. */
 const MAX_REMEMBERED = 20_000;
 
-/** Whether what was delivered is to run: not what is here already, what nobody wants, or what the broker had given to us before. */
+/**
+ * Decides whether a delivered task is run: not if it is here already, if nobody wants it, or if the broker had given it to us
+ * before.
+ */
 export class TaskAdmission {
   readonly #parts: TaskAdmissionParts;
-  /** Cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
+  /** Sends that were cancelled before their message came here; it may have gone elsewhere. In the order of the orders. */
   readonly #cancelled = new Set<SendId>();
 
   constructor(parts: TaskAdmissionParts) {
     this.#parts = parts;
   }
 
-  /** Its message, if it comes, is refused. */
+  /** Refuses its message, if that comes. */
   refuse(sendId: SendId): void {
     this.#cancelled.add(sendId);
     const [oldest] = this.#cancelled;
@@ -47,7 +50,7 @@ export class TaskAdmission {
     const known = runs.of(task.taskId);
     const same = known.find((one) => one.task.sendId === task.sendId && holds(one.message.generation));
     if (same !== undefined) {
-      // The same message once more: the broker has taken it back. Another one of the same send: there is no need of it.
+      // If the same message comes again, the broker has taken it back. Another one of the same send is not needed.
       if (message.deliveryCount > same.message.deliveryCount) takenBack(message.generation);
       else message.settle("ack");
       return undefined;
@@ -71,7 +74,7 @@ export class TaskAdmission {
     return undefined;
   }
 
-  /** A bundle that was given out before: the books know what of it is still to be done. */
+  /** A bundle that was given out before goes back: the manager knows what is still to be done. */
   giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
     const { runs, teller, holds, takenBack, log } = this.#parts;
     const holdsOne = tasks.some(({ taskId, sendId }) =>
@@ -86,5 +89,5 @@ export class TaskAdmission {
   }
 }
 
-/** Of the same task. Where a manager does not say, what comes later is taken for newer. */
+/** Whether it is an older send of the same task. If a manager does not say, the later arrival counts as newer. */
 const isOlder = ({ sends = Number.POSITIVE_INFINITY }: StartTask, other: StartTask): boolean => sends < (other.sends ?? 0);

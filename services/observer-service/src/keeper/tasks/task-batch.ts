@@ -8,20 +8,20 @@ import type { TaskRun } from "./task-run.ts";
 const NO_LABELS = Object.freeze({});
 const RETRY = Object.freeze({ resetAfterMs: 600_000 });
 
-/** One call for many tasks of a type, each of which has a message, a run and an end of its own. To slots it looks as one run does. */
+/** One call for many tasks of a type, each of which has a message, a run and an end of its own. Slots treat it as one run. */
 export class TaskBatch implements HandledRun {
   readonly runId: RunId = newRunId();
   readonly start: HandledRun["start"];
   readonly log: Log;
   readonly taskAttempt = 1;
   readonly #taskIds: ReadonlySet<string>;
-  /** Those that have not ended. */
+  /** The tasks that have not ended. */
   readonly left: Set<TaskRun>;
   attempt: Attempt | undefined;
-  /** It has waited for one for too long, and has not begun. */
+  /** Whether it has waited for a slot for too long, and has not begun. */
   hasNoSlot = false;
   timer: NodeJS.Timeout | undefined;
-  /** Why the whole was told to end. */
+  /** Why the whole call was told to end. */
   #cause: StopCause | undefined;
 
   /** @param runs of one type */
@@ -44,7 +44,7 @@ export class TaskBatch implements HandledRun {
     return { type: this.start.type };
   }
 
-  /** As the handler is to get them: not those that somebody has cancelled meanwhile. */
+  /** The tasks that the handler gets, without those that were cancelled meanwhile. */
   get members(): BatchMember[] {
     const wanted = [...this.left].filter(({ cause }) => cause === undefined);
     return wanted.map(({ task: { taskId, params, inputs }, taskAttempt: attempt }) => ({
@@ -59,7 +59,7 @@ export class TaskBatch implements HandledRun {
     return this.#taskIds.has(taskId);
   }
 
-  /** One of them is to end: with it the call, if it was the last that somebody wants. */
+  /** Ends one of them, and with it the call if it was the last that somebody wants. */
   stop(run: TaskRun, cause: StopCause): void {
     const isWanted = [...this.left].some((one) => one.cause === undefined);
     if (isWanted) return this.attempt?.abortMember?.(run.task.taskId, cause);

@@ -18,17 +18,17 @@ export interface TaskBatchesParts {
   readonly fates: TaskFates;
   readonly basics: HandlerBasics;
   readonly roomWait: RoomWait;
-  /** It runs from now on. */
+  /** The task runs from now on. */
   readonly begun: (run: TaskRun) => void;
   readonly stop: (run: TaskRun, cause: StopCause) => void;
   readonly end: (run: TaskRun, fate: TaskFate) => void;
   readonly log: Log;
 }
 
-/** Calls for many tasks. What becomes of a call becomes of each of its tasks that has not ended, unless something was told of it. */
+/** Calls for many tasks. The outcome of a call is that of each of its tasks that has not ended, unless it reported another. */
 export class TaskBatches {
   readonly #parts: TaskBatchesParts;
-  /** Those that are one of many in a call. */
+  /** The call of each task that shares one. */
   readonly #calls = new Map<TaskRun, TaskBatch>();
   readonly #host: HandlerHost<TaskBatch>;
 
@@ -65,7 +65,7 @@ export class TaskBatches {
     return this.#calls.get(run);
   }
 
-  /** As few calls as `size` allows. */
+  /** Makes as few calls as `size` allows. */
   divide(type: string, runs: readonly TaskRun[], size: number): TaskBatch[] {
     const batches: TaskBatch[] = [];
     for (let i = 0; i < runs.length; i += size) {
@@ -76,23 +76,25 @@ export class TaskBatches {
     return batches;
   }
 
-  /** It has its worker. */
+  /** The call has its worker. */
   begin(batch: TaskBatch): void {
     const { handlers, types, holds, roomWait, end } = this.#parts;
     const type = types.get(batch.start.type);
     for (const run of [...batch.left]) {
       if (!holds(run.message.generation)) end(run, { kind: "release", isOurs: false });
       else if (type === undefined) end(run, { kind: "end", fact: { outcome: "unknown-type" } });
-      // Its folder was loaded again while these waited: they are sent one by one.
+      // The folder was loaded again while these waited, so they are sent one by one.
       else if (type.batch === undefined) end(run, { kind: "return", isRedelivered: false });
-      else run.isRunning = true; // or waits in the slots' own line
+      else run.isRunning = true; // otherwise it waits in the slots' own line
     }
     if (batch.left.size === 0) return;
     if (roomWait.begin(batch)) this.#begun(batch);
     batch.attempt = handlers.start(this.#host, batch);
   }
 
-  /** Its handler runs. Of who had to wait for a slot that was not said before; who was cancelled meanwhile is not given to it. */
+  /**
+   * Its handler runs. This was not reported while it waited for a slot. Tasks that were cancelled meanwhile are not given to it.
+   */
   #begun(batch: TaskBatch): void {
     for (const run of batch.left) if (run.beganMs === 0 && run.cause === undefined) this.#parts.begun(run);
   }
@@ -104,7 +106,7 @@ export class TaskBatches {
     batch.timer = setTimeout(() => this.#stop(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
 
-  /** It has ended. @returns whether that was the last of its call */
+  /** The task has ended. @returns whether it was the last of its call */
   leave(run: TaskRun, batch: TaskBatch): boolean {
     this.#calls.delete(run);
     return batch.left.delete(run) && batch.left.size === 0;

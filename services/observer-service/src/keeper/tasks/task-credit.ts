@@ -11,18 +11,18 @@ const FIRST_LOOK_MS = 100;
 const LONGEST_LOOK_MS = 60_000;
 
 /**
- * How much a consumer takes that comes after another: the broker counts what it was given itself alone, while what its predecessors were given
- * has workers still. So it is given the rest, and more as that ends. With the credit of all workers each task went first to
- * whom had no worker free, waited there for a second and went back, for as long as the old ones ran: that may be hours.
+ * Bounds what a consumer takes that follows another: the broker counts only what that one was given, while tasks of its predecessors still
+ * have workers. So it gets the remaining credit, and more as those tasks end. With the credit of all workers each task would first go to a
+ * service without a free worker, wait there for a second and go back, for as long as the old ones ran: that may be hours.
  *
- * Each change makes another consumer of which the same holds. It is looked at half as often after each: where tasks come and go, all of them
- * end soon between two looks, and then the broker's count is right.
+ * Each change makes another consumer of which the same holds. So the pause between looks doubles after each: if tasks come and go, all of
+ * them soon end between two looks, and then the broker's count is right.
  */
 export class TaskCredit {
   readonly #parts: TaskCreditParts;
   #timer: NodeJS.Timeout | undefined;
   #consumer: Pick<Consumer, "pause" | "resume"> | undefined;
-  /** What consumers before the present one were given. */
+  /** The messages that earlier consumers were given. */
   #before: ReadonlySet<TaskMessage> = new Set();
   #given = 0;
   #lookMs = FIRST_LOOK_MS;
@@ -31,7 +31,7 @@ export class TaskCredit {
     this.#parts = parts;
   }
 
-  /** Of a consumer that is paused. */
+  /** Begins with a paused consumer. */
   begin(consumer: Pick<Consumer, "pause" | "resume">): void {
     this.end();
     this.#before = this.#parts.held();
@@ -41,13 +41,13 @@ export class TaskCredit {
     this.#look(consumer);
   }
 
-  /** There may be other workers. */
+  /** The number of workers may have changed. */
   look(): void {
     clearTimeout(this.#timer);
     if (this.#consumer !== undefined) this.#look(this.#consumer);
   }
 
-  /** It is to take nothing more, or is gone. */
+  /** The consumer is to take nothing more, or is gone. */
   end(): void {
     clearTimeout(this.#timer);
     this.#consumer = undefined;
@@ -69,6 +69,6 @@ export class TaskCredit {
     this.#given = credit;
     this.#lookMs = Math.min(2 * this.#lookMs, LONGEST_LOOK_MS);
     const changed = credit === 0 ? consumer.pause() : consumer.resume(credit);
-    changed.catch(() => undefined); // a lost session is told by itself
+    changed.catch(() => undefined); // the loss of the session is reported elsewhere
   }
 }

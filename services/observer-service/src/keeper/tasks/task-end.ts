@@ -6,47 +6,47 @@ import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import type { StopCause } from "../../wire/stop-cause.ts";
 
-/** What becomes of a task's message, and what is told: an end, a release, or that it begins again here. */
+/** What becomes of a task's message, and what is reported: an end, a release, or that it begins again here. */
 export type TaskFate =
   | {
       kind: "end";
       fact: Pick<TaskEnded, "outcome" | "output" | "error" | "retryInMs" | "postponement" | "completedBy" | "creations">;
     }
-  /** It goes back to the queue; after a lost lease it is not ours to give. */
+  /** It goes back to the queue. After a lost lease it is not ours to give. */
   | { kind: "release"; isOurs: boolean }
   | { kind: "again" }
-  /** It goes back to the books, which send it again. */
+  /** It goes back to the manager, which sends it again. */
   | { kind: "return"; isRedelivered: boolean; noSlot?: true }
-  /** A newer send of it is here: nobody waits for this one. */
+  /** A newer send of it is here, so nobody waits for this one. */
   | { kind: "drop" };
 
 export interface AttemptEnd {
   readonly outcome: RunOutcome;
   readonly word: TaskWord;
-  /** Why it was told to end. */
+  /** The cause for which it was told to end. */
   readonly cause: StopCause | undefined;
 }
 
 export interface TaskLimits {
   readonly failures: number;
-  /** Of its creator. */
+  /** The bound that its creator set. */
   readonly maxAttempts: number | undefined;
   readonly retry: TaskTypeEntry["retry"];
 }
 
 /** The handler has settled. @param random from 0 up to 1 */
 export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
-  // It has put itself off, and an interruption does not change that; but a lost lease does, or that its time is up, or that nobody wants it.
+  // It has put itself off, which an interruption does not change; but a lost lease does, or a timeout, or that nobody wants it.
   if (word.postponement !== undefined && (cause === undefined || !ENDS_WORK.has(cause.kind)))
     return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
-  // It was over before it heard of it.
+  // It had completed before it heard of the cause.
   const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
-  // Nobody caught it, and it says that to try again would not help; that its time is up says no such thing.
+  // An uncaught error says itself that a retry would not help. A timeout does not say that.
   const isFinal = cause?.kind === "uncaught" && outcome.outcome === "failed" && word.isFinal === true;
   if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(cause, limits, random);
   switch (outcome.outcome) {
     case "completed":
-      return isJson(word.output) // a slot is believed no further than that
+      return isJson(word.output) // a slot is not trusted to send JSON
         ? { kind: "end", fact: { outcome: "completed", output: word.output, ...besideOutput(word) } }
         : failed(NOT_JSON, limits, random, true);
     case "failed": {
@@ -54,7 +54,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
       if (ENDS_SLOTS.has(error.name)) return { kind: "end", fact: { outcome: "crashed", error } };
       return failed(error, limits, random, word.isFinal === true);
     }
-    // By its own slot, which found the lease over: the keeper is about to.
+    // Its own slot stopped it, as it found the lease over: the keeper is about to.
     case "stopped":
       return { kind: "again" };
     default:
@@ -62,15 +62,15 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
   }
 }
 
-/** It has gone with its slot, through no fault of its own; what it had been told comes first. */
+/** It has gone with its slot, through no fault of its own. The cause that it had been told comes first. */
 export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimits, random: number): TaskFate => {
   if (cause === undefined) return { kind: "again" };
   return cause.kind === "uncaught" ? failed(cause.error, limits, random, cause.isFinal === true) : fateOfStopped(cause);
 };
 
 /**
- * Of one of many in a call: what was told of it, else what became of the whole. That ended its slot, blocked it or made it grow:
- * whose fault it was is found when they are sent again one by one.
+ * The end of one task of a call: its reported result, else the outcome of the whole. If the call ended its slot, blocked it or
+ * made it grow, the tasks are sent again one by one, which shows whose fault it was.
  */
 export function memberEnd(outcome: RunOutcome, { members, isFinal }: TaskWord, taskId: string): Omit<AttemptEnd, "cause"> {
   const told = members?.get(taskId);
@@ -97,15 +97,15 @@ const besideOutput = ({ isEmergency, creations }: TaskWord): Pick<TaskEnded, "co
   ...(creations !== undefined && { creations }),
 });
 
-/** Causes that a handler's wish to go on later does not outlive. */
+/** Causes that override a handler's wish to go on later. */
 const ENDS_WORK: ReadonlySet<StopCause["kind"]> = new Set([
   ...(["uncaught", "lease-lost", "stopped", "not-wanted", "unknown", "obsolete", "duplicate"] as const),
 ]);
 
-/** What slots say of the run that ended one: it was alone in it, or blocked it. */
+/** Errors of a run that ended its slot: it was alone in it, or blocked it. */
 const ENDS_SLOTS: ReadonlySet<string> = new Set(["SlotEndedError", "HandlerBlockedError"]);
 
-/** The same of a call, and that it took more memory, or descriptors, than its slot may: of a single task that is a failed attempt. */
+/** For a call these are added: it took more memory, or descriptors, than its slot may. For a single task that is a failed attempt. */
 const ENDS_CALLS: ReadonlySet<string> = new Set([...ENDS_SLOTS, "MemoryLimitError", "DescriptorLimitError"]);
 
 const NOT_JSON: ErrorText = { name: "InvalidOutput", message: "what the handler returned did not arrive as JSON" };

@@ -4,10 +4,10 @@ import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { fateOf, fateOfInterrupted, type TaskFate, type TaskLimits } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
 
-/** Of a type that this service does not have: nothing of it fails here. */
+/** The retry of a type that this service does not have; no task of it fails here. */
 const NO_RETRY = { maxAttempts: 10, initialMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 };
 
-/** What becomes of attempts, by what their types allow. */
+/** Decides what becomes of attempts, by the limits of their types. */
 export class TaskFates {
   readonly #types: ReadonlyMap<string, TaskTypeEntry>;
 
@@ -15,17 +15,17 @@ export class TaskFates {
     this.#types = types;
   }
 
-  /** Its handler has settled. */
+  /** The handler has settled. */
   settled(run: TaskRun, outcome: RunOutcome, word: TaskWord): TaskFate {
     return fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random());
   }
 
-  /** Its handler has not begun, or is gone. */
+  /** The handler has not begun, or is gone. */
   interrupted(run: TaskRun): TaskFate {
     return fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random());
   }
 
-  /** There was no slot for it, and it has not begun. */
+  /** There was no slot for the task, and it has not begun. */
   withoutSlot(run: TaskRun): TaskFate {
     return run.cause === undefined ? { kind: "return", isRedelivered: false, noSlot: true } : this.interrupted(run);
   }

@@ -10,8 +10,8 @@ export interface TaskIntakeParts extends ErrorWay {
 }
 
 /**
- * Comes in: a delivery of the task queue. Guarantees: it is run, or put to the errors before it is acked, or it stays unacked and the
- * broker gives it to another. A crash in the middle leaves it unacked.
+ * Receives the deliveries of the task queue. Guarantees: each is run, or put to the errors before it is acked, or it stays unacked
+ * and the broker gives it to another. A crash in the middle leaves it unacked.
  */
 export class TaskIntake {
   readonly #parts: TaskIntakeParts;
@@ -26,14 +26,14 @@ export class TaskIntake {
     this.#draining = true;
   }
 
-  /** A drain is taken back. */
+  /** Ends the drain. */
   goOn(): void {
     this.#draining = false;
   }
 
   take(delivery: Delivery): void {
     const { holds, runner } = this.#parts;
-    if (!holds(delivery.generation)) return; // fenced: its session is about to end, and with it the message goes back
+    if (!holds(delivery.generation)) return; // it is fenced: its session is about to end, and with it the message goes back
     if (this.#draining) return this.#letGo(delivery);
     if (delivery.properties.type === "TaskMarker") return this.#takeMarker(delivery);
     if (delivery.properties.type === "TaskBundle") return this.#takeBundle(delivery);

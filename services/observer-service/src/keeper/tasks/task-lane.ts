@@ -1,31 +1,34 @@
 import type { TaskRun } from "./task-run.ts";
 
-/** Lanes are made as long as 1.2 s, by the mean of their type (the manager's window.ts); who waits for longer is behind one that takes more. */
+/**
+ * A lane is made to last at most 1.2 s, by the mean of its type (the manager's window.ts). A task that waits for longer than this is behind
+ * one that takes more.
+ */
 const PATIENCE_MS = 2_000;
-/** So many wait behind the one that runs, where it runs: what ends within the time that it takes to hear of it is no longer waited for. */
+/** How many wait behind the running one in its slot: with them, short tasks need not wait until their predecessor's end is heard of. */
 const AHEAD = 16;
 
 export interface LaneSteps {
   begin(run: TaskRun): void;
   /** @returns whether it begins by itself when the other one, which is under way, has settled */
   beginBehind(run: TaskRun, other: TaskRun): boolean;
-  /** It runs by now, as the one that it was put behind has settled. */
+  /** The run has begun, as the one before it has settled. */
   begun(run: TaskRun): void;
 }
 
 /**
- * Tasks of one type that came together and run one after the other, with one worker: their type may run only so often at once, and the
- * whole lane counts as one of these. Guarantees: a run begins when the one before it has ended; none begins here while one that was put
+ * Tasks of one type that came together and run one after the other, with one worker: a limit bounds how many of the type run at once,
+ * and the whole lane counts as one. Guarantees: a run begins when the one before it has ended; none begins here while one that was put
  * behind another may run.
  */
 export class TaskLane {
   readonly #runs: TaskRun[];
   readonly #steps: LaneSteps;
-  /** In their order: one that runs, and who was put behind it. */
+  /** The running one, and those put behind it, in their order. */
   readonly #underWay = new Set<TaskRun>();
   #hasWorker = false;
   #patience: NodeJS.Timeout | undefined;
-  /** Undefined: they have not waited too long. */
+  /** Undefined while they have not waited too long. */
   #giveUp: ((run: TaskRun) => void) | undefined;
 
   constructor(runs: readonly TaskRun[], steps: LaneSteps) {
@@ -33,7 +36,7 @@ export class TaskLane {
     this.#steps = steps;
   }
 
-  /** Those that have not ended, in their order: a copy. */
+  /** A copy of the runs that have not ended, in their order. */
   get left(): TaskRun[] {
     return [...this.#runs];
   }
@@ -57,13 +60,13 @@ export class TaskLane {
     this.#waits(next);
   }
 
-  /** It was put behind another, and has not begun there. */
+  /** The run was put behind another, and has not begun there. */
   notBegun(run: TaskRun): void {
     this.#settled(run);
     this.#waits(run);
   }
 
-  /** It has ended, or does not wait any more. @returns whether that was the last */
+  /** The run has ended, or waits no more. @returns whether that was the last */
   leave(run: TaskRun): boolean {
     this.#runs.splice(this.#runs.indexOf(run), 1);
     if (this.#runs.length === 0) {
@@ -97,7 +100,7 @@ export class TaskLane {
     this.#putBehind();
   }
 
-  /** Where those under way are the first of the lane: another one would overtake. */
+  /** Only if those under way are the first of the lane: otherwise another one would overtake. */
   #putBehind(): void {
     while (this.#giveUp === undefined && this.#underWay.size <= AHEAD) {
       const last = this.#runs[this.#underWay.size - 1];

@@ -7,14 +7,14 @@ export interface TaskLanesParts {
   readonly handlers: Handlers;
   readonly types: ReadonlyMap<string, TaskTypeEntry>;
   readonly holds: (generation: number) => boolean;
-  /** Of each run. */
+  /** The host of each run. */
   readonly host: HandlerHost<TaskRun>;
   readonly begin: (run: TaskRun) => void;
-  /** It runs by now, as the one that it was put behind has settled. */
+  /** The run has begun, as the one before it has settled. */
   readonly begun: (run: TaskRun) => void;
 }
 
-/** Those that wait for others of their message, or others for them. */
+/** Runs that wait for others of their message, or others for them. */
 export class TaskLanes {
   readonly #parts: TaskLanesParts;
   readonly #lanes = new Map<TaskRun, TaskLane>();
@@ -27,7 +27,7 @@ export class TaskLanes {
     return this.#lanes.get(run);
   }
 
-  /** They run in turn, in this order. */
+  /** Makes a lane of these, which run in this order. */
   make(runs: readonly TaskRun[]): TaskLane {
     const { begin, begun } = this.#parts;
     const lane = new TaskLane(runs, { begin, beginBehind: (run, other) => this.#beginBehind(run, other), begun });
@@ -35,7 +35,7 @@ export class TaskLanes {
     return lane;
   }
 
-  /** The same task begins again. @returns whether it is one of a lane, which begins it */
+  /** The same task begins again. @returns whether it belongs to a lane, which begins it */
   replace(run: TaskRun, next: TaskRun): boolean {
     const lane = this.#lanes.get(run);
     if (lane === undefined) return false;
@@ -45,19 +45,19 @@ export class TaskLanes {
     return true;
   }
 
-  /** It was put behind another, and has not begun there. */
+  /** The run was put behind another, and has not begun there. */
   notBegun(run: TaskRun): void {
     this.#lanes.get(run)?.notBegun(run);
   }
 
-  /** It has ended. @returns whether that was the last of its lane */
+  /** The run has ended. @returns whether it was the last of its lane */
   leave(run: TaskRun, lane: TaskLane): boolean {
     this.#lanes.delete(run);
     this.#parts.handlers.forget(run);
     return lane.leave(run);
   }
 
-  /** Where its handler can begin without being waited for here, once that of the other has settled. */
+  /** Puts it behind the other, if its handler can begin in the slot without waiting for news of the other's end. */
   #beginBehind(run: TaskRun, { attempt: other }: TaskRun): boolean {
     const { handlers, types, holds, host } = this.#parts;
     const { type, alone = false } = run.task;
@@ -65,7 +65,7 @@ export class TaskLanes {
     const attempt = handlers.startBehind(host, run, other);
     if (attempt === undefined) return false;
     run.attempt = attempt;
-    run.isRunning = true; // at any moment, and that is heard of later
+    run.isRunning = true; // it begins at any moment, which is heard of later
     return true;
   }
 }

@@ -1,8 +1,8 @@
 import type { Delivery } from "@unacked/broker";
 
-/** The message of a task, or its part of the message of many. */
+/** The message of a task, or its part of a message for many. */
 export interface TaskMessage extends Pick<Delivery, "generation" | "deliveryCount" | "settle"> {
-  /** Others came with it: it cannot go back to the queue alone. */
+  /** Whether others came with it, so that it cannot go back to the queue alone. */
   readonly isShared: boolean;
 }
 

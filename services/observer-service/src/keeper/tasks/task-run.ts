@@ -6,10 +6,10 @@ import type { HandledRun } from "../runs/handlers.ts";
 import type { TaskMessage } from "./task-message.ts";
 
 const NO_LABELS = Object.freeze({});
-/** How long a task that has ended a slot is to be well before its slot is everybody's; most are over by then. */
+/** How long a task that has ended a slot is to be well before its slot is shared; most are over by then. */
 const RETRY = Object.freeze({ resetAfterMs: 600_000 });
 
-/** One attempt of a task, with the message that it holds. To slots it looks as a run of an observer does. */
+/** One attempt of a task, with its message. Slots treat it like a run of an observer. */
 export class TaskRun implements HandledRun {
   readonly task: StartTask;
   readonly message: TaskMessage;
@@ -18,16 +18,16 @@ export class TaskRun implements HandledRun {
   readonly taskAttempt: number;
   readonly inputs: StartTask["inputs"];
   startedAt = Date.now();
-  /** The same, in ms of `performance.now()`. */
+  /** The same time, in ms of `performance.now()`. */
   beganMs = 0;
-  /** Its handler runs, or may. */
+  /** Whether its handler runs, or may run. */
   isRunning = false;
-  /** Why it was told to end. */
+  /** The cause for which it was told to end. */
   cause: StopCause | undefined;
   attempt: Attempt | undefined;
-  /** It has waited for one for too long, and has not begun. */
+  /** Whether it has waited for a slot for too long, and has not begun. */
   hasNoSlot = false;
-  /** Of its time; before that, of its wait for a slot. */
+  /** The timer of its timeout, or before that of its wait for a slot. */
   timer: NodeJS.Timeout | undefined;
   readonly #parentLog: Log;
   #log: Log | undefined;
@@ -53,7 +53,9 @@ export class TaskRun implements HandledRun {
     return { id: this.task.taskId, type: this.task.type };
   }
 
-  /** Its handler runs from now on. @returns whether that was said before: it was recalled in that very moment, and begins once more */
+  /**
+   * Its handler runs from now on. @returns whether that was noted before: it was recalled in that very moment, and begins once more
+   */
   begins(): boolean {
     const wasSaid = this.beganMs > 0;
     this.startedAt = Date.now();
@@ -62,14 +64,14 @@ export class TaskRun implements HandledRun {
     return wasSaid;
   }
 
-  /** Made when it is first written to: most tasks say nothing. */
+  /** Created when it is first written to, as most tasks log nothing. */
   get log(): Log {
     const { taskId, type } = this.task;
     this.#log ??= this.#parentLog.child({ task: taskId, type, runId: this.runId });
     return this.#log;
   }
 
-  /** The same message begins again: a new attempt of the same number. */
+  /** The next attempt of the same message, with the same number. */
   successor(): TaskRun {
     return new TaskRun(this.task, this.message, this.#parentLog);
   }

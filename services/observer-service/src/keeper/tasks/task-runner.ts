@@ -24,10 +24,10 @@ import { WorkerLine } from "./worker-line.ts";
 export interface TaskRunnerParts extends TaskTellerParts {
   readonly handlers: Handlers;
   readonly types: ReadonlyMap<string, TaskTypeEntry>;
-  /** How many run at once. */
+  /** How many tasks run at once. */
   readonly workers: number;
   readonly paces: Pick<Paces, "note">;
-  /** The broker has taken back what it had given to this generation. */
+  /** Called when the broker has taken back what it had given to this generation. */
   readonly takenBack: (generation: number) => void;
   readonly stopTimeoutMs: number;
   readonly log: Log;
@@ -36,9 +36,9 @@ export interface TaskRunnerParts extends TaskTellerParts {
 const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => undefined };
 
 /**
- * Comes in: tasks that were delivered, orders to cancel, settled handlers, timers. Guarantees: each message is settled once, after
- * what is to be told of it is confirmed and under a held lease; one task never runs twice here. A crash in the middle leaves the
- * message unacked: it runs again, here or elsewhere.
+ * Receives delivered tasks, orders to cancel, settled handlers, timers. Guarantees: each message is settled once, after its task's
+ * report is confirmed and under a held lease; one task never runs twice here. A crash in the middle leaves the message unacked: it
+ * runs again, here or elsewhere.
  */
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
@@ -84,7 +84,7 @@ export class TaskRunner {
       basics,
       roomWait: this.#roomWait,
       fates: this.#fates,
-      // Who was never told of as Running goes together with the others again, but not for ever.
+      // A task that was never reported as Running goes together with the others again, but not for ever.
       begun: (run) => {
         run.begins();
         this.#teller.started(run, true);
@@ -124,17 +124,17 @@ export class TaskRunner {
     });
   }
 
-  /** How many have, or wait for, a handler. */
+  /** How many tasks have, or wait for, a handler. */
   get size(): number {
     return this.#runs.size;
   }
 
-  /** Half as many wait for a worker as there are workers. */
+  /** Whether at least half as many wait for a worker as there are workers. */
   get isStocked(): boolean {
     return this.#line.isStocked;
   }
 
-  /** The messages that these came in. */
+  /** The messages of these tasks. */
   get messages(): ReadonlySet<TaskMessage> {
     return new Set(this.#runs.all().map(({ message }) => message));
   }
@@ -144,7 +144,7 @@ export class TaskRunner {
     return this.#teller.held;
   }
 
-  /** These were not even looked at: their message goes back to the queue. */
+  /** These were not looked at, and their message goes back to the queue. */
   letGo(tasks: readonly StartTask[]): void {
     for (const { sendId } of tasks) this.#teller.letGo(sendId);
   }
@@ -154,7 +154,7 @@ export class TaskRunner {
     if (run !== undefined) this.#line.enter(run);
   }
 
-  /** Tasks that came together: one call for many, where their type takes batches. */
+  /** Takes tasks that came together: one call for many, if their type takes batches. */
   acceptBundle(tasks: readonly StartTask[], message: TaskMessage): void {
     const [first] = tasks;
     const size = first && this.#parts.types.get(first.type)?.batch;
@@ -167,25 +167,25 @@ export class TaskRunner {
     for (const batch of this.#batches.divide(first.type, runs, size)) if (batch.left.size > 0) this.#line.enter(batch);
   }
 
-  /** Tasks that came together and run in turn. */
+  /** Takes tasks that came together and run in turn. */
   acceptLane(tasks: readonly StartTask[], message: TaskMessage): void {
     const runs = tasks.flatMap((task) => this.#admission.admit(task, message) ?? []);
     if (runs.length > 0) this.#line.enter(this.#lanes.make(runs));
   }
 
-  /** A bundle that was given out before: the books know what of it is still to be done. */
+  /** A bundle that was given out before goes back: the manager knows what is still to be done. */
   giveBack(tasks: readonly StartTask[], message: TaskMessage): void {
     this.#admission.giveBack(tasks, message);
   }
 
-  /** Ends that attempt for good; where there is none, its message is refused when it comes. */
+  /** Ends that attempt for good. If there is none, its message is refused when it comes. */
   cancel(taskId: TaskId, sendId: SendId): void {
     const runs = this.#runs.ofSend(taskId, sendId);
-    for (const run of runs.toReversed()) this.#stop(run, { kind: "stopped" }); // none begins as the one before it ends
+    for (const run of runs.toReversed()) this.#stop(run, { kind: "stopped" }); // nothing begins when the one before it ends
     if (runs.length === 0) this.#admission.refuse(sendId);
   }
 
-  /** Every few seconds. */
+  /** Called every few seconds. */
   tellRunning(): void {
     const isUnderWay = ({ isRunning, beganMs, cause }: TaskRun): boolean => isRunning && beganMs > 0 && cause === undefined;
     this.#teller.running(this.#runs.all().filter(isUnderWay));
@@ -224,7 +224,7 @@ export class TaskRunner {
     const wrong = handlers.checkParams(run);
     if (wrong !== undefined) return this.#end(run, badParams(wrong));
     if (run.task.alone === true) handlers.keepAlone(run);
-    run.isRunning = true; // or waits in the slots' own line
+    run.isRunning = true; // otherwise it waits in the slots' own line
     if (this.#roomWait.begin(run)) this.#begun(run);
     run.attempt = handlers.start(this.#host, run);
   }
@@ -232,11 +232,11 @@ export class TaskRunner {
   /** Its handler runs. */
   #begun(run: TaskRun): void {
     const wasSaid = run.begins();
-    // Of a bundle nothing is run by who gets it next: what has ended its service is sent alone, and then told of at once.
+    // If a bundle is redelivered, nothing of it is run. A task that has ended its service is sent alone, and then reported at once.
     if (!wasSaid) this.#teller.started(run, run.message.isShared);
   }
 
-  /** What it has waited for a slot is not its own. */
+  /** The time that it waited for a slot does not count. */
   #timeBegins(run: TaskRun): void {
     clearTimeout(run.timer);
     run.beganMs = performance.now();
@@ -245,7 +245,7 @@ export class TaskRunner {
     run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
 
-  /** It was put behind another, and has not begun there. */
+  /** The run was put behind another, and has not begun there. */
   #notBegun(run: TaskRun): void {
     if (run.cause !== undefined) return this.#end(run, this.#fates.interrupted(run));
     clearTimeout(run.timer);
@@ -260,7 +260,7 @@ export class TaskRunner {
     run.cause = cause;
     const batch = this.#batches.of(run);
     if (run.isRunning) return batch === undefined ? run.attempt?.abort(cause) : batch.stop(run, cause);
-    // It waits for another one of its task to settle.
+    // It waits for another run of its task to settle.
     this.#end(run, this.#fates.interrupted(run));
   }
 
@@ -272,15 +272,15 @@ export class TaskRunner {
     const batch = this.#batches.of(run);
     const isAgain = fate.kind === "again" && this.#parts.holds(run.message.generation);
     if (isAgain && batch === undefined) return this.#again(run);
-    // It cannot go back to the queue alone.
+    // It came with others, so it cannot go back to the queue alone.
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
-    // Of a batch that was interrupted nobody knows who it was: each of it goes on alone.
+    // If a batch was interrupted, nobody knows which task did it, so each goes on alone.
     this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
     this.#leaveLine(run);
     this.#remove(run);
   }
 
-  /** Its worker is free, but where it is one of several that have one, and not the last of these. */
+  /** Frees its worker, unless it shares one with others and is not the last of these. */
   #leaveLine(run: TaskRun): void {
     const [lane, batch] = [this.#lanes.of(run), this.#batches.of(run)];
     if (lane === undefined && batch === undefined) this.#leave(run);

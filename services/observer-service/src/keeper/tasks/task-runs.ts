@@ -16,17 +16,17 @@ export class TaskRuns {
     return this.#runs.get(taskId) ?? [];
   }
 
-  /** More than one where its message came again while the handler that lost the lease still stops. */
+  /** There is more than one if its message came again while the handler that lost the lease still stops. */
   ofSend(taskId: TaskId, sendId: SendId): TaskRun[] {
     return this.of(taskId).filter(({ task }) => task.sendId === sendId);
   }
 
-  /** A copy. */
+  /** A copy of all runs. */
   all(): TaskRun[] {
     return [...this.#runs.values()].flat();
   }
 
-  /** Those of this or an earlier generation whose handler still runs. */
+  /** The runs of this or an earlier generation whose handler still runs. */
   unsettled(generation: number): TaskRun[] {
     return this.all().filter((run) => run.isRunning && run.message.generation <= generation);
   }
@@ -50,7 +50,7 @@ export class TaskRuns {
     return known[0] === run ? rest[0] : undefined;
   }
 
-  /** Resolves when it holds; asked again after each `look`. */
+  /** Resolves when `holds` is true. It is asked again after each `look`. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {

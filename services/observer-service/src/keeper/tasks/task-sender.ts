@@ -5,27 +5,30 @@ import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from "../outbox/batch-bounds.ts";
 import { type PublishTools, publishUntilConfirmed } from "../outbox/publish-until-confirmed.ts";
 import { ToldLoad } from "./told-load.ts";
 
-/** Under load (told-load.ts) what is told waits for so long for others: fewer messages and transactions, and more starts whose end says it all. */
+/**
+ * Under load (told-load.ts) events wait this long for others: that makes fewer messages and transactions, and more starts whose end says it
+ * all.
+ */
 const HEAVY_PAUSE_MS = 10;
-/** Under load a patient start waits for its end for so long: that says it, too. */
+/** Under load a patient start waits this long for its end, which says it, too. */
 const PATIENCE_MS = 50;
 
 interface Waiting {
   event: TaskEvent;
-  /** Written when it is sent: most starts never are. */
+  /** Written only when it is sent, as most starts never are. */
   json: string;
   readonly generation: number;
-  /** Its end was told before it was sent: that says all of it. */
+  /** Whether its end came before it was sent, which says all of it. */
   isDropped: boolean;
-  /** Under load it is not sent before, in ms of `performance.now()`. */
+  /** Under load it is not sent before this time, in ms of `performance.now()`. */
   fromMs: number;
   onConfirmed: (() => void)[] | undefined;
 }
 
 /**
- * Comes in: what is to be told of tasks, in the order it happened. Guarantees: what is told of one send reaches the tasks' state queue in
- * that order (beside others a patient start may come later), one numbered batch at a time, each again until it is confirmed; `onConfirmed`
- * is called only then. What waits is bounded by the task workers. A crash loses what was not confirmed: none of those messages has been acked.
+ * Receives events of tasks, in the order they happened. Guarantees: those of one send reach the tasks' state queue in that order (a patient
+ * start may come later than other sends' events), one numbered batch at a time, each again until it is confirmed; `onConfirmed` is called
+ * only then. What waits is bounded by the task workers. A crash loses what was not confirmed: none of those messages has been acked.
  */
 export class TaskSender {
   readonly #identity: ServiceIdentity;
@@ -33,11 +36,11 @@ export class TaskSender {
   readonly #isStocked: () => boolean;
   readonly #closing = new AbortController();
   readonly #load = new ToldLoad();
-  /** Starts that wait, by run. */
+  /** The starts that wait, by run. */
   readonly #starts = new Map<string, Waiting>();
-  /** Those that are patient, by send. */
+  /** The patient starts, by send. */
   readonly #patient = new Map<string, Waiting>();
-  /** What its workers are, where that waits. */
+  /** The waiting TaskWorkers event, if there is one. */
   #workers: Waiting | undefined;
   #waiting: Waiting[] = [];
   #inFlight: Waiting[] = [];
@@ -57,7 +60,7 @@ export class TaskSender {
     return this.#generation;
   }
 
-  /** What is told from now on belongs to this generation. */
+  /** Events from now on belong to this generation. */
   enterGeneration(generation: number): void {
     this.#generation = generation;
   }
@@ -89,7 +92,7 @@ export class TaskSender {
     this.#wake?.();
   }
 
-  /** It is told every few seconds, for as long as an alarm lasts: in the place of the one before it, should that wait still. */
+  /** It is sent every few seconds, for as long as an alarm lasts, so it replaces the one before it if that still waits. */
   #tellInPlace(event: TaskEvent, onConfirmed: (() => void) | undefined): boolean {
     const before = this.#workers;
     if (before?.generation !== this.#generation) return false;
@@ -99,7 +102,7 @@ export class TaskSender {
     return true;
   }
 
-  /** Sends until `close`; resolves then. */
+  /** Sends until `close`, and then resolves. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -108,13 +111,14 @@ export class TaskSender {
       const mayWait = isHeavy || this.#load.isHeavy(this.#isStocked());
       if (mayWait) await sleep(HEAVY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      // What runs is Running in the books soon, for as long as these can bear it: else who cancels it frees its key beside it.
+      // A running task soon shows as Running, as far as the database can bear that: otherwise whoever cancels it frees its
+      // key while it runs.
       this.#inFlight = this.#take(isHeavy ? performance.now() : Number.POSITIVE_INFINITY);
       if (this.#inFlight.length > 0) await this.#deliver(this.#inFlight, signal);
     }
   }
 
-  /** Resolves when everything told so far, and since, is confirmed. */
+  /** Resolves when every event so far, and those that come meanwhile, are confirmed. */
   emptied(): Promise<void> {
     if (this.waiting === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onEmpty.push(resolve));
@@ -132,7 +136,7 @@ export class TaskSender {
     this.#starts.delete(runId);
   }
 
-  /** Something else is told of that send, which is to come after its start. */
+  /** Another event of that send comes, and has to be sent after its start. */
   #hasten(sendId: string): void {
     const start = this.#patient.get(sendId);
     if (start === undefined) return;
@@ -140,7 +144,7 @@ export class TaskSender {
     this.#patient.delete(sendId);
   }
 
-  /** Of one generation, by which the manager knows where to send an order; what is sent from `nowMs` on at the latest. */
+  /** Takes events of one generation, by which the manager knows where to send an order, that are due at `nowMs`. */
   #take(nowMs: number): Waiting[] {
     const batch: Waiting[] = [];
     const later: Waiting[] = [];
@@ -164,7 +168,7 @@ export class TaskSender {
     return batch;
   }
 
-  /** It is sent: neither dropped, hastened nor replaced any more. */
+  /** The event is sent, so it can no longer be dropped, hastened or replaced. */
   #forget(one: Waiting): void {
     if (one === this.#workers) this.#workers = undefined;
     if (one.event.kind !== "TaskStarted") return;
@@ -201,7 +205,7 @@ export class TaskSender {
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = undefined;
-        // A turn later, so that what is told together is sent together.
+        // Waits a turn, so that events of one turn are sent together.
         setImmediate(resolve);
       };
       if (this.#closing.signal.aborted || this.#waiting.length > 0) this.#wake();

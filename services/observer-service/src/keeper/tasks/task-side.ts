@@ -19,12 +19,12 @@ export interface TaskSideParts
   readonly declaresTopology: boolean;
 }
 
-/** What is nearly over when a drain begins may end by itself. */
+/** When a drain begins, tasks that are nearly over may end by themselves within this time. */
 const LAST_WORK_MS = 2_000;
 
 /**
- * All that a service does for tasks, beside its observers: the same process, slots and lease, everything else its own. Takes nothing
- * where it has no task type, or no worker for one.
+ * Everything that a service does for tasks, beside its observers: with the same process, slots and lease, but everything else of its
+ * own. Takes nothing if it has no task type, or no worker for one.
  */
 export class TaskSide {
   readonly runner: TaskRunner;
@@ -34,17 +34,17 @@ export class TaskSide {
   readonly #intake: TaskIntake;
   readonly #queue: ConsumedQueue;
   readonly #stateQueue: ConsumedQueue;
-  /** By which the books know of this service; what it takes comes by it, too. */
+  /** The session by which the manager knows this service. What it takes comes by it, too. */
   #known: Session | undefined;
   #session: Session | undefined;
   #beganIn: Session | undefined;
   #consuming: Promise<Consumer> | undefined;
   readonly #credit: TaskCredit;
-  /** How long tasks take decides how many travel together: that a type is short is told at once. */
+  /** How long tasks take decides how many travel together, so it is reported at once that a type is short. */
   readonly #paces = new Paces(() => this.tellAlive());
   #draining = false;
   #cordoned = false;
-  /** It has had a session: before that nobody knows it, and there is no generation to speak of. */
+  /** Whether it has had a session. Before that nobody knows it, and there is no generation to name. */
   #hasBegun = false;
 
   constructor(parts: TaskSideParts) {
@@ -64,10 +64,10 @@ export class TaskSide {
     return this.#types.size === 0 ? 0 : this.#parts.workers;
   }
 
-  /** The folder was loaded again. Where these are the first types of tasks, they are taken from now on; where none is left, nothing is. */
+  /** The folder was loaded again. If it has its first task types, tasks are taken from now on; if none is left, nothing is. */
   learnTypes(): void {
     this.#readTypes();
-    this.#credit.look(); // there may be types again where there were none
+    this.#credit.look(); // as there may be types again after there were none
     const onLost = (error: unknown) =>
       this.#parts.log.debug({ event: "no-tasks", error: String(error) }, "the session is lost, and says why");
     this.#restIfNone().catch(onLost);
@@ -76,7 +76,7 @@ export class TaskSide {
     this.begin(session).catch(onLost);
   }
 
-  /** Each task that came would go back to the books, to be sent here again. Its credit comes with the next type. */
+  /** Each task that came would go back to the manager, to be sent here again. Credit comes with the next type. */
   async #restIfNone(): Promise<void> {
     const consuming = this.#consuming;
     const consumer = await consuming;
@@ -92,8 +92,8 @@ export class TaskSide {
   }
 
   /**
-   * Consumes on this session, once the books are told who this is. Not awaited by the session's set-up: the queue may be the
-   * manager's to declare. Rejects when the session is lost.
+   * Consumes on this session, once the manager knows this service. The session's set-up does not await it, as the queue may
+   * be the manager's to declare. Rejects when the session is lost.
    */
   async begin(session: Session): Promise<void> {
     this.#known = session;
@@ -102,7 +102,7 @@ export class TaskSide {
     this.#beganIn = session;
     const { declaresTopology, publisher, log } = this.#parts;
     const tellMissing: OnMissing = (queue, why) => this.#tellMissing(queue, why);
-    // Where the folder had no task type before, nobody has declared it.
+    // If the folder had no task type before, nobody has declared the queue.
     if (declaresTopology) await this.#stateQueue.untilThere(session, tellMissing);
     this.#hasBegun = true;
     const told = new Promise<void>((resolve) => this.#tellWorkers(resolve));
@@ -118,7 +118,7 @@ export class TaskSide {
 
   #tellMissing(queue: string, why: LossReason): void {
     const { detail, remedy } = why;
-    // Where it is the manager's to declare, that is done with the pool's first task.
+    // If the manager has to declare it, it does so with the pool's first task.
     const level = isNoQueue(why) ? "debug" : "warn";
     this.#parts.log[level](
       { event: "waiting-for-queue", queue, detail, remedy },
@@ -147,7 +147,7 @@ export class TaskSide {
     this.#consuming = undefined;
   }
 
-  /** Takes nothing more, and runs what it has to its end. */
+  /** Takes nothing more, but runs what it has to its end. */
   async cordon(): Promise<void> {
     this.#cordoned = true;
     this.#credit.end();
@@ -155,7 +155,7 @@ export class TaskSide {
     await (await this.#consuming)?.pause();
   }
 
-  /** Takes tasks again, also after a drain: as many as there are workers free, and more as what runs still ends. Safe to repeat. */
+  /** Takes tasks again, also after a drain: as many as there are free workers, and more as what still runs ends. Safe to repeat. */
   async goOn(): Promise<void> {
     if (!this.#isClosed) return this.tellAlive();
     this.#draining = false;
@@ -168,7 +168,7 @@ export class TaskSide {
     if (!this.#isClosed && this.#consuming === consuming) this.#credit.begin(consumer);
   }
 
-  /** Every few seconds: by it the manager knows how many tasks to send. */
+  /** Sent every few seconds: it tells the manager how many tasks to send. */
   tellAlive(): void {
     if (!this.#hasBegun) return;
     this.#tellWorkers();
@@ -179,19 +179,22 @@ export class TaskSide {
     for (const { taskId, sendId } of targets) this.runner.cancel(taskId, sendId);
   }
 
-  /** Behind what is on its way here, and only under a held lease: what a fenced service had is nobody's yet. */
+  /** Answers behind what is on its way here, and only under a held lease: what a fenced service had is nobody's yet. */
   async report({ markerId }: ReportTasks, generation: number): Promise<void> {
     const { holds, log } = this.#parts;
     try {
       await (await this.#consuming)?.flushed();
-      const isOfIt = this.sender.generation === generation; // else what is told is still the last session's
+      const isOfIt = this.sender.generation === generation; // otherwise events still go out for the last session
       if (isOfIt && holds(generation)) this.sender.tell({ kind: "TaskInventory", markerId, held: this.runner.held });
     } catch (error) {
       log.debug({ event: "inventory-abandoned", error: String(error) }, "it could not be proven whole; it is asked again");
     }
   }
 
-  /** Takes nothing more; what is nearly over ends, the rest is told to stop and given back. Resolves when that is done, or after `limitMs`. */
+  /**
+   * Takes nothing more. Tasks that are nearly over end, the others are told to stop and given back. Resolves when that is done, or after
+   * `limitMs`.
+   */
   async drain(limitMs: number): Promise<void> {
     this.#draining = true;
     this.#credit.end();
@@ -203,7 +206,7 @@ export class TaskSide {
       Math.min(LAST_WORK_MS, limitMs / 2),
       cancelled?.then(() => this.runner.idle()),
     );
-    if (!this.#draining) return; // it has been taken back
+    if (!this.#draining) return; // the drain was taken back
     this.runner.stopAll({ kind: "draining" });
     await within(Math.max(0, endMs - performance.now()), this.runner.idle());
   }

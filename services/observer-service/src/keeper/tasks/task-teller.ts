@@ -5,7 +5,7 @@ import type { TaskRun } from "./task-run.ts";
 
 export interface TaskTellerParts {
   readonly events: { tell(event: TaskEvent, onConfirmed?: () => void, isPatient?: boolean): void };
-  /** The lease of that generation is held; asking fences first if its deadline has passed. */
+  /** Whether the lease of that generation is held. If its deadline has passed, this fences first. */
   readonly holds: (generation: number) => boolean;
   readonly onEnded?: ((how: TaskEnded["outcome"] | "released" | "returned") => void) | undefined;
 }
@@ -13,20 +13,21 @@ export interface TaskTellerParts {
 const SAID_EVERY_MS = 30_000;
 
 /**
- * What the books and the broker hear of tasks. Guarantees: a message is settled once, after what is to be told of its task is
- * confirmed, and under a held lease; until then it counts as held.
+ * Reports tasks to the manager and the broker. Guarantees: a message is settled once, after its task's report is confirmed,
+ * and under a held lease; until then it counts as held.
  */
 export class TaskTeller {
   readonly #parts: TaskTellerParts;
-  /** Whose message has yet to be settled. */
+  /** The runs whose message has yet to be settled. */
   readonly #held = new Map<TaskRun, SendId>();
   /**
-   * What went back to the queue without a word that the books had to hear: on its way back it is behind what has passed meanwhile, and in nobody's
-   * inventory. A proof of absence goes on for less than that after its marker was seen; an inventory takes some 65,000.
+   * Sends that went back to the queue without an event that the manager had to hear. On its way back a message is behind what has passed
+   * meanwhile, and in nobody's inventory. A proof of absence goes on for less time than this after its marker was seen; an inventory takes
+   * some 65,000.
    */
   readonly #letGo = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
 
-  /** When that was said last of those that run. */
+  /** When long runs were last reported. */
   #saidMs = Number.NEGATIVE_INFINITY;
   #isSayingWhatRuns = false;
 
@@ -39,7 +40,7 @@ export class TaskTeller {
     return [...this.#held.values(), ...this.#letGo.since(performance.now()).map(([sendId]) => sendId)];
   }
 
-  /** Its message goes back to the queue. */
+  /** The message goes back to the queue. */
   letGo(sendId: SendId): void {
     this.#letGo.note(sendId, performance.now());
   }
@@ -48,7 +49,7 @@ export class TaskTeller {
     this.#held.set(run, run.task.sendId);
   }
 
-  /** Its message is now the other's. */
+  /** The message now belongs to the other run. */
   handOver(from: TaskRun, to: TaskRun): void {
     this.#held.delete(from);
     this.hold(to);
@@ -62,8 +63,8 @@ export class TaskTeller {
   }
 
   /**
-   * Of what has run for long it is said each 30 s that it does: nobody may want it any more, and the order to end it may be lost, as it is given once to what
-   * the books do not have. Not again while that waits, as under an alarm.
+   * Reports long runs every 30 s: nobody may want them any more, and the order to end one may be lost, as it is given once to runs that the
+   * manager does not know. Not repeated while the last report waits, as under an alarm.
    */
   running(runs: readonly TaskRun[]): void {
     const nowMs = performance.now();
@@ -80,7 +81,7 @@ export class TaskTeller {
       });
   }
 
-  /** The one place where an attempt's end becomes an event and its message is settled. */
+  /** The only place where an attempt's end becomes an event and its message is settled. */
   end(run: TaskRun, fate: TaskFate): void {
     const { events, onEnded } = this.#parts;
     const { runId, startedAt } = run;
@@ -102,7 +103,7 @@ export class TaskTeller {
         const { kind: _kind, ...why } = fate;
         return events.tell({ kind: "TaskReturned", taskId, sendId, at, ...why }, () => this.#settle(run, "ack"));
       }
-      case "again": // its lease is lost
+      case "again": // the lease is lost
         return events.tell({ kind: "TaskReleased", taskId, sendId, runId, at }, () => this.#settle(run, "leave"));
       case "drop":
         return this.#settle(run, "ack");

@@ -1,14 +1,14 @@
 const SPAN_MS = 100;
-/** So many in a tenth of a second are load. */
+/** How many events in a tenth of a second count as load. */
 const HEAVY = 50;
-/** So many are, where no worker waits for what is told: those that are free next have their tasks here already. */
+/** The same while no worker waits for an event: the next tasks of free workers are here already. */
 const HEAVY_IF_STOCKED = 5;
 
-/** Whether so much is told that it goes by the batch, and not at once. */
+/** Decides whether there are so many events that they go in batches, and not at once. */
 export class ToldLoad {
   #beganMs = Number.NEGATIVE_INFINITY;
   #count = 0;
-  /** In the span before. */
+  /** The count of the span before. */
   #before = 0;
 
   note(nowMs = performance.now()): void {

@@ -1,16 +1,16 @@
-/** Of what has waited for so long, another service may have the turn. */
+/** A task that has waited for this long is given up, as another service may have room for it. */
 const PATIENCE_MS = 1_000;
 
 /**
- * The task workers, and who waits for one: a task, or a batch of them. Of a bundle more may come than there are. First come, first served. Guarantees: no more
- * than `workers` have one at a time; who has waited for a second is given up, and told so.
+ * The task workers, and the tasks, or batches, that wait for one. A bundle may bring more than there are workers. First come, first served.
+ * Guarantees: no more than `workers` have one at a time; who has waited for a second is given up, and told so.
  */
 export class WorkerLine<Run extends object> {
   readonly #workers: number;
   readonly #begin: (run: Run) => void;
   readonly #giveUp: (run: Run) => void;
   readonly #busy = new Set<Run>();
-  /** In the order in which they came; since when, in ms of `performance.now()`. */
+  /** In the order in which they came, with the time since when, in ms of `performance.now()`. */
   readonly #waiting = new Map<Run, number>();
   #isLooking = false;
   #isFilling = false;
@@ -21,7 +21,7 @@ export class WorkerLine<Run extends object> {
     this.#giveUp = parts.giveUp;
   }
 
-  /** Half as many wait as there are workers: the next that are free have somebody here. */
+  /** Whether at least half as many wait as there are workers, so that the next free ones have a task here. */
   get isStocked(): boolean {
     return this.#waiting.size >= this.#workers / 2;
   }
@@ -38,11 +38,11 @@ export class WorkerLine<Run extends object> {
     setTimeout(() => this.#lookForTired(), PATIENCE_MS);
   }
 
-  /** Whether it waits or has a worker: it needs none any more. */
+  /** It needs no worker any more, whether it waits or has one. */
   leave(run: Run): void {
     this.#waiting.delete(run);
     if (!this.#busy.delete(run) || this.#isFilling) return;
-    this.#isFilling = true; // who begins may leave at once, and thousands may
+    this.#isFilling = true; // whoever begins may leave at once, and thousands may
     try {
       this.#fill();
     } finally {
@@ -60,7 +60,7 @@ export class WorkerLine<Run extends object> {
     }
   }
 
-  /** Its worker goes on with this one. */
+  /** The worker of `run` goes on with `next`. */
   handOver(run: Run, next: Run): void {
     this.#busy.delete(run);
     this.#busy.add(next);

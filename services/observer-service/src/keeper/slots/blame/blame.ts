@@ -1,18 +1,29 @@
 import type { Log } from "../../../log.ts";
 import { groupOfOne, judge, type SuspectGroup, searchOf, type Verdict } from "./suspicion.ts";
 
-/** Without a death for so long nobody is suspected any more. */
+/** Without a death for this long nobody is suspected any more. */
 const SUSPICION_LAPSES_MS = 600_000;
-/** Who was the last in a slot that had grown may be what grows, and needs longer for it than that. */
+/** A run that was last in a slot that had grown may be what grows, and needs longer for it than that. */
 const LAST_LAPSES_MS = 3_600_000;
-/** A run that was in a slot to which this happened, and so soon is in another to which it does, may be what does it. */
+/**
+ * A run that was in a slot to which this happened, and within this time is in another to which it happens, may be the cause.
+ */
 const LATELY_MS = 600_000;
-/** What comes from outside (a server that all files hold a connection to has ended) ends many slots at once, and who began again in the next one is in several. */
+/**
+ * Something from outside (a server that all files hold a connection to has ended) ends many slots at once, so runs that begin again in the
+ * next slot are in several.
+ */
 const AT_ONCE_MS = 5_000;
 
-/** What ends slots and is nobody's: an error that belongs to no handler and no file · an event loop that stands still, and in no handler. */
+/**
+ * What ends slots and belongs to nobody. `unowned-error`: an error that belongs to no handler and no file · `blocked`: an event loop that
+ * stands still outside of all handlers.
+ */
 export type Unowned = "unowned-error" | "blocked";
-/** What happens to slots and names nobody: that · one grows over its limit · one ends by itself, and says nothing. */
+/**
+ * What happens to slots without naming anybody: those two, or `growth`: it grows over its limit · `ended`: it ends by
+ * itself, and says nothing.
+ */
 export type Mishap = "growth" | "ended" | Unowned;
 
 const byMishap = <What>(make: () => What): Readonly<Record<Mishap, What>> => ({
@@ -22,27 +33,27 @@ const byMishap = <What>(make: () => What): Readonly<Record<Mishap, What>> => ({
   blocked: make(),
 });
 
-/** Where an observer that is not like the others has to run. */
+/** Where an observer has to run that is kept from the others. */
 export type Apart = { kind: "suspects"; group: SuspectGroup } | { kind: "alone"; observerId: string };
 
 /**
- * Who is suspected of having ended slots, and who was found guilty. Comes in: deaths that nobody can be named for, culprits,
- * recycled slots. Guarantees: a search ends, by a name or by giving up; suspicion lapses. It is gone with this process, and the next one begins with none.
+ * Who is suspected of having ended slots, and who was found guilty. Receives deaths that name nobody, culprits, recycled slots. Guarantees:
+ * a search ends, by a name or by giving up; suspicion lapses. It is gone with this process, and the next one begins with none.
  */
 export class Blame {
   readonly #log: Log;
   readonly #onLapsed: (group: SuspectGroup) => void;
-  /** By observer: the suspects it is among. */
+  /** By observer: the group of suspects that it belongs to. */
   readonly #groups = new Map<string, SuspectGroup>();
-  /** Observers that try again alone. */
+  /** Observers that are guilty, and try again alone. */
   readonly #guilty = new Set<string>();
-  /** By observer: when it was last in a slot to which that happened. */
+  /** By observer: when it was last in a slot to which the mishap happened. */
   readonly #wereInAtMs = byMishap(() => new Map<string, number>());
-  /** Suspects of that, as they were found. */
+  /** The groups that were found for the mishap. */
   readonly #groupsOf = byMishap(() => new Set<SuspectGroup>());
-  /** When such a thing of nobody's ended a slot, and that counted. */
+  /** When an unowned mishap last ended a slot and counted. */
   readonly #unownedAtMs = new Map<Unowned, number>();
-  /** When it last happened to a slot in which nothing has ever run. */
+  /** When the mishap last happened to a slot in which nothing has ever run. */
   readonly #byItselfAtMs = new Map<Mishap, number>();
 
   constructor(log: Log, onLapsed: (group: SuspectGroup) => void) {
@@ -67,39 +78,40 @@ export class Blame {
     return this.#guilty.has(observerId);
   }
 
-  /** Undefined: among all others. */
+  /** Undefined means that it runs among all others. */
   apartOf(observerId: string): Apart | undefined {
-    // Mostly nobody is suspected of anything, and thousands start at once.
+    // A quick answer, as mostly nobody is suspected of anything, and thousands start at once.
     if (this.#guilty.size + this.#groups.size === 0) return undefined;
     if (this.#guilty.has(observerId)) return { kind: "alone", observerId };
     const group = this.#groups.get(observerId);
     return group && { kind: "suspects", group };
   }
 
-  /** A suspect that is apart from all others, as far as there are slots for that. */
+  /** Whether it is a suspect that is kept alone, as far as there are slots for that. */
   isByItself(observerId: string): boolean {
     return this.#groups.get(observerId)?.members.length === 1;
   }
 
-  /** It did it: from now on it tries again alone. */
+  /** It is guilty: from now on it tries again alone. */
   convict(observerId: string): void {
     this.#guilty.add(observerId);
     this.#groups.delete(observerId);
   }
 
-  /** It did nothing of which a slot dies, but its slot had to be ended for it: if that happens again, nobody else will have been there. */
+  /** It did nothing that ends a slot, but its slot had to be ended for it: if that happens again, nobody else will be there. */
   keepByItself(observerId: string): void {
     if (!this.#guilty.has(observerId)) this.#keepApart(groupOfOne(observerId));
   }
 
-  /** It has been well for so long, or is over, that it may live among others again, the next time that it starts. */
+  /** It has been well for long enough, or is over: the next time that it starts it may run among others again. */
   acquit(observerId: string): void {
     this.#guilty.delete(observerId);
   }
 
   /**
-   * One of these did it, and nobody knows which: they are split, or the only one is guilty, or the search stops. Each round of a group
-   * leaves it one fewer. One in which two groups had to share a slot says nothing, and is none; but only for so long (suspicion.ts).
+   * One of these did it, and nobody knows which: they are split, or the only one is guilty, or the search stops. Each round leaves a
+   * group one fewer. A round in which two groups had to share a slot says nothing, and does not count; but only for so long
+   * (suspicion.ts).
    */
   suspect(observers: readonly string[], nowMs = performance.now()): Verdict {
     const groups = [...new Set(observers.flatMap((observer) => this.#groups.get(observer) ?? []))];
@@ -123,7 +135,7 @@ export class Blame {
     return verdict;
   }
 
-  /** The slot of these has ended by itself. @returns undefined: so do slots in which nothing has ever run */
+  /** Their slot has ended by itself. @returns undefined if slots in which nothing has ever run do so, too */
   noteEnded(observers: readonly string[], nowMs = performance.now()): Verdict | undefined {
     if (this.happensByItself("ended", nowMs)) return undefined;
     const verdict = this.suspect(observers, nowMs);
@@ -132,8 +144,9 @@ export class Blame {
   }
 
   /**
-   * That has happened to the slot of these, and they begin again elsewhere. Those that were in another one not long ago are
-   * suspects: where it happens to many slots, nearly all innocents come to be in two. So a single one is only kept by itself.
+   * The mishap has happened to their slot, and they begin again elsewhere. Those that were in another such slot not long ago
+   * are suspects. If it happens to many slots, nearly all innocents come to be in two, so a single one is only kept by
+   * itself.
    *
    * @returns those that were in two
    */
@@ -147,7 +160,7 @@ export class Blame {
   }
 
   /**
-   * Nobody is suspected of what ends a slot right after the same had ended another; who is a suspect already is looked for all the same.
+   * If it happens right after the same has ended another slot, nobody becomes a suspect by it; existing suspects are still searched.
    *
    * @returns those that were in two
    */
@@ -160,14 +173,14 @@ export class Blame {
     return this.noteMishap(what, observers, nowMs);
   }
 
-  /** It was the last in a slot to which that happened, and others had been there before: it is kept by itself. */
+  /** It was the last in a slot to which that happened, and others had been there before, so it is kept by itself. */
   noteLast(what: Mishap, observer: string): void {
     const group = groupOfOne(observer);
     this.#keepApart(group, LAST_LAPSES_MS);
     this.#groupsOf[what].add(group);
   }
 
-  /** These were in two. @returns the suspects that they are now */
+  /** Makes suspects of those that were in two. @returns the groups that they are in now */
   #groupsAmong(again: readonly string[]): readonly SuspectGroup[] {
     const [only, ...others] = again;
     if (only === undefined) return [];
@@ -176,7 +189,7 @@ export class Blame {
     return [...new Set(again.flatMap((observer) => this.#groups.get(observer) ?? []))];
   }
 
-  /** It has happened to a slot in which nothing has ever run: who was suspected of it is no more. */
+  /** It has happened to a slot in which nothing has ever run, so those suspected of it no longer are. */
   noteByItself(what: Mishap, nowMs = performance.now()): void {
     this.#byItselfAtMs.set(what, nowMs);
     for (const group of this.#groupsOf[what]) {
@@ -186,13 +199,13 @@ export class Blame {
     this.#groupsOf[what].clear();
   }
 
-  /** What the files do by themselves they do in every slot: whoever is there when it happens, and were it in ten, has not done it. */
+  /** Whether the files do it by themselves. They then do it in every slot, so whoever is there, even ten times, has not done it. */
   happensByItself(what: Mishap, nowMs = performance.now()): boolean {
     const atMs = this.#byItselfAtMs.get(what);
     return atMs !== undefined && nowMs - atMs <= LATELY_MS;
   }
 
-  /** These are suspected no more. */
+  /** Clears these of suspicion. */
   clear(group: SuspectGroup): void {
     for (const observer of group.members) if (this.#groups.get(observer) === group) this.#groups.delete(observer);
   }

@@ -1,24 +1,28 @@
 import { sendableText } from "../../../error-text.ts";
 import type { DeadlyFile } from "../../../wire/messages.ts";
 
-/** What ended two may be mended from outside: a server that it waits for, a machine that was too slow. */
+/**
+ * After this long a file is tried again, as the cause may have been mended from outside: a server that it waits for, a
+ * machine that was too slow.
+ */
 const TRIED_AGAIN_AFTER_MS = 600_000;
-/** Ends in a row of which none said more than the one before. */
+/** After so many ends in a row that revealed no more than the one before, the search is hopeless. */
 const MANY = 10;
 const MAX_WHY = 1_000;
 
 interface Found extends DeadlyFile {
-  /** Undefined: new slots load it before all others. */
+  /** Undefined means that new slots load it before all others. */
   leftOutAtMs: number | undefined;
 }
 
 /**
- * Files that end, or block, the slots that load them. The first time that may be the doing of what another file has left behind, of something
- * outside, or of a machine that is slow for a moment: slots that are started from then on load that file before all others. Who ends one of these there is left out of new slots, as any other file that
- * does not load, for as long as its code is the same, or until it is tried again. Else no slot would ever load again, and all other types with them. It is gone with this process.
+ * Files that end, or block, the slots that load them. The first time the cause may be what another file has left behind, something outside,
+ * or a machine that is slow for a moment: new slots then load that file before all others. If it ends one of these, it is left out of new
+ * slots, as any other file that does not load, for as long as its code is the same, or until it is tried again. Otherwise no slot would
+ * ever load again, and all other types would be lost. It is gone with this process.
  */
 export class DeadlyFiles {
-  /** The last that was found is the last here. */
+  /** The file that was found last is the last here. */
   readonly #found = new Map<string, Found>();
   #ends = 0;
 
@@ -31,10 +35,10 @@ export class DeadlyFiles {
    */
   note({ file, print }: Omit<DeadlyFile, "problem">, why: string, wasFirst: boolean, nowMs = performance.now()): boolean {
     const before = this.#found.get(file);
-    if (before?.print === print && isLeftOut(before, nowMs)) return true; // one that had begun before
+    if (before?.print === print && isLeftOut(before, nowMs)) return true; // a slot that had begun before has ended
     const problem = `it does not load, and ends each process that tries to: ${sendableText(why, MAX_WHY)}`;
     const isSure = wasFirst && before?.print === print;
-    // Of all slots of a large service that load it in step the first has said it.
+    // All slots of a large service load the file in step, and the first has reported it.
     const isNews = before?.print !== print || [...this.#found.keys()].at(-1) !== file;
     this.#ends = isSure ? 0 : this.#ends + (isNews ? 1 : 0);
     this.#found.delete(file);
@@ -48,27 +52,27 @@ export class DeadlyFiles {
     for (const file of [...this.#found.keys()]) if (!broken.includes(file)) this.#found.delete(file);
   }
 
-  /** New slots load them again, once. */
+  /** Lets new slots load them again, once. */
   tryAgain(): void {
     for (const found of this.#found.values()) found.leftOutAtMs = undefined;
   }
 
-  /** It is not to be found out which file does it. */
+  /** Whether the search for the file has been given up. */
   get isHopeless(): boolean {
     return this.#ends >= MANY;
   }
 
-  /** To be left out of slots that are started now. */
+  /** The files that new slots leave out. */
   all(nowMs = performance.now()): DeadlyFile[] {
     return [...this.#found.values()].filter((found) => isLeftOut(found, nowMs)).map(asFile);
   }
 
-  /** Without which slots have been started, and none has loaded it since. */
+  /** Files that slots were started without, and that none has loaded since. */
   get lacking(): DeadlyFile[] {
     return [...this.#found.values()].filter(({ leftOutAtMs }) => leftOutAtMs !== undefined).map(asFile);
   }
 
-  /** To be loaded before all others, in this order. */
+  /** The files that are loaded before all others, in this order. */
   first(nowMs = performance.now()): string[] {
     return [...this.#found.values()].flatMap((found) => (isLeftOut(found, nowMs) ? [] : found.file)).reverse();
   }

@@ -1,4 +1,4 @@
-/** Within so long, and for so long. */
+/** The time within which culprits count, and for which a type then counts as harmful. */
 const LATELY_MS = 600_000;
 const MANY = 3;
 
@@ -8,12 +8,12 @@ interface Culprit {
 }
 
 /**
- * Types of tasks that end the slots which others share. A task is known by its id, and each new one of a type with bad inputs begins
- * among the others and ends their slot first: after three different ones within 10 minutes the next of that type share a slot of their own, until
- * 10 minutes have passed without such a task. Pure: time is an argument.
+ * Types of tasks that end the slots which others share. A task is known by its id, and each new one of a type with bad inputs begins among
+ * the others and ends their slot first. So after three different ones within 10 minutes the next of that type share a slot of their own,
+ * until 10 minutes have passed without such a task. Pure: time is an argument.
  */
 export class HarmfulTypes {
-  /** Of each type the last ones, the newest last. */
+  /** The last culprits of each type, the newest last. */
   readonly #culprits = new Map<string, readonly Culprit[]>();
   readonly #untilMs = new Map<string, number>();
 

@@ -4,9 +4,9 @@
 export interface SuspectGroup {
   readonly id: number;
   readonly members: readonly string[];
-  /** How often it may still be split. */
+  /** How often the group may still be split. */
   readonly roundsLeft: number;
-  /** Since when their deaths have been no rounds, as two groups had to share a slot; undefined: the last one was. */
+  /** Since when deaths have not counted as rounds, as two groups had to share a slot. Undefined if the last one counted. */
   readonly sharedSinceMs?: number | undefined;
 }
 
@@ -14,15 +14,18 @@ export type Verdict =
   /** It was alone in a slot that died. */
   | { kind: "guilty"; observer: string }
   | { kind: "split"; groups: readonly [SuspectGroup, SuspectGroup] }
-  /** So many rounds, and nobody was alone when it died: each takes its place among the others again. */
+  /** After so many rounds nobody was alone at a death, so each takes its place among the others again. */
   | { kind: "given-up"; observers: readonly string[] };
 
 let lastGroup = 0;
 
-/** So long: calm suspects leave their slot to others long before that (placement.ts). Where they do not, there is no place to be had, and the search has to end all the same. */
+/**
+ * The longest time without rounds: calm suspects leave their slot to others long before that (placement.ts). If they do not, there is no
+ * place to be had, and the search has to end all the same.
+ */
 const SHARED_IS_NO_ROUND_MS = 120_000;
 
-/** What has been found out about suspects that have died in one slot, of one group, or of several that had to share it. */
+/** The result for suspects that have died in one slot: those of one group, or of several that had to share it. */
 export function searchOf(
   groups: readonly SuspectGroup[],
   nowMs: number,
@@ -34,10 +37,10 @@ export function searchOf(
   return { roundsLeft: roundsLeft + (isRound ? 0 : 1), sharedSinceMs };
 }
 
-/** So many deaths an observer that is kept by itself may be near before it is left alone again. */
+/** How many deaths an observer that is kept by itself may be near before it is left alone. */
 const ROUNDS_BY_ITSELF = 3;
 
-/** Of one observer: it did nothing that is known, and if it does, nobody else will have been there. */
+/** A group for one observer: no guilt of it is known, and if it ends a slot, nobody else will be there. */
 export const groupOfOne = (observer: string): SuspectGroup => ({
   id: (lastGroup += 1),
   members: [observer],

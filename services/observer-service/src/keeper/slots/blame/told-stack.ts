@@ -1,4 +1,4 @@
-/** What a watchdog told of a stack, without the frame that it has added, and its message. */
+/** The stack from a watchdog, without the watchdog's own frame, and without the message. */
 export const ownFrames = (stack: string): string =>
   stack
     .split("\n")

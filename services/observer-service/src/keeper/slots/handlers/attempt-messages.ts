@@ -14,13 +14,16 @@ export interface AttemptMessagesParts {
   readonly placement: Pick<Placement, "find">;
   /** The handler is over: it is in its slot no more. @param outcome of one that has run to its end */
   over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void;
-  /** A handler goes on after its end; it is logged already. */
+  /** A handler goes on after its end, which is already logged. */
   late?(late: Late): void;
-  /** The slot ends itself, and why. */
+  /** The slot ends itself, with this reason. */
   ends(slot: Slot, reason: Reason): void;
 }
 
-/** What slots say of their handlers, passed on to the runs that these belong to. What is said of one that has settled is dropped, and answered where its slot waits for that. */
+/**
+ * Passes what slots say about their handlers on to the runs that these belong to. Messages about a settled handler are dropped, and
+ * answered if its slot waits for that.
+ */
 export class AttemptMessages {
   readonly #parts: AttemptMessagesParts;
 
@@ -56,19 +59,19 @@ export class AttemptMessages {
         over(slot, placed);
         return host.onBadParams(run, message.error);
       case "not-begun":
-        if (placed.line === undefined || host.onNotBegun === undefined) return; // it was put behind nobody
+        if (placed.line === undefined || host.onNotBegun === undefined) return; // it was not put behind another run
         over(slot, placed);
         return host.onNotBegun(run);
       case "fenced":
-        if (placed.cause !== undefined) return; // it is told to end already, with a limit
+        if (placed.cause !== undefined) return; // it has been told to end already, with a limit
         run.log.warn({ event: "run-fenced-by-slot" }, "its slot regarded the lease as over: it begins again");
         return host.onMoved(run, { detail: FENCED_BY_SLOT });
       case "settled":
         over(slot, placed, message.outcome);
-        // A slot's own `members` does not pass the schema.
+        // The schema for messages of slots does not accept `members`, so a slot cannot send its own.
         return host.onSettled(run, outcomeOf(message), { members: placed.results, ...message });
       case "results":
-        // A slot may say anything: what is told of others is not kept.
+        // A slot may say anything, so results of other tasks are not kept.
         placed.results ??= new Map();
         for (const result of message.results) if (run.isMember?.(result.taskId)) placed.results.set(result.taskId, result);
         return;
@@ -99,7 +102,7 @@ export class AttemptMessages {
   }
 }
 
-/** As the lines of a run are, of one that there is no more. */
+/** Logs like the lines of a run, for one that no longer exists. */
 function logLate(log: Log, { process }: Slot, { observer, task, type, runId, error, times }: Late): void {
   const who = observer === undefined ? { task } : { observer: observer.name, observerId: observer.id };
   const about = { ...who, type, runId, slot: process.pid, times };
@@ -107,7 +110,7 @@ function logLate(log: Log, { process }: Slot, { observer, task, type, runId, err
   log.warn({ event: "run-threw-after-end", ...about, error }, THREW_AFTER_END);
 }
 
-/** A slot may say that one has failed, and not of what. */
+/** A slot may say that a run has failed, but not with which error. */
 function outcomeOf({ outcome, error }: Extract<LoadedMessage, { kind: "settled" }>): RunOutcome {
   if (outcome === "failed") return { outcome, error: asError(error ?? NOT_TOLD) };
   return { outcome, ...(error && { error: asError(error) }) };
@@ -115,7 +118,7 @@ function outcomeOf({ outcome, error }: Extract<LoadedMessage, { kind: "settled" 
 
 const NOT_TOLD: ErrorText = { name: "Error", message: "its slot has not told of what it failed" };
 
-/** An emit takes one of the places that all of its slot share, until it is answered. */
+/** An emit takes one of the places that all handlers of its slot share, until it is answered. */
 function answerLate({ process }: Slot, message: Exclude<LoadedMessage, { kind: "unattributed" }>): void {
   if (message.kind === "emit") {
     const { attempt, emit } = message;

@@ -5,28 +5,28 @@ import type { Placement } from "../placement/placement.ts";
 import type { Slot } from "../slot.ts";
 import type { SlotSupply } from "../supply/slot-supply.ts";
 
-/** New slots are still waited for. */
+/** The answer while new slots are still waited for. */
 const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefined };
 
 export interface LoadedCodeParts {
   readonly supply: SlotSupply;
   readonly placement: Placement;
-  /** It has no slot: it begins in one, or waits. */
+  /** For a run without a slot: it begins in one, or waits. */
   readonly place: (placed: Placed) => void;
 }
 
-/** What slots have loaded, and what becomes of them, and of who runs in them, when the folder is loaded again. */
+/** The code that slots have loaded, and what happens to slots and runs when the folder is loaded again. */
 export class LoadedCode {
   readonly #parts: LoadedCodeParts;
   #catalogue: Catalogue | undefined;
-  /** Those whose types there are. */
+  /** The files whose types exist. */
   #files: ReadonlySet<string> = new Set();
 
   constructor(parts: LoadedCodeParts) {
     this.#parts = parts;
   }
 
-  /** With the files that have ended slots since. */
+  /** The catalogue, together with the files that have ended slots since. */
   get catalogue(): Catalogue {
     if (this.#catalogue === undefined) throw new Error("The slots are not open yet.");
     const { leftOut } = this.#parts.supply.folder;
@@ -52,13 +52,14 @@ export class LoadedCode {
     if (broken.length > 0 || (supply.roster.hasAll(folder.code) && folder.code.length === before.size)) {
       slot.process.kill();
       if (broken.length > 0) return { kind: "refused", why: "a file does not load", broken };
-      this.learn(folder); // other files may be broken, or otherwise
+      this.learn(folder); // other files may be broken, or in another way
       return { kind: "unchanged" };
     }
     this.learn(folder);
     supply.adopt(slot, folder, (one) => placement.loadOf(one) === 0);
     for (const old of supply.roster.slots) if (old.isOld) this.recallIn(old);
-    // A turn later, when who has asked for the load knows the types: what is let go of begins again, and ends by what is known then.
+    // It runs a turn later, when the part that asked for the load knows the types: runs that are released begin again, and
+    // end by what is known then.
     setImmediate(() => this.#letGoOfUnknown());
     const now = supply.folder.prints;
     const changed = [...now].filter(([type, print]) => before.has(type) && before.get(type) !== print).map(([type]) => type);
@@ -69,9 +70,9 @@ export class LoadedCode {
     return { kind: "loaded", changed, added, gone };
   }
 
-  /** Who stands behind others begins elsewhere: this one takes nobody any more. */
+  /** Runs that stand behind others begin elsewhere, as this slot takes no more. */
   recallIn(slot: Slot): void {
-    // The last first: before one is recalled nobody behind it may get its turn.
+    // The last goes first: before a run is recalled none behind it may get its turn.
     for (const placed of this.#parts.placement.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
   }
 
@@ -81,13 +82,15 @@ export class LoadedCode {
     return this.#outdated().map((placed) => {
       const { run, host } = placed;
       const { isReady, isApart } = placement.readinessFor(run.start);
-      // For one of its own there may never be a slot that is warm: then it waits for one without its run.
+      // For a run that needs a slot of its own there may never be a warm one. Then it waits for one without running.
       const mayWait = isApart && !isPatient && !isReady && this.#willHaveRoom(placed);
       return { isReady: isReady || mayWait, isApart, begin: () => host.onRenewed?.(run) };
     });
   }
 
-  /** Who is stopped where there is none, would wait for as long as all others stay: it goes on by its old code. */
+  /**
+   * A run that is stopped without room for it would wait for as long as all others stay, so it goes on with its old code.
+   */
   #willHaveRoom({ run, slot }: Placed): boolean {
     const { supply, placement } = this.#parts;
     if (placement.noRoomFor(run.start) === undefined) return true;
@@ -108,7 +111,7 @@ export class LoadedCode {
       );
   }
 
-  /** Of a type that is gone no slot will ever come. */
+  /** No slot will ever come for a type that is gone. */
   #letGoOfUnknown(): void {
     const { supply, placement, place } = this.#parts;
     for (const placed of placement.takeWaiting()) {

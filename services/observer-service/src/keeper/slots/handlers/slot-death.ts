@@ -9,35 +9,35 @@ interface Observed {
   readonly name: string;
 }
 
-/** What is known when a slot has died. */
+/** What is known about a slot that has died. */
 export interface DeathFacts {
   readonly slot: Slot;
   readonly end: SlotEnd;
-  /** Observers that it ran. */
+  /** The observers that it ran. */
   readonly observers: readonly Observed[];
-  /** Who did it, and how its attempt fails. */
+  /** The culprit, and the error with which its attempt fails. */
   readonly culprit: (Observed & { task?: HandledRun["toldAs"]; error: Error }) | undefined;
-  /** The same of one that had settled when the slot ended. */
+  /** The error of a culprit that had settled when the slot ended. */
   readonly settledCulprit: Error | undefined;
-  /** It was ended since this one ignored its stop. */
+  /** The observer that ignored its stop, if the slot was ended for that. */
   readonly endedFor: Observed | undefined;
-  /** It took too much memory, in words. */
+  /** In words, that it took too much memory. */
   readonly recycled: string | undefined;
   readonly isFrozen: boolean;
   readonly wasDissolved: boolean;
-  /** It ended itself for this one, which belongs to no observer. */
+  /** The error for which it ended itself, and which belongs to no observer. */
   readonly nobodysError: { name: string; message: string } | undefined;
-  /** What is known of its end, which does not say whose doing it was. */
+  /** What is known about its end, which does not say who caused it. */
   readonly lastWord: { name: string; message: string } | undefined;
-  /** Everybody in it had been told to stop. */
+  /** Whether everybody in it had been told to stop. */
   readonly allToldToStop: boolean;
-  /** Nobody is named, and slots in which nothing has run end by themselves, too. */
+  /** Whether nobody is named, and slots in which nothing has run end by themselves, too. */
   readonly doSoByThemselves: boolean;
-  /** Those in it are suspects from now on. */
+  /** Whether its observers are suspects from now on. */
   readonly areSuspects: boolean;
 }
 
-/** Why it died, for people; undefined: it was not needed any more, and that is no death. */
+/** Why it died, for people. Undefined if it was not needed any more, which does not count as a death. */
 export function deathOf(facts: DeathFacts): NotedDeath | undefined {
   const { slot, end, observers } = facts;
   const why = whyOf(facts);

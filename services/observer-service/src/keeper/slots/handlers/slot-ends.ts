@@ -21,8 +21,8 @@ export interface SlotEndsParts {
 }
 
 /**
- * The ends of slots. Comes in: reasons to end one, and that one is gone. Guarantees: each handler that was in it fails its attempt or
- * is interrupted, once, when the slot's process has been reaped; why it ended is kept where that is known.
+ * The ends of slots. Receives reasons to end one, and the news that one is gone. Guarantees: each handler that was in it fails its
+ * attempt or is interrupted, once, when the slot's process has been reaped; the reason is kept if it is known.
  */
 export class SlotEnds {
   readonly #parts: SlotEndsParts;
@@ -32,12 +32,14 @@ export class SlotEnds {
     this.#parts = parts;
   }
 
-  /** Why it will have ended. */
+  /** Notes the reason for an end that is to come. */
   note(slot: Slot, reason: Reason): void {
     this.#reasons.set(slot, reason);
   }
 
-  /** Ends it now. The first reason stands, but for why it was to go before long: who does worse meanwhile is named. */
+  /**
+   * Ends the slot now. The first reason stands, unless it only announced an end: a run that does worse meanwhile is named.
+   */
   end(slot: Slot, reason: Reason): void {
     const noted = this.#reasons.get(slot);
     const isWorse = reason.kind === "culprit" && (noted?.kind === "recycled" || noted?.kind === "dissolved");
@@ -45,7 +47,7 @@ export class SlotEnds {
     slot.process.kill();
   }
 
-  /** Its event loop does not turn. */
+  /** The slot's event loop does not turn. */
   stuck(slot: Slot, word: Stuck): void {
     const { forMs, runId, stack } = word;
     const { log, placement, history } = this.#parts;
@@ -68,7 +70,9 @@ export class SlotEnds {
     this.end(slot, { kind: "culprit", runId, error });
   }
 
-  /** What a file does by itself it does in every slot. Yet a run may have the file's own timers and sockets do it, and be there each time. */
+  /**
+   * What a file does by itself it does in every slot. Yet a run may have the file's own timers and sockets do it, and be there each time.
+   */
   #stuckInNoRun(slot: Slot, { forMs, file, isUsed = slot.hasRun, stack }: Stuck): void {
     const { log, blame } = this.#parts;
     if (!isUsed) blame.noteByItself("blocked");
@@ -89,7 +93,7 @@ export class SlotEnds {
     const { lastWord } = slot;
     const reason = this.#reasons.get(slot) ?? (lastWord && { kind: "last-word" as const, error: lastWord });
     const all = placement.removeAll(slot);
-    // Who is named has begun, though the end of the one before it may not have been read.
+    // A run that is named has begun, though the end of the one before it may not have been read.
     const hasBegun = (one: Placed) => !isInLine(one) || (reason?.kind === "culprit" && one.run.runId === reason.runId);
     const inLine = all.filter((one) => !hasBegun(one));
     const dead = { slot, end, placed: all.filter(hasBegun), reason };
@@ -100,7 +104,7 @@ export class SlotEnds {
     if (death !== undefined) history.note(death);
     this.#log(dead, death);
     const detail = `its slot ended (${endText(end)})${death === undefined ? "" : `: ${death.why}`}`;
-    // First: what begins again below does so with those that wait behind it.
+    // These come first: runs that begin again below take those that wait behind them along.
     for (const { run, host } of inLine) host.onNotBegun?.(run);
     for (const { run, host } of dead.placed) {
       const error = failed.get(run);
@@ -109,7 +113,7 @@ export class SlotEnds {
     }
   }
 
-  /** A slot that its type asked for is nobody else's, and one of a guilty one neither. */
+  /** Slots that a type asked for, and those of a guilty run, are nobody else's, so they do not count. */
   #noteType({ purpose }: Slot, { start: { type, observerId }, taskAttempt }: HandledRun): void {
     const { harmful, log } = this.#parts;
     if (taskAttempt === undefined) return;

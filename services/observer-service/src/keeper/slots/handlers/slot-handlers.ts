@@ -24,10 +24,10 @@ import { LoadedCode } from "./loaded-code.ts";
 import { SlotEnds } from "./slot-ends.ts";
 
 /**
- * Runs handlers in slots. Comes in: starts and aborts of the runner; what slots say, and how they end. Guarantees: every start is
- * answered once, by its outcome, by bad params or by an interruption; and a successor begins only when the process of its
- * predecessor has been reaped and its pipe read to its end. A slot's death costs the broker nothing, as the messages are the
- * keeper's. A crash of the keeper ends every slot (slot/watchdog.ts).
+ * Runs handlers in slots. Receives starts and aborts of the runner, the messages of slots, and their ends. Guarantees: every
+ * start is answered once, by its outcome, by bad params or by an interruption; and a successor begins only when the process of
+ * its predecessor has been reaped and its pipe read to its end. A slot's death changes nothing at the broker, as the messages are
+ * the keeper's. A crash of the keeper ends every slot (slot/watchdog.ts).
  */
 export class SlotHandlers implements Handlers, SlotsView {
   readonly #supply: SlotSupply;
@@ -95,7 +95,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       late: (late) => this.onLate?.(late),
       ends: (slot, reason) => {
         this.#ends.note(slot, reason);
-        if (slot.isLoaded) supply.retire(slot); // else the next one has its pause
+        if (slot.isLoaded) supply.retire(slot); // otherwise the next one has its pause
       },
     });
     this.#ends = new SlotEnds({ log, blame, harmful, placement, history: this.history });
@@ -122,7 +122,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     return this.#code.catalogue;
   }
 
-  /** The slot checks them: a schema is the author's code too. */
+  /** The slot checks them, as a schema is the author's code, too. */
   checkParams(): undefined {
     return undefined;
   }
@@ -179,7 +179,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   forget({ start }: HandledRun): void {
     const { observerId } = start;
     this.#blame.acquit(observerId);
-    // Its slot was kept for a next attempt, which does not come.
+    // Its slot was kept for a next attempt, which will not come.
     for (const slot of this.#supply.roster.slots) {
       const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
       if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#letGo(slot);
@@ -270,14 +270,14 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #abort(placed: Placed, cause: StopCause): void {
-    // While the end of a slot is told to each that was in it, what one does may end those that are yet to be told.
+    // While the end of a slot is reported to each run in it, one may end others that are not reported yet.
     if (placed.isOver) return;
     placed.cause = cause;
     const { slot, host, run } = placed;
     if (slot === undefined) {
       placed.isOver = true;
       this.#placement.waitNoMore(placed);
-      // A turn later: the runner is in the middle of telling us.
+      // It settles a turn later, as the runner is in the middle of a call to us.
       return void setImmediate(() => host.onSettled(run, { outcome: "stopped" }));
     }
     slot.process.send({ kind: "abort", attempt: placed.id, cause });
@@ -289,11 +289,11 @@ export class SlotHandlers implements Handlers, SlotsView {
     placed.stopTimer = setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs);
   }
 
-  /** A stop always ends: with the handler, or with its slot. */
+  /** A stop always ends, either with the handler or with its slot. */
   #endFor(placed: Placed): void {
     const { slot, run, host } = placed;
     if (slot === undefined) return;
-    // It has not begun: what holds its slot up is another run, and is found by its own signs.
+    // It has not begun: another run holds up its slot, and is found by its own signs.
     if (isInLine(placed)) return this.#limitStop(placed);
     run.log.error(
       {
@@ -305,7 +305,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       "the handler ignores its abort: its slot is ended, and the other handlers in it begin again elsewhere",
     );
     host.onStuck(run);
-    // It tries again, and may be as deaf then.
+    // It tries again, and may ignore its stop once more.
     if (placed.cause?.kind === "uncaught") this.#blame.keepByItself(run.start.observerId);
     this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
   }
@@ -315,19 +315,19 @@ export class SlotHandlers implements Handlers, SlotsView {
       if (slot.purpose.kind === "suspects" && slot.purpose.group === group) this.#letGo(slot);
   }
 
-  /** Nobody is kept apart in it any more: it is everybody's, or goes. But what runs there goes on, and its type may ask for one of its own. */
+  /** The slot is no longer kept for anybody: it is shared, or goes. Runs in it go on, and their type may ask for slots of its own. */
   #letGo(slot: Slot): void {
     const own = this.#placement.ownIn(slot);
     if (own === undefined) this.#supply.release(slot, this.#placement.loadOf(slot) === 0);
     else slot.purpose = own;
   }
 
-  /** Who is a suspect still gets a slot again when it starts. */
+  /** A suspect still gets a slot again when it starts. */
   #letGoOfIdle(): void {
     for (const slot of this.#placement.idleSuspected()) this.#letGo(slot);
   }
 
-  /** It has been well for so long that it may live among others again, the next time that it starts. */
+  /** Once it has been well for long enough, it may run among others again the next time that it starts. */
   #watchCalm(placed: Placed, afterMs: number): void {
     placed.calmTimer = setTimeout(() => {
       this.#blame.acquit(placed.run.start.observerId);
@@ -341,15 +341,15 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#placement.remove(slot, placed);
     if (outcome !== undefined) this.#spoilt.settled(slot, placed, outcome);
     const next = placed.line?.left[0];
-    if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time to hear of its stop yet
+    if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time yet to hear of its stop
     if (this.#placement.loadOf(slot) > 0) return slot.isOld ? this.#placement.makeRoomOfOld() : undefined;
-    // The next one of a type that asks for its own gets a fresh process.
+    // The next run of a type that asks for slots of its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
     const { cause, run } = placed;
     if (slot.purpose.kind === "suspects") return this.#letGoOfIdle();
     if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#letGo(slot); // its next attempt may be elsewhere
     if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;
-    // Stopped for good, or on its way elsewhere: nobody is alone here any more.
+    // It is stopped for good, or on its way elsewhere, so it is no longer kept alone here.
     this.#blame.acquit(placed.run.start.observerId);
     this.#letGo(slot);
   }

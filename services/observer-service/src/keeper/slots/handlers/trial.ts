@@ -11,21 +11,21 @@ import { deathOf } from "./slot-death.ts";
 export interface DeadSlot {
   readonly slot: Slot;
   readonly end: SlotEnd;
-  /** What ran in it. */
+  /** The runs that were in it. */
   readonly placed: readonly Placed[];
   readonly reason: Reason | undefined;
 }
 
 export interface Judgement {
-  /** Whose attempts fail of it; all others are interrupted. */
+  /** The runs whose attempts fail by it; all others are interrupted. */
   readonly failed: ReadonlyMap<HandledRun, Error>;
-  /** Who did it, or for whose stop it was ended. */
+  /** The run that did it, or for whose stop the slot was ended. */
   readonly culprits: readonly HandledRun[];
-  /** Undefined: the slot was not needed any more. */
+  /** Undefined if the slot was not needed any more. */
   readonly death: NotedDeath | undefined;
 }
 
-/** Who is to blame for the end of a slot, as far as that can be known now; suspicion is kept in `blame`. */
+/** Decides who is to blame for the end of a slot, as far as that is known now. Suspicion is kept in `blame`. */
 export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
   const { slot, end, placed, reason } = dead;
   const failed = failedBy(dead, blame);
@@ -51,29 +51,29 @@ export function judgeDeath(dead: DeadSlot, blame: Blame): Judgement {
   return { failed, culprits: [...failed.keys(), ...(endedFor === undefined ? [] : [endedFor.run])], death };
 }
 
-/** Ended for a reason in which nobody has failed. */
+/** Reasons for which no attempt fails. */
 const NOBODYS: ReadonlySet<Reason["kind"]> = new Set(["ended-for", "recycled", "dissolved", "frozen"]);
 
 const ofRun = (placed: readonly Placed[], runId: string) => placed.find(({ run }) => run.runId === runId);
 
-/** Nobody did anything: it was not needed, and the runs that were still in it had been told to end. */
+/** Whether nobody did anything: the slot was not needed, and the runs still in it had been told to end. */
 const allToldToStop = ({ slot, placed, reason }: DeadSlot): boolean =>
   slot.process.isKilled && reason === undefined && placed.every(({ cause }) => cause);
 
-/** Neither we nor somebody outside has ended it. */
+/** Whether it ended by itself, and neither we nor somebody outside did it. */
 const endedItself = ({ slot, end }: DeadSlot): boolean =>
   slot.lastWord !== undefined || (!slot.process.isKilled && end.signal !== "SIGKILL");
 
 function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
   const { end, placed, reason } = dead;
   const nobody = new Map<HandledRun, Error>();
-  // A handler that was told to end has no attempt to fail: its end is told as what it was told.
+  // A handler that was told to end has no attempt to fail: its end is reported by that cause.
   if (reason !== undefined && NOBODYS.has(reason.kind)) return nobody;
   if (allToldToStop(dead)) return nobody;
   if (reason?.kind === "nobodys-error") return failedByUnowned(dead, reason, blame);
   if (reason?.kind === "culprit") {
     const named = ofRun(placed, reason.runId);
-    if (named === undefined) return nobody; // it has settled in the last moment
+    if (named === undefined) return nobody; // the run has settled in the last moment
     blame.convict(named.run.start.observerId);
     return new Map([[named.run, reason.error]]);
   }
@@ -90,8 +90,9 @@ function failedBy(dead: DeadSlot, blame: Blame): Map<HandledRun, Error> {
 }
 
 /**
- * An error that belongs to no handler and no file, or a file that blocks its slot by itself, says nothing of who is there when it happens once: what the files do by themselves they do
- * in every slot, and something from outside may end several at once. Who does it may do it again and again, and each time end all that run beside him: so who is there each time is looked for.
+ * A single error that belongs to no handler and no file, or a file that blocks its slot by itself, says nothing about the runs there: what
+ * files do by themselves they do in every slot, and something from outside may end several at once. A run that does it may do it again and
+ * again, and each time end all that run beside it, so runs that are there each time are searched.
  */
 function failedByUnowned(
   { slot, end, placed }: DeadSlot,

@@ -8,32 +8,32 @@ import type { LoadedMessage } from "../supply/slot-supply.ts";
 
 /** A start of a handler, placed in a slot or waiting for one. */
 export interface Placed extends Attempt {
-  /** Names it on its slot's pipe. */
+  /** Identifies it on its slot's pipe. */
   readonly id: number;
   readonly run: HandledRun;
   readonly host: HandlerHost;
   slot: Slot | undefined;
   /** When it was placed there, by performance.now(). */
   beganMs: number;
-  /** It waits for this one to have loaded. */
+  /** The slot whose loading it waits for. */
   awaits: Slot | undefined;
-  /** It has been told to end. */
+  /** The cause for which it has been told to end. */
   cause: StopCause | undefined;
-  /** It has settled, or its slot has gone. */
+  /** Whether it has settled, or its slot has gone. */
   isOver: boolean;
   stopTimer: NodeJS.Timeout | undefined;
   calmTimer: NodeJS.Timeout | undefined;
-  /** What it is to be told once it has a slot. */
+  /** An update that it is to get once it has a slot. */
   untold?: RunUpdate | undefined;
-  /** Of those that run one after the other. */
+  /** The line of runs, one after the other, that it belongs to. */
   line?: Line;
-  /** Of a batch: what was told of its tasks so far. */
+  /** For a batch: the results of its tasks so far. */
   results?: Map<string, MemberWord>;
 }
 
-/** Why a slot was ended, or ended itself, where that is known. */
+/** Why a slot was ended, or ended itself, if that is known. */
 export type Reason =
-  /** One of its handlers did what ends or blocks it. */
+  /** One of its handlers did something that ends or blocks it. */
   | { kind: "culprit"; runId: string; error: Error }
   /** One of its handlers ignores its stop; the others begin again elsewhere. */
   | { kind: "ended-for"; runId: string }
@@ -41,22 +41,22 @@ export type Reason =
   | { kind: "recycled"; why: string }
   /** It was not needed any more. */
   | { kind: "dissolved"; why: string }
-  /** Neither its threads nor what runs in it does anything: frozen from outside. Nobody is blamed. */
+  /** Neither its threads nor its runs do anything, so it was frozen from outside. Nobody is blamed. */
   | { kind: "frozen" }
   /** What ended it belongs to no handler, and may happen in every slot: a run that was alone in it is not to blame. */
   | { kind: "nobodys-error"; what: Unowned; error: ErrorText }
   /** Its last words name nobody: one of its runs did it. */
   | { kind: "last-word"; error: ErrorText };
 
-/** They run one after the other in one slot. */
+/** Runs that go one after the other in one slot. */
 export interface Line {
-  /** The attempt of its first: names it on the slot's pipe. */
+  /** The attempt of its first run, which identifies the line on the slot's pipe. */
   readonly id: number;
-  /** Who has not settled, in that order: the first runs. */
+  /** The runs that have not settled, in their order. The first one runs. */
   readonly left: Placed[];
 }
 
-/** It waits behind another, or did when its slot was last heard of. */
+/** Whether it waits behind another run, or did when its slot was last heard of. */
 export const isInLine = (placed: Placed): boolean => placed.line !== undefined && placed.line.left[0] !== placed;
 
 export function clearTimers({ stopTimer, calmTimer }: Placed): void {

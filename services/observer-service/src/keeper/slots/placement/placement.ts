@@ -8,9 +8,9 @@ import { isInLine, type Placed } from "./placed.ts";
 import type { Recycler } from "./recycler.ts";
 import type { SlotFailures } from "./slot-failures.ts";
 
-/** The slowest culprit blocks its slot, is looked at for STUCK_MS, and does not answer. */
+/** The slowest culprit blocks its slot, is watched for STUCK_MS, and does not answer. */
 const CALM_MS = 8_000;
-/** Whose slots those join who need none of their own; and suspects who get none. */
+/** The slots for runs that need none of their own, and for suspects who get none. */
 const EVERYBODYS: ReadonlySet<Purpose["kind"]> = new Set(["shared"]);
 const OF_SUSPECTS: ReadonlySet<Purpose["kind"]> = new Set(["shared", "suspects"]);
 
@@ -26,15 +26,15 @@ export interface PlacementParts {
 }
 
 /**
- * Which handler runs in which slot, and which waits for one. The least loaded of those that all share; apart from the others are
- * suspects, guilty ones, those of a type that asks for it, and tasks of a harmful type.
+ * Decides which handler runs in which slot, and which waits for one. A shared slot is the least loaded. Kept apart from the
+ * others are suspects, guilty ones, those of a type that asks for it, and tasks of a harmful type.
  */
 export class Placement {
   readonly #parts: PlacementParts;
   readonly #calmAfterMs: number;
   readonly #placedIn = new Map<Slot, Map<number, Placed>>();
   #waiting: Placed[] = [];
-  /** Who got the last one: of slots with the same load the one whose turn is longest ago. */
+  /** When each slot last got a run: of slots with the same load the one whose turn is longest ago is next. */
   readonly #lastTurns = new WeakMap<Slot, number>();
   #turns = 0;
   readonly #isolation = new Map<string, Isolation>();
@@ -44,7 +44,7 @@ export class Placement {
     this.#calmAfterMs = CALM_MS + 2 * parts.stuckMs;
   }
 
-  /** What the types ask for. */
+  /** Takes the types' wishes for slots of their own. */
   isolate(wishes: readonly ({ type: string } & Isolation)[]): void {
     this.#isolation.clear();
     for (const { type, ...wish } of wishes) this.#isolation.set(type, wish);
@@ -54,7 +54,7 @@ export class Placement {
     return [...(this.#placedIn.get(slot)?.values() ?? [])];
   }
 
-  /** Without those that wait behind others. */
+  /** The runs in a slot without those that wait behind others. */
   begunIn(slot: Slot): Placed[] {
     return this.in(slot).filter((placed) => !isInLine(placed));
   }
@@ -67,7 +67,7 @@ export class Placement {
     return this.#placedIn.get(slot)?.size ?? 0;
   }
 
-  /** Slots of some type's own which nobody is in, or waits for. */
+  /** Slots of a type's own that no run is in, or waits for. */
   idleOwn(): Slot[] {
     const isAwaited = (slot: Slot) => this.#waiting.some(({ awaits }) => awaits === slot);
     return [...this.#parts.supply.roster.slots].filter(
@@ -75,7 +75,7 @@ export class Placement {
     );
   }
 
-  /** Slots of suspects of whom none runs any more, or waits. Where one of them runs elsewhere still, theirs is there for it. */
+  /** Slots of suspects of whom none runs or waits any more. If one of them still runs elsewhere, the slot is kept for it. */
   idleSuspected(): Slot[] {
     const { supply, blame } = this.#parts;
     const idle = supply.roster.suspected.filter((slot) => slot.isLoaded && this.loadOf(slot) === 0);
@@ -85,13 +85,16 @@ export class Placement {
     return idle.filter(({ purpose }) => purpose.kind === "suspects" && !wanted.has(purpose.group));
   }
 
-  /** What the type of one in it asks for. Undefined: all in it may live among all others, if need be those of a harmful type too: innocents are with them. */
+  /**
+   * The slot that a run in it asks for by its type. Undefined if all in it may live among all others, as those of a harmful type may if
+   * need be: innocents are among them.
+   */
   ownIn(slot: Slot): OwnPurpose | undefined {
     const asking = this.in(slot).find(({ run }) => this.#asksForOwn(run.start.type));
     return asking && this.#ownOf(asking.run.start.type);
   }
 
-  /** Slots in which one of these runs. */
+  /** The slots of these runs. */
   slotsOf(runs: ReadonlySet<HandledRun>): Slot[] {
     return [...this.#placedIn.keys()].filter((slot) => this.in(slot).some(({ run }) => runs.has(run)));
   }
@@ -105,7 +108,7 @@ export class Placement {
     return slot;
   }
 
-  /** Behind another, in its slot: if that is everybody's, and so is this one. @returns whether it is there */
+  /** Puts it behind another run, if that is in a shared slot, and this one may be, too. @returns whether it is there */
   placeBehind(placed: Placed, other: Placed): boolean {
     const { slot } = other;
     const { start } = placed.run;
@@ -131,7 +134,7 @@ export class Placement {
     this.#placedIn.set(slot, inSlot.set(placed.id, placed));
   }
 
-  /** Whether one of this observer would begin at once; and whether it needs a slot that is not everybody's. */
+  /** Whether a run of this observer would begin at once, and whether it needs a slot that is not shared. */
   readinessFor(start: StartedAs): { isReady: boolean; isApart: boolean } {
     const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
@@ -151,7 +154,7 @@ export class Placement {
     return () => [...needed].every(({ isLoaded, process }) => isLoaded || process.isKilled);
   }
 
-  /** Those that wait, and wait no more. */
+  /** Takes out the waiting runs, which then wait no more. */
   takeWaiting(): Placed[] {
     return this.#waiting.splice(0);
   }
@@ -171,7 +174,7 @@ export class Placement {
     if (place === 0 && next !== undefined) next.beganMs = performance.now();
   }
 
-  /** The slot is gone. @returns what ran in it */
+  /** The slot is gone. @returns the runs that were in it */
   removeAll(slot: Slot): Placed[] {
     this.#parts.failures.forget(slot);
     const placed = this.in(slot);
@@ -192,14 +195,14 @@ export class Placement {
     return `no slot is free, ${what}: there may be ${supply.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
-  /** Why a task would have to wait, which may go elsewhere: it needs a slot of its own, or none has its type. */
+  /** Why a task, which may go elsewhere, would have to wait: it needs a slot of its own, or none has its type. */
   noSlotFor(start: StartedAs): string | undefined {
     const noRoom = this.noRoomFor(start);
     if (noRoom !== undefined || this.#mayGetSlot(start)) return noRoom;
     return "no slot has its type, nor would one that starts now: the log has said why (slot-lacks-types, slot-ended-unloaded, slot-not-started)";
   }
 
-  /** One that may take it has its type, or may when it has loaded. */
+  /** Whether a slot that may take it has its type, or may have it when it has loaded. */
   #mayGetSlot(start: StartedAs): boolean {
     const { supply } = this.#parts;
     const purpose = this.#purposeOf(start);
@@ -213,13 +216,16 @@ export class Placement {
     return isOneToCome || this.#isOneThere(start, purpose);
   }
 
-  /** Of those that need one of their own: one that it would get, or that is being started for it. */
+  /** For a run that needs a slot of its own: whether there is one that it would get, or one is being started for it. */
   #isOneThere({ observerId }: StartedAs, purpose: OwnPurpose): boolean {
     if (this.#parts.supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return true;
     return this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === observerId);
   }
 
-  /** What is unchanged may stay in a slot of older code, and what is well in a spoilt one, but not where that takes the room of others: then the least loaded one is emptied. */
+  /**
+   * Runs with unchanged code may stay in a slot of older code, and well ones in a spoilt slot, unless that takes the room of others: then
+   * the least loaded slot is emptied.
+   */
   makeRoomOfOld(): void {
     const { supply, recycler } = this.#parts;
     if (!supply.roster.isCrowded || supply.roster.isOneGoing) return;
@@ -232,7 +238,7 @@ export class Placement {
     recycler.dissolve(least, this.in(least), `its slot ${what}`);
   }
 
-  /** Only observers are in it, whose code has not changed, and others take them. */
+  /** Whether it holds only observers whose code has not changed, and other slots can take them. */
   #mayEmpty(slot: Slot): boolean {
     const { prints } = this.#parts.supply.folder;
     return this.in(slot).every(({ cause, host, run: { start } }) => {
@@ -242,9 +248,9 @@ export class Placement {
   }
 
   /**
-   * Of a slot of older code: what part of those in it is told to end, or will begin again among all others. All of it where they are observers
-   * that others take, as its place may be needed. A task, one of a type that is gone, or one that needs a slot of its own may stay for days, and
-   * with it all whose code has not changed.
+   * For a slot of older code: which part of its runs is told to end, or will begin again among all others. It is all of them if they are
+   * observers that others can take, as the slot's place may be needed. A task, a run of a removed type, or one that needs a slot of its own
+   * may stay for days, and with it all whose code has not changed.
    */
   leavingPart(slot: Slot): number {
     const { prints } = this.#parts.supply.folder;
@@ -263,14 +269,15 @@ export class Placement {
 
   #slotFor(start: StartedAs): Slot | undefined {
     const { supply } = this.#parts;
-    if (!supply.folder.prints.has(start.type)) return undefined; // it is gone from the folder, though a slot may still have it
+    if (!supply.folder.prints.has(start.type)) return undefined; // the type is gone from the folder, though a slot may still have it
     const purpose = this.#purposeOf(start);
     if (purpose !== undefined) {
       const own = supply.slotFor(purpose, (slot) => this.#isFull(slot));
-      if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // of suspects: they do not wait
+      if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // only suspects go on: they do not wait
       if (own !== undefined || this.#mayWait(purpose)) return own;
       if (purpose.kind === "own") return this.#leastLoaded(start);
-      // There may be no more. Suspects do not wait, as most of them are innocent: they join others, until what is more than there should be, or those who were calm, have gone.
+      // There may be no more slots. Suspects do not wait, as most of them are innocent: they join others, until surplus
+      // slots, or those of calm suspects, have gone.
       this.#makeRoom();
       this.#dissolveCalm();
       const others = supply.roster.suspected.at(-1);
@@ -279,7 +286,7 @@ export class Placement {
     return this.#leastLoaded(start);
   }
 
-  /** Of those that all share; what has failed in one lately counts as if it ran there. */
+  /** The least loaded shared slot. What has failed in one lately counts as if it ran there. */
   #leastLoaded(start: StartedAs): Slot | undefined {
     const { supply, failures } = this.#parts;
     const nowMs = performance.now();
@@ -298,7 +305,7 @@ export class Placement {
     return best;
   }
 
-  /** Undefined: among all others. */
+  /** Undefined means that it runs among all others. */
   #purposeOf({ observerId, type }: StartedAs): OwnPurpose | undefined {
     const own = this.#ownOf(type);
     const memoryBytes = own?.memoryBytes;
@@ -307,7 +314,7 @@ export class Placement {
     return apart.kind === "alone" ? { ...apart, type, memoryBytes } : { ...apart, memoryBytes };
   }
 
-  /** Suspects do not, as most of them are innocent; nor do tasks of a harmful type. */
+  /** Suspects do not wait, as most of them are innocent; nor do tasks of a harmful type. */
   #mayWait(purpose: OwnPurpose): boolean {
     return purpose.kind === "alone" || (purpose.kind === "own" && this.#asksForOwn(purpose.type));
   }
@@ -330,14 +337,17 @@ export class Placement {
     return this.loadOf(slot) + awaiting >= runsPerSlot;
   }
 
-  /** Slots of those who were suspects, or alone, are everybody's later, and more than there should be: one that is waited for goes. */
+  /**
+   * Slots of former suspects, or of runs kept alone, are shared later, so there may be more than there should be: one goes if its
+   * place is needed.
+   */
   #makeRoom(): void {
     const { supply, recycler } = this.#parts;
     const [least] = supply.roster.surplus.toSorted((a, b) => this.loadOf(a) - this.loadOf(b));
     if (least !== undefined) recycler.dissolve(least, this.in(least));
   }
 
-  /** Suspects whose slot has lived long enough are none any more, where theirs is needed: they begin again among the others. */
+  /** If their place is needed, suspects whose slot has lived long enough are cleared, and begin again among the others. */
   #dissolveCalm(): void {
     const { supply, blame, recycler } = this.#parts;
     const [calm] = supply.roster.suspected.filter(({ sinceMs }) => performance.now() - sinceMs > this.#calmAfterMs);
@@ -347,5 +357,5 @@ export class Placement {
   }
 }
 
-/** Its folder had that type when it was loaded. */
+/** Whether its folder had that type when it was loaded. */
 const mayTake = ({ prints }: Slot, { type }: StartedAs): boolean => prints.has(type);

@@ -10,10 +10,10 @@ export interface RecyclerParts {
   readonly log: Log;
   readonly blame: Blame;
   readonly history: Pick<SlotHistory, "noteRecycled">;
-  /** It takes nobody any more, and another takes its place. */
+  /** The slot takes no more runs, and another takes its place. */
   retire(slot: Slot, reason: Reason): void;
   endSlot(slot: Slot, reason: Reason): void;
-  /** Whether one more may be emptied now. Who waits is looked at again a second later. */
+  /** Whether one more slot may be emptied now. Otherwise it is looked at again a second later. */
   mayEmptyOne(): boolean;
   /** Starts the slots that these will need. @returns whether they have all loaded */
   prepareFor(placed: readonly Placed[]): () => boolean;
@@ -21,16 +21,16 @@ export interface RecyclerParts {
 
 const MOVED_AT_ONCE = 20;
 const MOVE_PAUSE_MS = 50;
-/** So long they go on where they are while those slots start. */
+/** How long runs stay where they are while those slots start. */
 const PREPARE_LIMIT_MS = 3_000;
-/** Some looks, which may be late. */
+/** How lately garbage must have been collected: some looks, which may be late. */
 const COLLECTED_LATELY_MS = 3_000;
 
 /**
- * Ends slots that take more memory than they may. Comes in: a slot over its limit. Guarantees: its handlers are told to end and begin
- * again in another one once that is there, a few at a time, and the slot goes with the last; if it grows on meanwhile it is killed. Who is in a slot
- * that grows twice is a suspect; who is alone in one is moved to one of its own, as others may have left what is kept there; and where nobody else
- * has been, it fails its attempt: if that is over its limit without its garbage, too.
+ * Ends slots that take more memory than they may. Receives slots over their limit. Guarantees: its handlers are told to end and begin again
+ * in another slot once that is there, a few at a time, and the slot goes with the last; if it goes on growing it is killed. A run that is
+ * in a slot that grows twice is a suspect. A run alone in one is moved to a slot of its own, as others may have left what is kept there; if
+ * nobody else has been there, its attempt fails, provided that it is over the limit without its garbage, too.
  */
 export class Recycler {
   readonly #parts: RecyclerParts;
@@ -77,7 +77,7 @@ export class Recycler {
     moveWhen(isPrepared, [...placed], why);
   }
 
-  /** There is one more than there should be, and its place is needed. */
+  /** There is one slot more than there should be, and its place is needed. */
   dissolve(slot: Slot, placed: readonly Placed[], why = "its slot makes room for one that has to be alone"): void {
     this.#parts.log.info({ event: "slot-dissolved", slot: slot.process.pid, handlers: placed.length }, why);
     this.#parts.retire(slot, { kind: "dissolved", why });
@@ -85,7 +85,9 @@ export class Recycler {
     else move([...placed], why);
   }
 
-  /** Nobody else was ever there, or it was to be seen already whether it does it by itself. Of a call for many each goes on alone after that. */
+  /**
+   * Whether nobody else was ever there, or it is already known to be kept apart. After a call for many tasks each of them goes on alone.
+   */
   #isItsDoing({ onlyObserver }: Slot, { run }: Placed): boolean {
     const { observerId } = run.start;
     return onlyObserver === observerId || this.#parts.blame.isByItself(observerId) || run.members !== undefined;
@@ -101,9 +103,9 @@ export class Recycler {
 }
 
 /**
- * Those who have ended leave garbage, which is not the doing of who is left. A slot is looked at each second for as long as it is over.
+ * Runs that have ended leave garbage, which is not the doing of the others. A slot is looked at each second while it is over its limit.
  *
- * @returns whether it is told to collect that; else it just was, and what it takes is in use
+ * @returns whether it is told to collect; if not, it has just collected, and what it takes is in use
  */
 function collects(slot: Slot): boolean {
   const nowMs = performance.now();
@@ -118,7 +120,7 @@ function moveWhen(isPrepared: () => boolean, placed: Placed[], why: string, limi
   setTimeout(() => moveWhen(isPrepared, placed, why, limitMs - MOVE_PAUSE_MS), MOVE_PAUSE_MS);
 }
 
-/** A few at a time, so that it does not look like an outage. */
+/** Moves a few at a time, so that it does not look like an outage. */
 function move(placed: Placed[], why: string): void {
   for (const { run, host, cause, isOver } of placed.splice(0, MOVED_AT_ONCE))
     if (cause === undefined && !isOver) host.onMoved(run, { detail: why });

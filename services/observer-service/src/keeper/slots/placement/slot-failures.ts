@@ -1,20 +1,23 @@
 import type { Slot } from "../slot.ts";
 
-/** Who fails later than that was well there. */
+/** A run that fails later than this was well in its slot. */
 const SOON_MS = 30_000;
-/** Who has lived for so long is well. */
+/** A run that has lived for this long is well. */
 const WELL_MS = 3_000;
-/** So many in a row. */
+/** How many failures in a row count as many. */
 const MANY = 8;
-/** What failed longer ago is no part of the same row. */
+/** A failure that is longer ago than this does not belong to the same row. */
 const LAPSES_MS = 60_000;
-/** Of a slot's failures half are forgotten after that. */
+/** After this time half of a slot's failures are forgotten. */
 const HALF_LIFE_MS = 10_000;
-/** Who fails so soon counts for so many runs: where it begins again it runs on, and one for one the slot that fails all would look the emptier for ever. */
+/**
+ * A run that fails soon counts for this many runs. It goes on where it begins again, so if it counted as one, a slot that fails all would
+ * always look emptier.
+ */
 const SOON_COUNTS = 10;
-/** So many runs more another slot may have before one that failed begins again where it did. */
+/** How many more runs another slot may have before a run that failed begins again where it did. */
 const AVOIDED = 100;
-/** Of so many it is known where they failed last. */
+/** For how many observers the slot of their last failure is known. */
 const REMEMBERED = 10_000;
 
 /** A handler that runs, or has run. */
@@ -23,44 +26,45 @@ export interface Begun {
   readonly beganMs: number;
 }
 
-/** Of a type, in one slot: those that failed soon after they had begun, since the last that was well. */
+/** The runs of one type in one slot that failed soon after they had begun, since the last one that was well. */
 interface Row {
-  /** The first of them. */
+  /** The first observers of the row. */
   readonly observers: Set<string>;
-  /** Who of these was well in another slot, before it failed in any other. */
+  /** Those of them that were well in another slot, before they failed in any other. */
   readonly wellElsewhere: Set<string>;
   readonly sinceMs: number;
-  /** How many of the type had failed in all slots when it began. */
+  /** How many of the type had failed in all slots when the row began. */
   readonly failedBefore: number;
   lastMs: number;
   failures: number;
 }
 
-/** What failures count for, and at that time. */
+/** The load that failures count for, at that time. */
 interface Lately {
   readonly load: number;
   readonly atMs: number;
 }
 
 /**
- * How handlers fare in slots. One may spoil its process for all that run there (it ends a pool that they share, it leaks descriptors): these fail, and whatever
- * begins there does, while the slot looks empty, as who waits for its next attempt is in none. Costs the same however much runs. Pure: time is an argument.
+ * How handlers fare in slots. A handler may spoil its process for all in it (it ends a pool that they share, it leaks descriptors): they
+ * fail, and so does whatever begins there, while the slot looks empty, as a run that waits for its next attempt is in none. The cost does
+ * not depend on how much runs. Pure: time is an argument.
  */
 export class SlotFailures {
   readonly #lately = new WeakMap<Slot, Lately>();
-  /** By slot and type. */
+  /** The rows by slot and type. */
   readonly #rows = new WeakMap<Slot, Map<string, Row>>();
   /** By type: how many failed soon, in all slots. */
   readonly #failed = new Map<string, number>();
-  /** By observer: in which slot it failed last. */
+  /** By observer: the slot in which it failed last. */
   readonly #lastIn = new Map<string, Slot>();
 
-  /** What its failures count for, beside what runs in it, for one that is to begin. */
+  /** The load that its failures count for, beside what runs in it, for a run that is to begin. */
   loadIn(slot: Slot, observerId: string, nowMs = performance.now()): number {
     return Math.round(this.#latelyIn(slot, nowMs)) + (this.hasFailedIn(slot, observerId) ? AVOIDED : 0);
   }
 
-  /** There, and nowhere since. */
+  /** Whether it failed in this slot, and nowhere since. */
   hasFailedIn(slot: Slot, observerId: string): boolean {
     return this.#lastIn.get(observerId) === slot;
   }
@@ -91,7 +95,7 @@ export class SlotFailures {
     this.#rows.set(slot, rows.set(type, row));
   }
 
-  /** Many of this type have failed in this slot one after the other. */
+  /** Whether many of this type have failed in this slot one after the other. */
   haveManyFailed(slot: Slot, type: string, nowMs = performance.now()): boolean {
     return (this.#rowOf(slot, type, nowMs)?.observers.size ?? 0) >= MANY;
   }
@@ -127,7 +131,7 @@ export class SlotFailures {
     return row !== undefined && nowMs - row.lastMs <= LAPSES_MS ? row : undefined;
   }
 
-  /** It is gone. */
+  /** The slot is gone. */
   forget(slot: Slot): void {
     for (const [observerId, last] of this.#lastIn) if (last === slot) this.#lastIn.delete(observerId);
   }

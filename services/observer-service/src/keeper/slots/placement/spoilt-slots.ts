@@ -7,9 +7,12 @@ import type { Placement } from "./placement.ts";
 import type { Recycler } from "./recycler.ts";
 import type { SlotFailures } from "./slot-failures.ts";
 
-/** To look costs a look at all that runs. */
+/** How often it looks, as a look costs time for every run. */
 const LOOK_EVERY_MS = 1_000;
-/** What fails in its first attempt alone may have some slot look spoilt, and what spoils one may spoil the next: no more than one in so long. */
+/**
+ * At most one slot is set aside within this time: failures of first attempts alone may make a slot look spoilt, and what spoils one may
+ * spoil the next.
+ */
 const PAUSE_MS = 600_000;
 
 export interface SpoiltSlotsParts {
@@ -18,13 +21,14 @@ export interface SpoiltSlotsParts {
   readonly roster: SlotRoster;
   readonly placement: Pick<Placement, "in" | "begunIn">;
   readonly recycler: Pick<Recycler, "dissolve">;
-  /** It takes nobody any more, and another takes its place. */
+  /** The slot takes no more runs, and another takes its place. */
   setAside(slot: Slot, why: string): void;
 }
 
 /**
- * Sets slots aside in which handlers fail that are well in others. Comes in: how handlers have settled. Guarantees: a slot that is set aside takes nobody any
- * more and another takes its place, and what runs well in it stays, as it does in one of older code; who spoilt it, and runs on, is there and nowhere else.
+ * Sets slots aside in which handlers fail that are well in others. Receives how handlers have settled. Guarantees: a slot that is set aside
+ * takes no more runs and another takes its place; runs that are well in it stay, as they do in one of older code; a run that spoilt it, and
+ * goes on, stays only there.
  */
 export class SpoiltSlots {
   readonly #parts: SpoiltSlotsParts;
@@ -35,12 +39,12 @@ export class SpoiltSlots {
     this.#parts = parts;
   }
 
-  /** A handler has settled, and is in its slot no more. */
+  /** A handler has settled, and is no longer in its slot. */
   settled(slot: Slot, placed: Placed, outcome: RunOutcome["outcome"], nowMs = performance.now()): void {
     const { failures } = this.#parts;
     const { cause, run } = placed;
     if (outcome === "completed") return failures.done(slot, run.start);
-    // Who was told to end need not have failed.
+    // A run that was told to end need not have failed.
     if (cause === undefined ? outcome !== "failed" : cause.kind !== "uncaught") return;
     failures.failed(slot, placed, nowMs);
     if (nowMs - this.#lookedAtMs < LOOK_EVERY_MS || nowMs - this.#foundAtMs < PAUSE_MS) return;
@@ -51,7 +55,7 @@ export class SpoiltSlots {
     const { log, failures, roster, placement, recycler, setAside } = this.#parts;
     this.#lookedAtMs = nowMs;
     const here = placement.begunIn(slot);
-    if (here.length > 0 && !roster.hasRoomAside) return; // it would only make room for itself
+    if (here.length > 0 && !roster.hasRoomAside) return; // it would only make room for its own replacement
     const others = roster.shared.filter((one) => one !== slot).flatMap((one) => placement.begunIn(one));
     if (!failures.isSpoilt(slot, type, here, others, nowMs)) return;
     this.#foundAtMs = nowMs;

@@ -3,7 +3,10 @@ import type { Socket } from "node:net";
 
 const START_AGAIN_MS = 1_000;
 
-/** Reads `+ GROUP` and `- GROUP`; at the end, which is the keeper's, it ends what is left of these groups. */
+/**
+ * The script reads `+ GROUP` and `- GROUP`. At the end of its input, which is the keeper's end, it ends what is left of
+ * these groups.
+ */
 const SCRIPT = `
 trap '' INT TERM HUP
 groups=
@@ -17,9 +20,9 @@ for one in $groups; do kill -s KILL -- "-$one"; done
 `;
 
 /**
- * Ends what slots have started when the keeper has died. Where the kernel ends a slot in that moment (`deathLeash`), it ends the slot
- * alone, and its watchdog with it; what its handlers have started (a shell of `execSync`) would act on. A shell in a session of its
- * own holds the end of a pipe whose other end only the keeper has.
+ * Ends what slots have started when the keeper has died. If the kernel ends a slot in that moment (`deathLeash`), it ends only the
+ * slot, and its watchdog with it: what its handlers have started (a shell of `execSync`) would go on. A shell in a session of its own
+ * holds the end of a pipe whose other end only the keeper has.
  */
 export class GroupSweeper {
   readonly #groups = new Set<number>();
@@ -34,7 +37,7 @@ export class GroupSweeper {
     this.#tell(`+ ${group}\n`);
   }
 
-  /** It has been reaped, and its group ended. */
+  /** The slot has been reaped, and its group ended. */
   forget(group: number): void {
     this.#groups.delete(group);
     this.#tell(`- ${group}\n`);
@@ -50,15 +53,16 @@ export class GroupSweeper {
     try {
       shell = spawn("sh", ["-c", SCRIPT], { detached: true, env: {}, stdio: ["pipe", "ignore", "ignore"] });
     } catch {
-      return startAgain(); // of no memory Node throws
+      return startAgain(); // Node throws if there is no memory
     }
     this.#shell = shell;
-    // Somebody has ended it: another one takes its place. Or it could not be started: until one can, what slots have started outlives a keeper that is killed.
+    // Somebody has ended the shell, so another one takes its place. Or it could not be started: until one can, what slots
+    // have started outlives a keeper that is killed.
     for (const end of ["exit", "error"]) shell.once(end, startAgain);
     shell.unref();
     const stdin = shell.stdin as Socket | null | undefined;
-    if (!stdin) return; // there are no more file descriptors: Node has made no pipe
-    stdin.on("error", () => undefined); // its exit tells
+    if (!stdin) return; // without file descriptors Node has made no pipe
+    stdin.on("error", () => undefined); // the shell's exit reports it
     stdin.unref();
     for (const group of this.#groups) this.#tell(`+ ${group}\n`);
   }

@@ -17,7 +17,7 @@ import {
 import { z } from "zod";
 import { type FromSlot, MAX_TOLD_STACK, type WatchdogWord } from "../../../wire/messages.ts";
 
-/** What comes from a slot is believed no further than this: handlers share the process that sends it. */
+/** Messages from a slot are trusted no further than this, as handlers share the process that sends them. */
 
 const attempt = z.int().min(1);
 const text = z.string().max(65_536);
@@ -25,7 +25,7 @@ const text = z.string().max(65_536);
 const short = z.string().max(1_000);
 const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** A year away at most, as `ctx.postpone` has it. */
+/** It is at most a year away, as in `ctx.postpone`. */
 const SlotPostponement = TaskPostponement.overwrite((given) =>
   given.at === undefined ? given : { ...given, at: Math.min(given.at, Date.now() + MAX_POSTPONE_MS) },
 );

@@ -1,25 +1,29 @@
 import type { Readable } from "node:stream";
 
-/** Read in a turn; a slot that writes more is made to wait, in its own process. */
+/** How many characters are read in a turn. A slot that writes more is made to wait, in its own process. */
 const CHARS_A_TURN = 65_536;
-/** A line costs the keeper as much as hundreds of characters do: short ones alone, 32,000 a turn, have taken its lease. */
+/**
+ * How many lines are read in a turn. A line costs the keeper as much as hundreds of characters: short ones alone, 32,000 a
+ * turn, have cost it its lease.
+ */
 const LINES_A_TURN = 200;
 const TURN_MS = 100;
-/** In characters: of one that is longer its beginning is passed on. */
+/** The bound of a line in characters. Of a longer one the beginning is passed on. */
 const MAX_LINE = 8_192;
-/** So long is passed on what a dead slot has left in its pipes: of slots that die one after the other, each has a pace of its own. */
+/** How long the rest of a dead slot's pipes is passed on. Slots that die one after the other each have a pace of their own. */
 const LAST_WORDS_MS = 1_000;
 
 type Name = "stdout" | "stderr";
 
 /**
- * Passes on the lines that a slot's author code prints, of both its streams together no faster than 640 KiB and 2,000 lines a
- * second: a flood costs its own slot. What is read and may not be passed on yet holds up its stream until it is through.
+ * Passes on the lines that a slot's author code prints, both streams together no faster than 640 KiB and 2,000 lines a
+ * second: a flood delays only its own slot. What is read and may not be passed on yet holds up its stream until it is
+ * through.
  */
 export class SlotOutput {
   readonly #onLine: (stream: Name, text: string) => void;
   readonly #streams: readonly Readable[];
-  /** Streams that wait, as this turn's lines are used up: the first of them has the next turn. */
+  /** Streams that wait, as this turn's lines are used up. The first of them has the next turn. */
   #waiting: PrintedLines[] = [];
   #lines = 0;
   #chars = 0;
@@ -32,9 +36,12 @@ export class SlotOutput {
     for (const name of ["stdout", "stderr"] as const) this.#read(name, streams[name]);
   }
 
-  /** Its process is gone. What another has inherited of its pipes is closed, or we would read for as long as that lives: `onHeld` tells of it. */
+  /**
+   * The process is gone. If another process has inherited its pipes, these are closed, or we would read for as long as that lives; `onHeld`
+   * reports it.
+   */
   end(onHeld: () => void): void {
-    // A timer comes before what has arrived meanwhile is read.
+    // A timer fires before what has arrived meanwhile is read, so one turn more is waited for.
     setTimeout(() => setImmediate(() => this.#close(onHeld)), LAST_WORDS_MS).unref();
   }
 
@@ -91,14 +98,14 @@ export class SlotOutput {
     const waiting = this.#waiting.splice(0);
     if (waiting.length > 0) this.#beginTurn();
     for (const lines of waiting) this.#passOn(lines);
-    // Who has had nothing of this turn is the first of the next.
+    // A stream that had nothing in this turn is the first of the next.
     const left = waiting.filter((lines) => lines.hasMore).toReversed();
     this.#waiting.push(...left);
     for (const lines of waiting) if (!lines.hasMore) lines.stream.resume();
   }
 }
 
-/** What was read of a stream and has not been passed on. */
+/** The text of a stream that was read and has not been passed on. */
 class PrintedLines {
   readonly name: Name;
   readonly stream: Readable;
@@ -112,17 +119,17 @@ class PrintedLines {
 
   add(text: string): void {
     const rest = this.#text.slice(this.#at);
-    // Of a line without its end the beginning is kept, and that there was more.
+    // Of a line without its end the beginning is kept, and the fact that there was more.
     this.#text = (this.hasMore ? rest : rest.slice(0, MAX_LINE + 1)) + text;
     this.#at = 0;
   }
 
-  /** There is another whole line, though it may be empty. */
+  /** Whether there is another whole line, which may be empty. */
   get hasMore(): boolean {
     return this.#text.indexOf("\n", this.#at) >= 0;
   }
 
-  /** The next that is not empty. */
+  /** The next line that is not empty. */
   next(): string | undefined {
     for (;;) {
       const end = this.#text.indexOf("\n", this.#at);
@@ -133,7 +140,7 @@ class PrintedLines {
     }
   }
 
-  /** Behind the last whole line. */
+  /** The text after the last whole line. */
   get rest(): string {
     return cutLine(this.#text.slice(this.#text.lastIndexOf("\n") + 1));
   }

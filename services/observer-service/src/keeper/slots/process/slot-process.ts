@@ -5,9 +5,12 @@ import { type FromSlot, type LeaseWord, LIFELINE_FD, type Stuck, type ToSlot, WI
 import { FromSlotSchema, WatchdogWordSchema } from "./slot-messages.ts";
 import { SlotOutput } from "./slot-output.ts";
 
-/** Its own end closes a pipe, too: only one that lives on after that has closed it itself. */
+/** A process's own end closes its pipe, too. Only if it lives on after this time has it closed the pipe itself. */
 const CLOSED_MS = 1_000;
-/** After its end its pipe brings what is in it at once. What keeps it open then is another process, which may even write. */
+/**
+ * After the end of a process its pipe brings the rest at once. After this time another process keeps it open, and may even
+ * write.
+ */
 const QUIET_MS = 1_000;
 const READ_LIMIT_MS = 5_000;
 
@@ -18,9 +21,9 @@ export interface SlotEnd {
 }
 
 export interface SlotProcessParts {
-  /** What its command begins with: see `deathLeash`. */
+  /** The beginning of its command: see `deathLeash`. */
   readonly leash: readonly string[];
-  /** Of Node: its options, and the file that it runs. */
+  /** Node's arguments: its options, and the file that it runs. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** A line of the author's own stdout or stderr. */
@@ -29,18 +32,24 @@ export interface SlotProcessParts {
   /** Its watchdog has been heard. */
   onAlive(): void;
   onStuck(word: Stuck): void;
-  /** What it sent is no message of ours: it is ended. */
+  /** It sent something that is not a message of ours, so it is ended. */
   onBroken(why: string): void;
-  /** Something that its handlers have started, in a group of its own, holds a pipe of it: that is not waited for, and the pipe is closed. Once. */
+  /**
+   * Something that its handlers have started, in a group of its own, holds one of its pipes. That is not waited for, and the pipe is
+   * closed. Called once.
+   */
   onPipeHeld(): void;
-  /** Once: the process has been reaped, its group killed, and its pipe read to its end, or closed. Nothing of it comes after this. */
+  /**
+   * Called once, when the process has been reaped, its group killed, and its pipe read to its end, or closed. Nothing comes from it
+   * after this.
+   */
   onGone(end: SlotEnd): void;
 }
 
 /** One slot's process, leader of a process group of its own, with a pipe for frames and a lifeline. */
 export class SlotProcess {
   readonly pid: number;
-  /** Resolves when nothing of it comes any more. */
+  /** Resolves when nothing comes from it any more. */
   readonly gone: Promise<void>;
   readonly #child: ChildProcess;
   readonly #wire: FrameWriter<ToSlot>;
@@ -78,7 +87,7 @@ export class SlotProcess {
     this.#wire.send(message);
   }
 
-  /** Until when it may act. */
+  /** Tells it until when it may act. */
   tellLease(word: LeaseWord): void {
     this.#lifeline.send(word);
   }
@@ -98,7 +107,7 @@ export class SlotProcess {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      this.#child.kill("SIGKILL"); // it has not become a leader yet, or nothing of the group is left
+      this.#child.kill("SIGKILL"); // it is not the leader of its group yet, or nothing of the group is left
     }
   }
 
@@ -109,7 +118,7 @@ export class SlotProcess {
       else broken(`a frame that is none: ${decoded.error.issues[0]?.message ?? ""}`);
     }, broken);
     wire.on("data", (chunk: Buffer) => reader.take(chunk));
-    wire.on("error", () => undefined); // its end tells
+    wire.on("error", () => undefined); // its end reports it
   }
 
   #watch(lifeline: Socket, { onAlive, onStuck }: SlotProcessParts, broken: (why: string) => void): void {
@@ -131,7 +140,7 @@ export class SlotProcess {
     const read = new Promise<void>((resolve) => wire.once("close", () => resolve()));
     const end = await exited;
     this.#isOver = true;
-    this.#killGroup(); // what its handlers have started
+    this.#killGroup(); // whether a process that its handlers have started holds a pipe
     let isHeld = false;
     const onHeld = () => {
       if (!isHeld) onPipeHeld();
@@ -145,7 +154,7 @@ export class SlotProcess {
   }
 }
 
-/** The system has no more of something: memory, processes, file descriptors. */
+/** The system is out of something: memory, processes, file descriptors. */
 export class SlotNotStartedError extends Error {
   override readonly name = "SlotNotStartedError";
 }
@@ -157,18 +166,18 @@ function start({ leash: [leash, ...leashArgs], args: own, env }: SlotProcessPart
     child = spawn(file, args, {
       env,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-      detached: true, // a group of its own: what its handlers start is ended with it
+      detached: true, // in a group of its own, so that what its handlers start is ended with it
     });
   } catch (error) {
     throw new SlotNotStartedError((error as Error).message, { cause: error });
   }
-  // Node tells of some by an event, in a later turn, and has made no pipes.
+  // Some errors come by an event, in a later turn, and then Node has made no pipes.
   if ((child.stdio as unknown) !== undefined) return child;
   child.once("error", () => undefined);
   throw new SlotNotStartedError("there are no more file descriptors (EMFILE, or ENFILE)");
 }
 
-/** Its process is gone: it ends with what is in it, or is closed when it has been read. */
+/** After the end of its process the pipe ends with what is in it, or is closed when that has been read. */
 function closeWhenRead(pipe: Socket, onHeld: () => void): void {
   const sinceMs = performance.now();
   let readBefore = 0;
@@ -178,7 +187,7 @@ function closeWhenRead(pipe: Socket, onHeld: () => void): void {
     onHeld();
     pipe.destroy();
   };
-  // A timer comes before what has arrived meanwhile is read: this process may have been too busy for that.
+  // A timer fires before what has arrived meanwhile is read, as this process may have been too busy for that.
   const lookLater = (): void => {
     readBefore = pipe.bytesRead;
     setTimeout(() => setImmediate(look), QUIET_MS).unref();
@@ -189,9 +198,9 @@ function closeWhenRead(pipe: Socket, onHeld: () => void): void {
 const SETPRIV = ["setpriv", "--pdeathsig", "KILL"] as const;
 
 /**
- * The beginning of a command that the kernel kills in the moment in which its parent dies (PR_SET_PDEATHSIG, prctl(2)), faster than
- * the slot's own watchdog can be scheduled. Util-linux has it since 2.33; where it is missing this is empty, and the watchdog has
- * to do: some milliseconds.
+ * The beginning of a command that the kernel kills as soon as its parent dies (PR_SET_PDEATHSIG, prctl(2)), faster than the slot's
+ * own watchdog can be scheduled. Util-linux has it since 2.33. Without it this is empty, and the watchdog has to do: that takes
+ * some milliseconds.
  */
 export function deathLeash(): readonly string[] {
   const [command, ...args] = SETPRIV;

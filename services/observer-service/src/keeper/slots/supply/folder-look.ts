@@ -1,13 +1,13 @@
 import type { LoadedFolder } from "../../../wire/messages.ts";
 import type { Slot } from "../slot.ts";
 
-/** What a slot has made of the folder as it is now. */
+/** What a slot has found in the folder as it is now. */
 export type Look = { readonly slot: Slot; readonly folder: LoadedFolder } | { readonly problem: string };
 
-/** Code that waits for something at its top level never has loaded. */
+/** The time limit, as code that waits for something at its top level never finishes loading. */
 const LIMIT_MS = 60_000;
 
-/** Whether the folder loads as it is now, by one slot more, in which nothing is placed meanwhile. */
+/** Finds out whether the folder loads as it is now, by one extra slot, in which nothing is placed meanwhile. */
 export class FolderLook {
   readonly #spawn: () => Slot | undefined;
   #now: { slot: Slot; answer(look: Look): void; again(): void } | undefined;
@@ -17,7 +17,7 @@ export class FolderLook {
     this.#spawn = spawn;
   }
 
-  /** One at a time. */
+  /** Looks run one at a time. */
   begin(): Promise<Look> {
     return new Promise((resolve) => this.#once(resolve));
   }
@@ -30,7 +30,7 @@ export class FolderLook {
     this.#now?.answer(look);
   }
 
-  /** Its slot has ended, and another may do better. */
+  /** Its slot has ended, and another may succeed. */
   again(): void {
     this.#now?.again();
   }

@@ -5,14 +5,17 @@ import type { SlotEnd } from "../process/slot-process.ts";
 import { lastWordsOf, type OwnPurpose, type Slot } from "../slot.ts";
 import { limitBeside } from "../slot-memory.ts";
 
-/** The folder of observers as slots load it: which code is the newest, what new slots do without, and what a slot that came later has not found. */
+/**
+ * The folder of observers as slots load it: which code is the newest, which files new slots leave out, and which types a later slot has not
+ * found.
+ */
 export class SlotFolder {
-  /** What a slot may take that has no limit of its own. */
+  /** The memory of a slot without a limit of its own. */
   readonly #memoryBytes: number;
   readonly #log: Log;
   readonly #deadly = new DeadlyFiles();
   #prints: ReadonlyMap<string, string> = new Map();
-  /** Types that the folder had when it was loaded for all, and has not as it was found last. */
+  /** Types that the folder had when it was loaded for all, but lacked when it was last loaded. */
   #lacking: ReadonlySet<string> = new Set();
   #isToldOfMemory = false;
 
@@ -26,27 +29,27 @@ export class SlotFolder {
     return this.#prints;
   }
 
-  /** Files that slots do without. */
+  /** The files that slots leave out. */
   get leftOut(): readonly DeadlyFile[] {
     return this.#deadly.lacking;
   }
 
-  /** For a slot that is started now. */
+  /** What a slot that is started now has to load. */
   toLoad(): Pick<Load, "without" | "first"> {
     return { without: this.#deadly.all(), first: this.#deadly.first() };
   }
 
-  /** What was left out is loaded again, once. */
+  /** Loads the files that were left out again, once. */
   tryAgain(): void {
     this.#deadly.tryAgain();
   }
 
-  /** All have loaded it: this is the newest code. */
+  /** All slots have loaded this code, which is the newest. */
   opened(code: LoadedFolder["code"]): void {
     this.#prints = printsOf(code);
   }
 
-  /** There is newer code: this. */
+  /** Takes this newer code as the newest. */
   adopt(code: LoadedFolder["code"]): void {
     this.opened(code);
     this.#lacking = new Set();
@@ -60,17 +63,20 @@ export class SlotFolder {
     this.#lacking = new Set([...this.#prints.keys()].filter((type) => !slot.prints.has(type)));
   }
 
-  /** A new slot would not have it either. */
+  /** Whether a new slot would lack the type, too. */
   lacks(purpose: OwnPurpose): boolean {
     return purpose.kind !== "suspects" && this.#lacking.has(purpose.type);
   }
 
-  /** Says so where this slot, which was started since the folder was loaded for all, has not found all types: it loads the folder as it is by then. */
+  /**
+   * Logs that this slot, which was started since the folder was loaded for all, has not found all types: it loads the folder as it is by
+   * then.
+   */
   tellLacking({ process }: Slot, { broken }: LoadedFolder): void {
     if (this.#lacking.size === 0) return;
     const lacks = [...this.#lacking];
     const why = broken.map(({ file, place, problem }) => `${place?.file ?? file}:${place?.line ?? 1}: ${problem}`);
-    // With `unacked dev` too, which loads whatever is saved by itself.
+    // Needed with `unacked dev` as well, which loads whatever is saved by itself.
     const until =
       "until it is mended and loaded again (unacked dev does so when it is saved; else SIGHUP, or unacked reload)";
     this.#log.error(
@@ -82,7 +88,7 @@ export class SlotFolder {
   /**
    * A slot has ended while it loaded.
    *
-   * @returns the file that has ended it, or may have; undefined: that we have ended the slot, or somebody else has (the kernel, for memory), says nothing of the file
+   * @returns the file that has ended it, or may have; undefined if we have ended the slot, or somebody else has (the kernel, for memory)
    */
   endedBy(slot: Slot, end: SlotEnd): { file: string; isLeftOut: boolean } | undefined {
     const { lastWord, loading, process } = slot;
@@ -99,12 +105,12 @@ export class SlotFolder {
     return { file: loading.file, isLeftOut };
   }
 
-  /** It is not to be found out which file ends slots. */
+  /** Whether the search for the file that ends slots has been given up. */
   get isHopeless(): boolean {
     return this.#deadly.isHopeless;
   }
 
-  /** Once: all slots load the same. */
+  /** Logged once, as all slots load the same. */
   #tellOfMemory({ loadedBytes: bytes }: Slot): void {
     const limitBytes = this.#memoryBytes;
     if (this.#isToldOfMemory || limitBeside(limitBytes, bytes) === limitBytes) return;

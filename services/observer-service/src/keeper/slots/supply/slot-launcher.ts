@@ -6,24 +6,24 @@ import { memoryWishOf, newSlot, type Purpose, type Slot } from "../slot.ts";
 import { heapLimitMib } from "../slot-memory.ts";
 
 export interface LaunchSettings extends Omit<Load, "kind" | "without" | "first"> {
-  /** Of Node: its options, and the file that a slot runs. */
+  /** Node's arguments: its options, and the file that a slot runs. */
   readonly args: readonly string[];
-  /** What one of them may take that was started for nobody who asks for more. */
+  /** The memory of a slot, unless it is started for a run that asks for more. */
   readonly memoryBytes: number;
-  /** Whether V8 is told how large its heap may get. Default: not. */
+  /** Whether V8 gets a limit for its heap. Default: no. */
   readonly isHeapLimited?: boolean;
   readonly env: NodeJS.ProcessEnv;
 }
 
 export interface LaunchHooks {
   onMessage(slot: Slot, message: FromSlot): void;
-  /** Its watchdog has been heard. */
+  /** The slot's watchdog has been heard. */
   onAlive(slot: Slot): void;
   onStuck(slot: Slot, word: Stuck): void;
   onGone(slot: Slot, end: SlotEnd): void;
 }
 
-/** Starts slots, and tells each what it has to load and until when it may act. */
+/** Starts slots, and tells each what to load and until when it may act. */
 export class SlotLauncher {
   readonly #settings: LaunchSettings;
   readonly #hooks: LaunchHooks;
@@ -76,7 +76,7 @@ export class SlotLauncher {
     return slot;
   }
 
-  /** No less than any may take: whom it was started for may leave it to others. */
+  /** The heap is never smaller than the general limit, as the run that the slot was started for may leave it to others. */
   #heapFor(purpose: Purpose): { args: readonly string[]; heapForBytes: number } {
     const { args, memoryBytes, isHeapLimited = false } = this.#settings;
     if (!isHeapLimited) return { args, heapForBytes: Number.POSITIVE_INFINITY };
@@ -84,7 +84,9 @@ export class SlotLauncher {
     return { args: [`--max-old-space-size=${heapLimitMib(heapForBytes)}`, ...args], heapForBytes };
   }
 
-  /** To every slot's watchdog, and to those that come; `null`: nothing runs that a lease would have to hold for. */
+  /**
+   * Passes the lease to every slot's watchdog, and to later ones. `null` means that nothing runs that would need a lease.
+   */
   tellLease(word: LeaseWord, slots: Iterable<Slot>): void {
     this.#lease = word;
     for (const { process } of slots) process.tellLease(word);

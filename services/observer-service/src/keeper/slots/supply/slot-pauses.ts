@@ -3,7 +3,10 @@ import type { Log } from "../../../log.ts";
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
-/** No slot is started for a while after one that could not be, or that ended before it had loaded anything: for longer each time, until one loads. */
+/**
+ * After a slot that could not be started, or that ended before it had loaded anything, no slot is started for a while: for longer each
+ * time, until one loads.
+ */
 export class SlotPauses {
   readonly #onOver: () => void;
   readonly #log: Log;
@@ -16,17 +19,17 @@ export class SlotPauses {
     this.#log = log;
   }
 
-  /** One has ended before it had loaded anything: the next is not started as soon as somebody asks for one, or they all would. */
+  /** One has ended before it had loaded anything, so the next is not started at the first demand, or they all would be. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** One has loaded, or it is known what ends them: the next pause is a short one again. */
+  /** One has loaded, or it is known what ends them, so the next pause is a short one again. */
   reset(): void {
     this.#pauseMs = FIRST_PAUSE_MS;
   }
 
-  /** What there is now loads. */
+  /** The folder now loads. */
   endRest(): void {
     this.#isResting = false;
   }

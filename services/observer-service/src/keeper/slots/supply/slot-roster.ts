@@ -1,9 +1,9 @@
 import type { LoadedFolder } from "../../../wire/messages.ts";
 import { isOfUse, isSame, isShared, type OwnPurpose, type Slot, suits } from "../slot.ts";
 
-/** The last slots: suspects are halved over two. */
+/** The last slots are kept for suspects, whose groups are split over two. */
 const KEPT_FOR_SUSPECTS = 2;
-/** Of those that all share. */
+/** The part of the shared slots that may be emptied at once. */
 const EMPTIED_AT_ONCE = 0.125;
 
 /**
@@ -28,7 +28,7 @@ export class SlotRoster {
     return [...this.slots].filter(isOfUse).every((slot) => hasCode(slot, code));
   }
 
-  /** As many take anybody's starts as should, or as may now and have loaded. */
+  /** Whether as many slots take anybody's starts as should, or as may now and have loaded. */
   get isStaffed(): boolean {
     return this.shared.length >= this.#limits.count || (this.slots.size >= this.sharedLimit && !this.#isOneLoading);
   }
@@ -37,33 +37,33 @@ export class SlotRoster {
     return [...this.slots].some((slot) => slot.purpose.kind === "shared" && isOfUse(slot) && !slot.isLoaded);
   }
 
-  /** Old slots, or spoilt ones, have taken the places that are kept for others. */
+  /** Whether old slots, or spoilt ones, have taken the places that are kept for others. */
   get isCrowded(): boolean {
     const living = [...this.slots].filter(({ process }) => !process.isKilled);
     return living.some(({ isOld }) => isOld) && living.length >= this.#limits.max - KEPT_FOR_SUSPECTS;
   }
 
-  /** One may live on beside the one that takes its place, and nobody lacks room for that (`isCrowded`). */
+  /** Whether a slot may live on beside its replacement, without taking room that others lack (`isCrowded`). */
   get hasRoomAside(): boolean {
     return this.slots.size + 1 < this.#limits.max - KEPT_FOR_SUSPECTS;
   }
 
-  /** Slots of older code, or spoilt, that all shared. */
+  /** Formerly shared slots that have older code, or are spoilt. */
   get oldShared(): Slot[] {
     return [...this.slots].filter(({ isOld, purpose, process }) => isOld && purpose.kind === "shared" && !process.isKilled);
   }
 
-  /** One that is warm, nobody's yet, and suits. */
+  /** Whether there is a warm spare slot that suits. */
   hasWarmSpareFor(purpose: OwnPurpose): boolean {
     return this.spare?.isLoaded === true && suits(this.spare, purpose) && this.hasRoomFor(purpose);
   }
 
-  /** Whether one more slot could be had for one that needs its own: a new one, the spare, or a new one in its place. */
+  /** Whether one more slot could be had for a run that needs its own: a new one, the spare, or a new one in its place. */
   hasRoomFor({ kind }: OwnPurpose): boolean {
     return this.#mayBeOneMore(kind, this.#inUse);
   }
 
-  /** Whether there will be for one more of a type's own when one that lives now is gone: it is made a spare. */
+  /** Whether a type will have room for one more slot of its own when a living one is gone: that is made a spare. */
   get willHaveRoomForOne(): boolean {
     return this.shared.length >= this.#limits.count && this.#mayBeOneMore("own", this.#inUse - 1);
   }
@@ -73,7 +73,7 @@ export class SlotRoster {
     return this.#mayBeOneMore(kind, this.slots.size);
   }
 
-  /** All but the spare, which may take any purpose, or make room. */
+  /** All slots but the spare, which may take any purpose, or make room. */
   get #inUse(): number {
     return this.slots.size - (this.spare === undefined ? 0 : 1);
   }
@@ -81,9 +81,9 @@ export class SlotRoster {
   #mayBeOneMore(kind: OwnPurpose["kind"], living: number): boolean {
     const { count, max } = this.#limits;
     if (kind === "suspects") return living < (this.#isOneShared ? max : max - 1);
-    // Where all are for sharing or kept, one that needs its own is of more use than none. Old ones that all shared may stay for days.
+    // If all are for sharing or kept, one that needs its own is of more use than none. Old ones that were shared may stay for days.
     const limit = Math.max(max - KEPT_FOR_SUSPECTS, count + 1);
-    const ofSuspects = Math.min(this.suspected.length, KEPT_FOR_SUSPECTS); // these two they have
+    const ofSuspects = Math.min(this.suspected.length, KEPT_FOR_SUSPECTS); // suspects already have these two
     return living < max && living - this.oldShared.length - ofSuspects < limit;
   }
 
@@ -97,28 +97,28 @@ export class SlotRoster {
     );
   }
 
-  /** More than the two that are kept for them. */
+  /** Whether suspects have more than the two slots that are kept for them. */
   get hasMoreSuspected(): boolean {
     return this.suspected.length > KEPT_FOR_SUSPECTS;
   }
 
-  /** The oldest first. */
+  /** Slots of suspects, the oldest first. */
   get suspected(): Slot[] {
     return [...this.slots].filter((slot) => slot.purpose.kind === "suspects" && isOfUse(slot));
   }
 
-  /** Where many grow at once, what is emptied needs others to go to, and others need their time to start. */
+  /** If many slots grow at once, their runs need other slots to go to, and those need time to start. */
   get mayEmptyOne(): boolean {
     const going = [...this.slots].filter(({ isRetired }) => isRetired).length;
     return going < Math.ceil(this.#limits.count * EMPTIED_AT_ONCE);
   }
 
-  /** One is being emptied, so that there will be room. */
+  /** Whether a slot is being emptied, so that there will be room. */
   get isOneGoing(): boolean {
     return [...this.slots].some(({ isRetired }) => isRetired);
   }
 
-  /** Of those that all share, what is more than there should be; none while one is going already. */
+  /** The surplus of shared slots; none while one is going already. */
   get surplus(): Slot[] {
     const { shared } = this;
     return this.isOneGoing || shared.length <= this.#limits.count ? [] : shared;
@@ -128,7 +128,7 @@ export class SlotRoster {
     return this.#limits.max;
   }
 
-  /** Slots that take anybody's starts now. */
+  /** The slots that take anybody's starts now. */
   get shared(): Slot[] {
     return [...this.slots].filter(isShared);
   }
@@ -138,8 +138,9 @@ export class SlotRoster {
   }
 
   /**
-   * How many slots there may be with one more that all share. Old ones may stay for days: they are not to cost others their places. Nor
-   * are they to leave all new starts without a slot: the first one may be more than there should be. The others wait for the second slot of suspects.
+   * How many slots there may be including one more that all share. Old ones may stay for days: they must neither cost others their places
+   * nor leave all new starts without a slot, so the first one may be more than there should be. The others wait for the second slot of
+   * suspects.
    */
   get sharedLimit(): number {
     const { max } = this.#limits;

@@ -6,33 +6,33 @@ import { autoSlotMemoryBytes, OF_THE_KEEPER } from "../slot-memory.ts";
 import type { SlotSettings } from "./slot-supply.ts";
 
 const MIB = 2 ** 20;
-/** So that each has room for observers, and not for itself alone. */
+/** The least memory of a slot, so that it has room for observers, and not only for itself. */
 const OF_A_SLOT = 128 * MIB;
 const AT_LEAST = 2;
 
-/** `SLOTS=auto`: one a core that may be used, as far as the memory goes, and at least two. */
+/** `SLOTS=auto`: one for each usable core, as far as the memory goes, and at least two. */
 export function autoSlotCount({ cores, memoryBytes }: Capacity): number {
   const byMemory = Math.floor((memoryBytes - OF_THE_KEEPER) / OF_A_SLOT);
   return Math.max(AT_LEAST, Math.min(Math.floor(cores), byMemory));
 }
 
-/** How many slots observers share; 0: none, they run in the service's process. */
+/** How many slots observers share. 0 means none: they run in the service's process. */
 export const slotCountOf = ({ SLOTS }: Pick<ServiceSettings, "SLOTS">, capacity: Capacity): number =>
   SLOTS === "auto" ? autoSlotCount(capacity) : SLOTS;
 
-/** For suspects and guilty ones, and the spare. */
+/** Slots for suspects and guilty ones, and the spare. */
 const MORE_SLOTS = 8;
 
 interface SlotSurroundings {
   /** The file that a slot runs. */
   readonly program: string;
   readonly service: SlotSettings["service"];
-  /** What its service has of the machine. */
+  /** The service's part of the machine. */
   readonly capacity: Capacity;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Undefined: there are none, handlers run in this process. */
+/** Undefined means that there are no slots, and handlers run in this process. */
 export function slotSettingsOf(
   settings: ServiceSettings,
   { program, service, capacity, env }: SlotSurroundings,
@@ -47,7 +47,7 @@ export function slotSettingsOf(
     max: Math.max(settings.MAX_SLOTS ?? 0, settings.MAX_SLOTS === undefined ? count + MORE_SLOTS : count + 1),
     memoryBytes,
     args: [program],
-    // Given as an argument it would win over theirs.
+    // If it were given as an argument, it would win over the author's own.
     isHeapLimited: !/max[-_]old[-_]space[-_]size/.test(nodeOptions),
     dir: resolve(settings.OBSERVERS_DIR),
     permissions: permissionsOf(settings),
@@ -61,8 +61,9 @@ export function slotSettingsOf(
 }
 
 /**
- * This process's, less its own settings: no address and no secret of the broker is handed to authors' code. What they may like
- * to know stays: the service's name, how long a handler may take to settle, and by `UNACKED_SLOT` that this process is a slot.
+ * This process's environment without its own settings, so that authors' code gets no address and no secret of the broker. What
+ * that may need stays: the service's name, how long a handler may take to settle, and `UNACKED_SLOT`, which says that this
+ * process is a slot.
  */
 function slotEnvironment(
   env: NodeJS.ProcessEnv,

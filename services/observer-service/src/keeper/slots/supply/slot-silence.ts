@@ -1,12 +1,15 @@
-/** To one whose watchdog has yet to begin more is allowed: it has to load first, on a machine that may be slow. */
+/** A slot whose watchdog has yet to begin may be silent for longer: it has to load first, on a machine that may be slow. */
 const BEGINNING_SILENT_MS = 20_000;
 
-/** Which of them has not been heard of for too long, though this process was there to hear: frozen from outside (SIGSTOP). */
+/**
+ * Finds slots that were not heard for too long, although this process was there to hear: they are frozen from outside
+ * (SIGSTOP).
+ */
 export class Silence<S extends object> {
   readonly #limitMs: number;
   readonly #everyMs: number;
   readonly #silentMs = new WeakMap<S, number>();
-  /** Heard of at least once. */
+  /** Slots that were heard at least once. */
   readonly #begun = new WeakSet<S>();
   #lookedAtMs = performance.now();
 
@@ -19,7 +22,7 @@ export class Silence<S extends object> {
     this.#limitMs = limitMs;
   }
 
-  /** The time between two looks in which it is heard is no silence, whenever in it that is. */
+  /** If it was heard between two looks, that time does not count as silence, whenever in it that was. */
   heard(slot: S): void {
     this.#silentMs.set(slot, -this.#everyMs);
     this.#begun.add(slot);

@@ -15,9 +15,9 @@ import { hasCode, SlotRoster } from "./slot-roster.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
 
 export interface SlotSettings extends LaunchSettings {
-  /** Slots that observers share, as long as nobody is suspected. */
+  /** How many slots observers share while nobody is suspected. */
   readonly count: number;
-  /** All of them: shared, of suspects, of guilty ones, and the warm spare. */
+  /** How many slots there may be in all: shared, of suspects, of guilty ones, and the warm spare. */
   readonly max: number;
 }
 
@@ -25,28 +25,28 @@ export interface SlotSupplyHooks extends Pick<SlotWatchParts, "onOverLimit" | "o
   onMessage(slot: Slot, message: LoadedMessage): void;
   onStuck(slot: Slot, word: Stuck): void;
   onGone(slot: Slot, end: SlotEnd): void;
-  /** A slot has loaded: what waits for one may go on. */
+  /** A slot has loaded, so runs that wait for one may go on. */
   onRoom(): void;
 }
 
 export type LoadedMessage = Exclude<FromSlot, { kind: "loaded" | "not-loaded" | "loading" | "lag" }>;
 
-/** No slot could load the folder: what the terminal should say. */
+/** No slot could load the folder. The message is what the terminal should show. */
 export class SlotsNotLoadedError extends Error {
   override readonly name = "SlotsNotLoadedError";
   readonly code = "observers-not-loaded";
 }
 
-/** A slot that has not loaded by then may never: the spare is not kept waiting for it. */
+/** A slot that has not loaded by then may never load, so the spare does not wait for it. */
 const LOADS_WITHIN_MS = 10_000;
 
 /**
- * Keeps as many slots up as there should be, and one spare that is warm. A slot that dies is replaced at once; one that dies
- * before it has loaded anything, after a growing pause.
+ * Keeps as many slots up as there should be, and one warm spare. A slot that dies is replaced at once, or, if it had not
+ * loaded anything, after a growing pause.
  */
 export class SlotSupply {
   readonly roster: SlotRoster;
-  /** What slots load. */
+  /** The folder that slots load. */
   readonly folder: SlotFolder;
   readonly #settings: SlotSettings;
   readonly #hooks: SlotSupplyHooks;
@@ -74,7 +74,10 @@ export class SlotSupply {
     this.#launcher = new SlotLauncher(settings, { onAlive, onMessage, onStuck, onGone }, log);
   }
 
-  /** Resolves when all shared slots have loaded the folder: what comes first is spread over them. @throws SlotsNotLoadedError */
+  /**
+   * Resolves when all shared slots have loaded the folder, so that the first runs are spread over them. @throws
+   * SlotsNotLoadedError
+   */
   open(): Promise<LoadedFolder> {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
@@ -84,7 +87,8 @@ export class SlotSupply {
   }
 
   /**
-   * Has one slot more load the folder as it is now, beside all others, and with what was left out. Nothing is placed in it: it is to be adopted, or killed. One at a time.
+   * Makes one extra slot load the folder as it is now, with what was left out. Nothing is placed in it: it has to be adopted, or killed.
+   * One at a time.
    */
   look(): Promise<Look> {
     this.folder.tryAgain();
@@ -92,8 +96,8 @@ export class SlotSupply {
   }
 
   /**
-   * Its code is the newest: it is the first of the slots that take starts, and who has other code takes none any more. It is the spare
-   * until it is needed, so no other is.
+   * Its code is the newest, so it is the first of the slots that take starts, and slots with other code take no more. Until it is
+   * needed it is the spare, so no other is.
    */
   adopt(slot: Slot, { code }: LoadedFolder, isEmpty: (slot: Slot) => boolean): void {
     this.folder.adopt(code);
@@ -126,30 +130,30 @@ export class SlotSupply {
     }
     if (!this.isWorthOneMore(purpose)) return undefined;
     if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
-    // Its place is needed. When it is gone this is asked again.
+    // Its place is needed. This is called again when it is gone.
     if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
     return undefined;
   }
 
-  /** One that is started now is likely to load, and to have its type. */
+  /** Whether a slot that is started now is likely to load, and to have its type. */
   isWorthOneMore(purpose: OwnPurpose): boolean {
     return !this.#pauses.isResting && !this.folder.lacks(purpose);
   }
 
-  /** It was kept for some alone, and is not any more: it is shared, where a shared one is missing or something runs in it; else it is ended. */
+  /** It is no longer kept for only some: it is shared if a shared one is missing or something runs in it; else it is ended. */
   release(slot: Slot, isEmpty: boolean): void {
     const sharedNow = [...this.roster.slots].filter(({ purpose }) => purpose.kind === "shared").length;
     slot.purpose = { kind: "shared" };
     if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
   }
 
-  /** The run that this slot was started for was stopped before it had loaded: it becomes the spare, or is ended. */
+  /** The run that this slot was started for was stopped before it had loaded. It becomes the spare, or is ended. */
   takeBack(slot: Slot): void {
     if (this.roster.spare === undefined) slot.purpose = { kind: "spare" };
     else slot.process.kill();
   }
 
-  /** It takes nobody any more, and another takes its place. */
+  /** The slot takes no more runs, and another takes its place. */
   retire(slot: Slot): void {
     slot.isRetired = true;
     this.#fill();
@@ -172,17 +176,17 @@ export class SlotSupply {
     return this.#watch.memory(leavingPart);
   }
 
-  /** To every slot's watchdog; `null`: nothing runs that a lease would have to hold for. */
+  /** Passes the lease to every slot's watchdog. `null` means that nothing runs that would need a lease. */
   tellLease(word: LeaseWord): void {
     this.#launcher.tellLease(word, this.roster.slots);
   }
 
-  /** Of every slot, and of those that come. */
+  /** Applies to every slot, and to later ones. */
   holdSilence(isHeld: boolean): void {
     this.#launcher.holdSilence(isHeld, this.roster.slots);
   }
 
-  /** Lets each send what it has traced, and ends them all. */
+  /** Lets each slot send its traces, and ends them all. */
   async close(limitMs = 0): Promise<void> {
     this.#isClosed = true;
     this.#watch.stop();
@@ -194,7 +198,7 @@ export class SlotSupply {
     for (const { process } of this.roster.slots) process.kill();
   }
 
-  /** As many shared ones as there should be, the spare taken first, and a spare again. */
+  /** Brings the shared slots to their number, taking the spare first, and starts a spare again. */
   #fill(): void {
     if (this.#isClosed) return;
     const { count, max } = this.#settings;
@@ -206,16 +210,16 @@ export class SlotSupply {
       missing -= 1;
       if (spare.isLoaded) this.#hooks.onRoom();
     }
-    // One that has been killed counts until it is reaped: then this is asked again.
+    // A killed slot counts until it is reaped, when this is called again.
     for (; missing > 0 && this.roster.slots.size < this.roster.sharedLimit; missing -= 1) this.#spawn({ kind: "shared" });
-    // A start takes a core for a moment: those that are waited for come first. When they have loaded, this is asked again.
+    // A start takes a core for a moment, so slots that are waited for come first. When they have loaded, this is called again.
     const isWaitedFor = [...this.roster.slots].some(
       (slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS,
     );
     if (this.roster.spare === undefined && !isWaitedFor && this.roster.slots.size < max) this.#spawn({ kind: "spare" });
   }
 
-  /** Undefined: the system lets us start no more processes. Runs that need one wait until it does. */
+  /** Undefined means that the system allows no more processes. Runs that need one wait until it does. */
   #spawn(purpose: Purpose): Slot | undefined {
     try {
       const slot = this.#launcher.launch(purpose, this.folder.toLoad());
@@ -233,7 +237,7 @@ export class SlotSupply {
     this.#pauses.notStarted(why);
   }
 
-  /** A pause is over. */
+  /** A pause is over, so missing slots are started. */
   #refill(): void {
     if (this.#isClosed) return;
     this.#fill();
@@ -251,7 +255,7 @@ export class SlotSupply {
       case "not-loaded":
         return this.#notLoaded(slot, message.problem);
       case "loading":
-        if (!slot.isLoaded) slot.loading = message.file; // afterwards it is the word of an author, who writes to its descriptors
+        if (!slot.isLoaded) slot.loading = message.file; // later it could only come from an author who writes to the slot's descriptors
         return;
       case "unattributed":
         if (!slot.isLoaded || slot.isOnTrial || this.#opening !== undefined) slot.lastWord = message.error;
@@ -301,12 +305,12 @@ export class SlotSupply {
     if (found?.isLeftOut) this.#pauses.reset();
     if (this.#look.isBy(slot)) {
       const problem = `it ended while it loaded ${slot.loading?.file ?? "the files"}: ${lastWordsOf(slot, end)}`;
-      // One of several that may be to blame is loaded before the others now; what none has been blamed for yet is the answer.
+      // A file that may be to blame is loaded before the others in the next slot. If none was blamed yet, this is the answer.
       if (found !== undefined && (found.isLeftOut || slot.loadsFirst.includes(found.file))) this.#look.again();
       else this.#look.answer({ problem });
     }
     if (!slot.isLoaded && this.#opening !== undefined) {
-      if (found !== undefined && !this.folder.isHopeless) return void this.#spawn(slot.purpose); // no file ends many
+      if (found !== undefined && !this.folder.isHopeless) return void this.#spawn(slot.purpose); // no single file ends many slots
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     }
     const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
@@ -316,7 +320,7 @@ export class SlotSupply {
   }
 }
 
-/** No handler has begun in it: what holds it is the top level of a file, and it will not load. */
+/** No handler has begun in it, so the top level of a file holds it, and that will not load. */
 function stuckInFile(slot: Slot, { forMs, stack }: Stuck): void {
   const place = stack && ownFrames(stack).split("\n")[0]?.trim();
   const where = place || "in what cannot be told: see which file was changed last";

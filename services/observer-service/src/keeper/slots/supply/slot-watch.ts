@@ -6,23 +6,23 @@ import { Silence } from "./slot-silence.ts";
 
 export interface SlotWatchParts {
   readonly slots: ReadonlySet<Slot>;
-  /** How many all share, when all are there. */
+  /** How many slots are shared when all are up. */
   readonly count: number;
-  /** What a slot may take that has no limit of its own. */
+  /** The memory of a slot without a limit of its own. */
   readonly memoryBytes: number;
-  /** How long one may be silent; 0: for ever. */
+  /** How long a slot may be silent; 0 means for ever. */
   readonly silentLimitMs: number;
   onOverLimit(slot: Slot, over: OverLimit): void;
   onFrozen(slot: Slot): void;
 }
 
 const EVERY_MS = 1_000;
-/** What each takes is asked of the system so seldom, where it cannot be over its limit. */
+/** The memory of a slot that cannot be over its limit is read only every so many looks. */
 const FULL_LOOK_EVERY = 5;
-/** What one takes that runs nothing, until there is one to look at. */
+/** The memory of a slot that runs nothing, until one can be measured. */
 const EMPTY_BYTES = 70 * 2 ** 20;
 
-/** Looks every second at what the slots take, memory and descriptors, and whether their watchdogs have been heard. */
+/** Looks every second at the slots' memory and descriptors, and whether their watchdogs have been heard. */
 export class SlotWatch {
   readonly #parts: SlotWatchParts;
   readonly #silence: Silence<Slot>;
@@ -110,7 +110,7 @@ export class SlotWatch {
   }
 }
 
-/** Without /proc: what it says itself. */
+/** Without /proc it is the slot's own report. */
 function boundOf({ process, toldMemoryBytes }: Slot): number {
   const boundBytes = memoryBoundBytes(process.pid);
   return Number.isFinite(boundBytes) ? boundBytes : toldMemoryBytes;
