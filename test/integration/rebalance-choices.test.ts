@@ -23,7 +23,13 @@ async function run(serviceId: string, type: string, count: number): Promise<stri
 
 const moveLately = async (observerIds: readonly string[]): Promise<void> => {
   for (const observer_id of observerIds)
-    await insert(books.dataSource, "moves", { run_id: randomUUID(), observer_id, why: "", asked_at: new Date() });
+    await insert(books.dataSource, "moves", {
+      run_id: randomUUID(),
+      observer_id,
+      asked_by: "ana",
+      why: "",
+      asked_at: new Date(),
+    });
 };
 
 test("Where all of a step's first choice were moved lately, it moves those of the next; with none left it has stalled", async () => {
