@@ -84,15 +84,21 @@ afterAll(async () => {
 
 test("To set a timer, to look for the next and to claim takes no longer because many have fired since", async () => {
   const fullMs = await least(1, () => claim());
-  const now = await figures();
   const said = (of: Figures) =>
     Object.entries(of)
       .map(([what, ms]) => `${what} ${ms.toFixed(1)}`)
       .join(", ");
-  process.stdout.write(
-    `ms (at best) before: ${said(before)}; beside a snapshot since which ${DEAD} have fired: ${said(now)}, the first claim ${fullMs.toFixed(0)}\n`,
+  // What walks past the dead is slow each time; where something else had the cores, the next look shows it.
+  await eventually(
+    async () => {
+      const now = await figures();
+      process.stdout.write(
+        `ms (at best) before: ${said(before)}; beside a snapshot since which ${DEAD} have fired: ${said(now)}, the first claim ${fullMs.toFixed(0)}\n`,
+      );
+      for (const what of ["put", "look", "claim"] as const) expect(now[what]).toBeLessThan(2 * before[what] + fullMs / 4);
+    },
+    { timeoutMs: 30_000 },
   );
-  for (const what of ["put", "look", "claim"] as const) expect(now[what]).toBeLessThan(2 * before[what] + fullMs / 4);
 }, 60_000);
 
 test("One that is set for a time that has gone is fired all the same", async () => {
