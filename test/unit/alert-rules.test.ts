@@ -17,6 +17,7 @@ const growing = (step: number): string => `0+${step}x110`;
 const NEVER = "_x110";
 
 const manager = 'job="observer-manager",instance="m1"';
+const successor = 'job="observer-manager",instance="m2"';
 const service = 'job="observer-service",instance="s1"';
 const ofPool = `{${manager},pool="default"}`;
 
@@ -209,9 +210,17 @@ describe("the alert rules", { timeout: 240_000 }, () => {
       testOf("all is well", WELL, []),
       testOf("nothing is scraped", {}, ["UnackedManagerDown"]),
       testOf(
-        "all managers were away, and the new one's first sample has what expired meanwhile",
+        "all managers were away, and the new one's first sample has what happened meanwhile",
         { ...WELL, ...WERE_AWAY },
-        ["UnackedTimersExpire"],
+        [
+          "UnackedBooksRepaired",
+          "UnackedDuplicatesEnded",
+          "UnackedMessagesPutAside",
+          "UnackedObserversFail",
+          "UnackedServicesCrash",
+          "UnackedTasksFail",
+          "UnackedTimersExpire",
+        ],
       ),
       testOf("services run in another namespace than their managers", APART, []),
       testOf("services are scraped, and no manager is", { [`up{${service}}`]: steady(1) }, ["UnackedManagerDown"]),
@@ -291,9 +300,15 @@ const APART: Series = {
 
 /** For 20 minutes; what runs then is another process. */
 const WERE_AWAY: Series = {
-  [`process_start_time_seconds{job="observer-manager",instance="m2"}`]: "_x80 1190x30",
+  [`process_start_time_seconds{${successor}}`]: "_x80 1190x30",
   [`unacked_manager_timers_expired_total{${manager}}`]: NEVER,
-  [`unacked_manager_timers_expired_total{job="observer-manager",instance="m2"}`]: "_x80 3x30",
+  [`unacked_manager_timers_expired_total{${successor}}`]: "_x80 3x30",
+  [`unacked_manager_runs_ended_total{${successor},reason="failed"}`]: "_x80 1x30",
+  [`unacked_manager_errors_total{${successor},reason="unreadable"}`]: "_x80 1x30",
+  [`unacked_manager_tasks_ended_total{${successor},status="Failed"}`]: "_x80 11x30",
+  [`unacked_manager_services_ended_total{${successor},how="gone"}`]: "_x80 3x30",
+  [`unacked_manager_duplicates_ended_total{${successor},what="run"}`]: "_x80 1x30",
+  [`unacked_manager_repairs_total{${successor},kind="sent-again"}`]: "_x80 1x30",
 };
 
 const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
