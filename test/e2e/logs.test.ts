@@ -199,6 +199,11 @@ describe("unacked logs", () => {
       const said = following.lines.flatMap((line) => / info {2}said (\{.*\})/.exec(line)?.[1] ?? []);
       expect(said.length).toBeGreaterThan(3);
 
+      await system.create("mute", {});
+      await system.untilStatus(["mute"], "Processing");
+      const silent = { code: 0, out: "", err: expect.stringContaining("It has logged and emitted nothing. What it prints") };
+      expect(await run("mute")).toMatchObject(silent);
+
       await system.create("fails", { throwAfterMs: 50 }, { retry: { maxAttempts: 1 } });
       await system.untilStatus(["fails"], "Failed");
       expect(await run("fails")).toMatchObject({

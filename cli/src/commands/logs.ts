@@ -53,7 +53,10 @@ async function show({ api, io, paint }: Session, name: string, { tail, output }:
   if (reason !== null) {
     const known = lastError ? [`Its last error: ${errorLine(lastError)}`, ...stackLines(lastError.stack)] : [];
     io.err(plainLines([whyNone(name, status, reason), ...known]));
-  } else if (run?.isCurrent === false) io.err(plainLine(`observer ${name} is ${status}: this is of its last run.`));
+  } else {
+    if (run?.isCurrent === false) io.err(plainLine(`observer ${name} is ${status}: this is of its last run.`));
+    if (entries.length === 0 && tail > 0) io.err(plainLine(SAID_NOTHING));
+  }
 }
 
 async function follow({ api, io, paint }: Session, name: string, { tail, timeout, output }: LogsOptions): Promise<void> {
@@ -92,6 +95,9 @@ const WHY_NONE: Record<NoLogsReason, string> = {
   "not-kept": "the service that ran it last does not keep its lines any more",
   "no-answer": "the service that runs it does not answer; asking again",
 };
+
+const SAID_NOTHING =
+  'It has logged and emitted nothing. What it prints (console.log) is in the log of its service, as "slot-output".';
 
 const whyNone = (name: string, status: ObserverStatus, reason: NoLogsReason): string =>
   `observer ${name} is ${status}: ${inWords(WHY_NONE, reason)}.`;

@@ -1,5 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import { expect, test } from "vitest";
+import { RunTail } from "../../../services/observer-service/src/keeper/runs/run-tail.ts";
 import { AttemptMessages } from "../../../services/observer-service/src/keeper/slots/handlers/attempt-messages.ts";
 import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
 import { FromSlotSchema } from "../../../services/observer-service/src/keeper/slots/process/slot-messages.ts";
@@ -76,4 +77,19 @@ test("One that its slot says has failed, and not of what, has failed all the sam
   });
   messages.take({} as Slot, FromSlotSchema.parse({ kind: "settled", attempt: 1, outcome: "failed" }) as never);
   expect(outcomes).toMatchObject([{ outcome: "failed", error: { message: expect.stringContaining("has not told") } }]);
+});
+
+test("Lines that its slot has dropped are in what it said, and not in the service's log alone", () => {
+  const tail = new RunTail(32_768);
+  const placed = { id: 1, host: { tailOf: () => tail }, run: { log: createLog("silent") } } as unknown as Placed;
+  const messages = new AttemptMessages({
+    log: createLog("silent"),
+    placement: { find: () => placed },
+    over: () => expect.fail("it has not settled"),
+    ends: () => expect.fail("nothing ends its slot"),
+  });
+  messages.take({} as Slot, { kind: "lines-dropped", attempt: 1, lines: 3 });
+  expect(tail.after(0, 10)).toMatchObject([
+    { seq: 4, level: "warn", message: expect.stringContaining("3 lines were dropped") },
+  ]);
 });

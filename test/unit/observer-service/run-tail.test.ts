@@ -34,6 +34,21 @@ describe("the tail of a run", () => {
     expect(tail.lastSeq).toBe(10_001);
   });
 
+  test("says how many lines were dropped, and counts them as said", () => {
+    const tail = new RunTail(BYTES);
+    tail.line("info", "one", undefined);
+    tail.dropped(18_000);
+    tail.line("info", "two", undefined);
+    expect(tail.after(0, 10)).toMatchObject([
+      { seq: 1, message: "one" },
+      { seq: 18_002, level: "warn", message: "18000 lines were dropped: it logs faster than its lines can be written" },
+      { seq: 18_003, message: "two" },
+    ]);
+    tail.close();
+    tail.dropped(1);
+    expect(tail.lastSeq).toBe(18_003);
+  });
+
   test.each([BYTES, tailBytesOf(65_535)])("never takes more than %i bytes, whatever is said", (maxBytes) => {
     const tail = new RunTail(maxBytes);
     for (let n = 0; n < 300; n += 1) {

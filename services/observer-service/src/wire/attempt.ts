@@ -43,6 +43,8 @@ export interface AttemptTail {
   value(json: string): void;
   /** Adds why an attempt failed, as the handler itself need not have logged anything. */
   thrown(what: string, error: ErrorText): void;
+  /** So many lines were dropped on their way from its slot. */
+  dropped?(lines: number): void;
 }
 
 /** What the end of a task's handler says beside its outcome. */

@@ -53,6 +53,14 @@ export class RunTail {
     this.#lines.add({ ...this.#stamp(), level, message: text.text, ...(json && { json: json.text }), cut });
   }
 
+  /** Lines that were never heard count as said: who finds one missing sees that it was. */
+  dropped(lines: number): void {
+    if (this.#closed) return;
+    this.#lastSeq += lines;
+    const message = `${lines} ${lines === 1 ? "line was" : "lines were"} dropped: it logs faster than its lines can be written`;
+    this.#lines.add({ ...this.#stamp(), level: "warn", message, cut: false });
+  }
+
   /** Adds why an attempt failed, as the handler itself need not have logged anything. */
   thrown(what: string, error: ErrorText): void {
     if (!this.#closed) this.#addThrown(what, error);

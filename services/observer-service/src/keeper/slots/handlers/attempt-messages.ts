@@ -92,6 +92,7 @@ export class AttemptMessages {
       case "log":
         return writeLine(placed, message);
       case "lines-dropped":
+        host.tailOf(run).dropped?.(message.lines);
         return run.log.warn(
           { event: "lines-dropped", lines: message.lines },
           "it logs faster than its lines can be written: some were dropped",
