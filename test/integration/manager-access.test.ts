@@ -129,13 +129,18 @@ describe("a caller who is not known", () => {
   });
 });
 
-test("a role that does not reach is answered 403, with the one that would", async () => {
-  const refused = await call("DELETE", "/api/v1/observers/x", viewer);
+test("a role that does not reach is answered 403, with the one that would, and the log has who it was", async () => {
+  const asked = await startClosed();
+  const refused = await asked.call("DELETE", "/api/v1/observers/x", { headers: bearer(viewer) });
+  const why = "It needs the role operator, and a-viewer is viewer";
+  expect(asked.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields)).toEqual([
+    { event: "caller-refused", address: "127.0.0.1", name: "a-viewer", why },
+  ]);
   expect(refused.body).toMatchObject({
     status: 403,
     code: "forbidden",
     neededRole: "operator",
-    detail: "It needs the role operator, and a-viewer is viewer",
+    detail: why,
   });
 });
 

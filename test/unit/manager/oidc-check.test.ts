@@ -78,6 +78,16 @@ describe("a token of the identity provider", () => {
     ["never expires", { expiresInS: null }, "The token's claim exp is not as it must be here"],
     ["is not valid yet", { notBeforeInS: 600 }, "The token's claim nbf is not as it must be here"],
     ["has no name", { claims: { sub: "" } }, "The token has no name in its claim sub"],
+    [
+      "has a name that PostgreSQL's JSON cannot have",
+      { claims: { sub: "a\ud83d" } },
+      "The token's claim sub has a control character, or half of a surrogate pair",
+    ],
+    [
+      "has a name of two lines",
+      { claims: { sub: "a\nb" } },
+      "The token's claim sub has a control character, or half of a surrogate pair",
+    ],
     ["has a name that is none", { claims: { sub: "x".repeat(200) } }, "The token has no name in its claim sub"],
   ])("is refused when it %s", async (_, options, why) => {
     expect(await verdictOn(options)).toEqual({ kind: "refused", why });
@@ -144,7 +154,7 @@ describe("the provider's keys", () => {
     for (let i = 0; i < 20; i += 1)
       expect(await verdictOn({ kid: "secret" })).toEqual({
         kind: "refused",
-        why: "The token is signed by a key that its issuer does not publish",
+        why: "The token is signed by a key that its issuer does not publish, or has only just published: try again in 10 s",
       });
     expect(provider.asked()).toBe(1);
   });

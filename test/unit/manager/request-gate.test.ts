@@ -187,6 +187,7 @@ describe("the gate of requests", () => {
       code: "forbidden",
       neededRole: "operator",
       requestId: "m-1",
+      remedy: expect.stringContaining("REQUEST_USERS"),
     });
   });
 

@@ -18,7 +18,8 @@ const RETRY_AFTER_S: Partial<Record<ProblemCode, number>> = {
 
 export function toProblemDetails(refusal: Refusal, requestId: string): ProblemDetails {
   const { code, detail, errors, knownTypes, knownPools, neededRole, taskId, specVersion, differs } = refusal;
-  const { status, title, remedy } = PROBLEMS[code];
+  const { status, title } = PROBLEMS[code];
+  const remedy = refusal.remedy ?? PROBLEMS[code].remedy;
   const retryAfterS = refusal.retryAfterS ?? RETRY_AFTER_S[code];
   const known = { type: problemType(code), title, status, detail: detail ?? title, code, remedy, requestId };
   return {

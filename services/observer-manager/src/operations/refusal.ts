@@ -1,11 +1,13 @@
 import type { FieldProblem, ProblemCode, ProblemDetails, Role } from "@unacked/contracts";
 
-/** A request that was understood and is not done. Title, status and remedy come from the catalogue (PROBLEMS). */
+/** A request that was understood and is not done. Title and status come from the catalogue (PROBLEMS). */
 export interface Refusal {
   kind: "problem";
   code: ProblemCode;
   /** One sentence about this very case; the catalogue's title when absent. */
   detail?: string;
+  /** What is to be done in this very case; the catalogue's remedy when absent. */
+  remedy?: string;
   errors?: FieldProblem[];
   knownTypes?: string[];
   knownPools?: string[];

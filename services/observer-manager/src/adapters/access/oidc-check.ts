@@ -1,3 +1,4 @@
+import { findJsonFlaws } from "@unacked/contracts";
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Verdict } from "../../domain/access/identity.ts";
 import type { Log } from "../../operations/log.ts";
@@ -23,6 +24,8 @@ const CLOCK_TOLERANCE_S = 30;
 const LAST_TIME_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 const MAX_NAME_LENGTH = 128;
+/** A name stands in lines of the log. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /**
  * JWTs of an identity provider (OpenID Connect, RFC 9068, RFC 8725): the signature by one of its published keys, issuer,
@@ -57,8 +60,10 @@ export class OidcCheck {
   #verdictOn(claims: JWTPayload): Verdict {
     const { nameClaim, roleClaim, roleWords } = this.#settings;
     const name = claimAt(claims, nameClaim);
-    if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH || name.includes("\0"))
+    if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH)
       return { kind: "refused", why: `The token has no name in its claim ${nameClaim}` };
+    if (CONTROL_CHARACTER.test(name) || findJsonFlaws(name).length > 0)
+      return { kind: "refused", why: `The token's claim ${nameClaim} has a control character, or half of a surrogate pair` };
     const role = roleOf(claimAt(claims, roleClaim), roleWords);
     if (role === undefined)
       return { kind: "no-role", name, why: `The token's claim ${roleClaim} gives no role in this manager` };
@@ -71,7 +76,8 @@ export class OidcCheck {
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return "The token has expired";
   if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not as it must be here`;
-  if (error instanceof errors.JWKSNoMatchingKey) return "The token is signed by a key that its issuer does not publish";
+  if (error instanceof errors.JWKSNoMatchingKey)
+    return "The token is signed by a key that its issuer does not publish, or has only just published: try again in 10 s";
   const ofToken = [
     errors.JWSSignatureVerificationFailed,
     errors.JWSInvalid,

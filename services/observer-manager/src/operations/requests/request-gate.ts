@@ -5,7 +5,7 @@ import { TokenBucket } from "../../domain/requests/token-bucket.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
 import { type AdmittedRequest, problemReply, type ReceivedRequest, type RequestAnswer } from "./request.ts";
-import { allowed, readWanted } from "./wanted.ts";
+import { ASK_FOR_IT, allowed, readWanted } from "./wanted.ts";
 
 export const MAX_REQUEST_BYTES = 1_048_576;
 const MAX_REQUESTED = 1_000;
@@ -71,11 +71,13 @@ export class RequestGate {
         code: "forbidden",
         detail: `It needs the role operator, and ${name} is ${user.role}`,
         neededRole: "operator",
+        remedy: ASK_FOR_IT,
       });
     if (messageId === undefined || !MESSAGE_ID.test(messageId))
       return refuse({
         code: "malformed-request",
         detail: "message-id must be 1 to 128 ASCII characters without spaces",
+        remedy: "Give each request such a message-id, and the same one when you repeat it.",
       });
     if (body.length > MAX_REQUEST_BYTES)
       return refuse({ code: "body-too-large", detail: `A request has at most ${MAX_REQUEST_BYTES} bytes` });

@@ -61,4 +61,7 @@ export function allowed(name: string, user: RequestUser, { kind, wanted }: Wante
 }
 
 const orForbidden = <T>(one: T, detail: string | undefined): T | Refusal =>
-  detail === undefined ? one : { kind: "problem", code: "forbidden", detail };
+  detail === undefined ? one : { kind: "problem", code: "forbidden", detail, remedy: ASK_FOR_IT };
+
+/** Who asks over AMQP has no token. */
+export const ASK_FOR_IT = "Ask the operator of the manager to allow it to this user of the broker (REQUEST_USERS).";

@@ -36,8 +36,8 @@ export class Gate {
       await this.#know(request, response);
       next();
     };
-    const admit: RequestHandler = (_request, response, next) => {
-      refuseBelow(access, callerOf(response).identity);
+    const admit: RequestHandler = (request, response, next) => {
+      this.#refuseBelow(access, callerOf(response).identity, request.ip ?? "");
       next();
     };
     return [know, ...this.#limits.perCaller, admit];
@@ -69,6 +69,13 @@ export class Gate {
     return { kind: "problem", code, detail: why };
   }
 
+  #refuseBelow(needed: Role, { name, role }: Identity, address: string): void {
+    if (roleReaches(role, needed)) return;
+    const why = `It needs the role ${needed}, and ${name} is ${role}`;
+    this.#log.warn({ event: "caller-refused", address, name, why }, "a caller was refused");
+    throw new HttpProblem({ code: "forbidden", detail: why, neededRole: needed });
+  }
+
   async #know(request: Request, response: Response): Promise<void> {
     const identity = await this.#identify(request);
     if ("kind" in identity) throw new HttpProblem(identity);
@@ -97,10 +104,4 @@ export class Gate {
     // While it cannot be decided, a caller who was welcome stays.
     return verdict.kind === "unavailable" || (verdict.kind === "known" && roleReaches(verdict.identity.role, needed));
   }
-}
-
-function refuseBelow(needed: Role, { name, role }: Identity): void {
-  if (roleReaches(role, needed)) return;
-  const detail = `It needs the role ${needed}, and ${name} is ${role}`;
-  throw new HttpProblem({ code: "forbidden", detail, neededRole: needed });
 }
