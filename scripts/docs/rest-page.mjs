@@ -37,6 +37,7 @@ JSON in and out. \`{ref}\` is an observer's name or id. A running manager descri
 stable \`code\`; what any call can answer is left out here: [problems](problems.md). A row of a list that somebody has changed in the database so
 that it cannot be shown is left out of it: \`Unacked-Left-Out\`, in the header, says how many, and the manager's log which ones and why.
 Of what became of each of many (\`results\`) none is left out: in its place is the problem \`internal-error\`.
+A call that changes something and does not list \`If-Match\` refuses it (400 \`malformed-request\`), as any does \`If-None-Match\` and \`If-Unmodified-Since\`: nobody would look at them.
 
 **Who may come in:** a manager listens on 127.0.0.1 and asks nobody who they are. On any other address it wants to know its
 callers, and does not start until it does: bearer tokens, or JWTs of an identity provider, with the roles viewer, operator and

@@ -198,6 +198,25 @@ describe("a request that is not one", () => {
       expect((await manager.call("GET", path)).text, path).toMatch(/\}\n$/);
   });
 
+  test.each([
+    ["DELETE", "/api/v1/observers/x", "If-Match", "1.stale"],
+    ["POST", "/api/v1/services/x/drain", "If-None-Match", "*"],
+    ["DELETE", "/api/v1/schedules/x", "if-match", "nope"],
+    ["POST", "/api/v1/observers/x/restart", "If-Unmodified-Since", "Sat, 29 Oct 1994 19:43:31 GMT"],
+  ])(
+    "under a condition that nobody would look at is refused, and not done: %s %s, %s",
+    async (method, path, name, value) => {
+      const { status, body } = await manager.call(method, path, { headers: { [name]: value }, body: {} });
+      const problem = { code: "malformed-request", detail: expect.stringMatching(new RegExp(`look at ${name}`, "i")) };
+      expect({ status, body }).toMatchObject({ status: 400, body: problem });
+    },
+  );
+
+  test("that changes nothing may have a condition of caches", async () => {
+    const { status } = await manager.call("GET", "/api/v1/observers", { headers: { "if-none-match": '"x"' } });
+    expect(status).toBe(200);
+  });
+
   test("by its method is told which ones there are", async () => {
     for (const [method, path, allow] of [
       ["PUT", OBSERVERS, "POST, GET, HEAD"],

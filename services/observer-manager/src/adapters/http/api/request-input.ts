@@ -42,11 +42,23 @@ export function readInput(
     workId: workIdOf(request.params["workId"]),
     scheduleId: scheduleIdOf(request.params["scheduleId"], route),
     lastEventId: request.get("last-event-id"),
-    ifMatch: request.get("if-match"),
+    ifMatch: readConditions(route, request),
     prefersMinimal: route.minimal !== undefined && prefersMinimal(request.get("prefer")),
     query: readQuery(route.query, request),
     body: readBody(route, request.body),
   };
+}
+
+/** Conditions under which something is to be changed (RFC 9110, 13.1): it must not be where they do not hold, so not where nobody looks, either. */
+const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"] as const;
+
+function readConditions({ method, headers }: Route, request: Request): string | undefined {
+  const known: object = headers?.shape ?? {};
+  const unknown = CONDITIONS.find((name) => !(name in known) && request.get(name) !== undefined);
+  if (unknown === undefined || method === "get") return request.get("if-match");
+  const detail = `This call does not look at ${unknown}`;
+  const remedy = "Leave that header out, or look at what is there and decide by that.";
+  throw new HttpProblem({ code: "malformed-request", detail, remedy });
 }
 
 /** A route without a query takes none: a misspelt filter must not be taken for "no filter". */
