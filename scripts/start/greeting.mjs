@@ -32,9 +32,10 @@ export function greeting({ managerUrl, brokerPage, hasTasks, services, observers
           `    npx unacked run demo-words text="count these words" --pool demo --wait --url ${managerUrl}`,
         ]
       : []),
-    "  Set a timer, which publishes a message at its time, and see whether anybody listens:",
+    "  Set a timer, which publishes a message at its time, and see whether anybody listens (nobody does: it is tried for a day, or until you end it):",
     `    npx unacked timer tea.ready --in 5s --url ${managerUrl}`,
     `    npx unacked get timers --url ${managerUrl}`,
+    `    npx unacked delete timers ID --url ${managerUrl}`,
     ...(services.length === 0
       ? []
       : ["", "  Kill a service: its observers go on elsewhere at once, and it is back after 3 s:", ...kills]),

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { complain } from "../progress.mjs";
 
@@ -8,12 +8,12 @@ const MOST_BYTES = 10 * 1024 * 1024;
  * A log file of 10 MiB at most, and the one before it as `<path>.1`: what runs for ever must not fill the disk. What cannot be
  * written (the disk is full) is dropped: a line is worth less than the servers, which would end with this process.
  *
- * @param {string} path emptied at the start
+ * @param {string} path begun anew at the start: what was there is then the one before
  * @returns {{ path: string, write: (chunk: Buffer) => void }} `write` never throws
  */
 export function openRotatingLog(path) {
   makeFolder();
-  rmSync(path, { force: true });
+  if (existsSync(path)) renameSync(path, `${path}.1`);
   let bytes = 0;
   let isTold = false;
 

@@ -26,6 +26,12 @@ test("a log that is full goes on in a new file, and the one before it stays", ()
   expect(readFileSync(`${log.path}.1`)).toHaveLength(TEN_MIB.length);
 });
 
+test("what a log of an earlier start has is the one before it", () => {
+  for (const text of ["earlier", "now"]) openRotatingLog(join(dir, "a.log")).write(line(text));
+  expect(readFileSync(join(dir, "a.log"), "utf8")).toBe("now\n");
+  expect(readFileSync(join(dir, "a.log.1"), "utf8")).toBe("earlier\n");
+});
+
 test.each([
   ["", "before"],
   [" when it is full", TEN_MIB.toString()],

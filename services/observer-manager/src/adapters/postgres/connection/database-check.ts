@@ -83,6 +83,9 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
     /no pg_hba.conf entry.*no encryption/,
     "PostgreSQL accepts only encrypted connections: add ?sslmode=verify-full to DATABASE_URL.",
   ],
+  [/^28P01/, "Check user and password in DATABASE_URL."],
+  [/^28000/, "Check the user in DATABASE_URL, whether that role may log in, and what pg_hba.conf allows it."],
+  [/^3D000/, "Create the database that DATABASE_URL names, or correct the name."],
 ];
 
 export function databaseRemedy({ code = "", message = "" }: Record<string, string>): string {

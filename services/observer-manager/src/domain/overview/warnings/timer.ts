@@ -10,7 +10,7 @@ export function timersUnheard({ name, count, isRefused, since }: UnheardTimers):
       ]
     : [
         `no queue took ${them}: nobody listens`,
-        `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; DELETE /api/v1/timers/{timerId} ends it.`,
+        `Bind a queue to the exchange unacked.timers with the key ${name}. It is tried again until it expires; end it with unacked delete timers ID (DELETE /api/v1/timers/{timerId}).`,
       ];
   const message = `${count} ${timers} named ${name} ${are} due, and ${why}, since ${since.toISOString()} at the latest.`;
   return { code: "timers-unheard", subject: name, message, remedy };
