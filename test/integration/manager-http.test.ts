@@ -206,7 +206,7 @@ describe("a request that is not one", () => {
   ])(
     "under a condition that nobody would look at is refused, and not done: %s %s, %s",
     async (method, path, name, value) => {
-      const { status, body } = await manager.call(method, path, { headers: { [name]: value }, body: {} });
+      const { status, body } = await manager.call(method, path, { headers: { [name]: value }, body: "{}" });
       const problem = { code: "malformed-request", detail: expect.stringMatching(new RegExp(`look at ${name}`, "i")) };
       expect({ status, body }).toMatchObject({ status: 400, body: problem });
     },
