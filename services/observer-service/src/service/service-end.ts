@@ -1,7 +1,8 @@
 import type { Publisher } from "@unacked/broker";
 import { errorText, stackOf } from "../error-text.ts";
 import type { Drain } from "../keeper/intake/drain.ts";
-import type { FencedRuns, LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
+import type { FencedRuns } from "../keeper/lease/fenced-runs.ts";
+import type { LeaseKeeper } from "../keeper/lease/lease-keeper.ts";
 import { within } from "../within.ts";
 import type { Generations } from "./generations.ts";
 import type { ServiceParts } from "./service-parts.ts";

@@ -1,5 +1,5 @@
 import type { LeaseLoss } from "../lease/lease.ts";
-import type { ProofAnswer } from "../lease/lease-keeper.ts";
+import type { ProofAnswer } from "../lease/proofs.ts";
 
 /** With fewer workers than this, care gains nothing. */
 const LEAST = 16;

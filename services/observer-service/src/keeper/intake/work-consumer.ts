@@ -1,6 +1,6 @@
 import type { Consumer, Delivery, Session } from "@unacked/broker";
 import type { Log } from "../../log.ts";
-import type { ProofAnswer } from "../lease/lease-keeper.ts";
+import type { ProofAnswer } from "../lease/proofs.ts";
 import { type Appetite, type Circumstances, decide, isSettled, roomFor } from "./appetite.ts";
 import type { Caution } from "./caution.ts";
 

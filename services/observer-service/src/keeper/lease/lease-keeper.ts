@@ -1,5 +1,6 @@
-import { type LossReason, QueueMissingError, type Session } from "@unacked/broker";
+import type { LossReason, Session } from "@unacked/broker";
 import type { Log } from "../../log.ts";
+import type { FencedRuns } from "./fenced-runs.ts";
 import {
   deadlineMs,
   exitAtMs,
@@ -13,56 +14,13 @@ import {
   renewLease,
   slotGraceMs,
 } from "./lease.ts";
+import { type Proof, type ProofAnswer, type ProofEnd, Proofs } from "./proofs.ts";
 
 /** Losses that leave the session standing, and the reason that it is then ended with. */
 const SESSION_ENDS: Partial<Record<LeaseLoss, string>> = {
   "deadline-passed": "the lease's deadline has passed",
   "taken-back": "the broker has given its messages to others, or holds them for it no more",
 };
-
-/** Resolves when the broker has answered something that it can only answer while it keeps our messages from others. */
-export type Proof = () => Promise<unknown>;
-
-/** What the lease keeper needs of the runs. */
-export interface FencedRuns {
-  /** Aborts every run with `lease-lost`. */
-  fence(): void;
-  /** The names of observers whose handler still runs although its generation, or an earlier one, is fenced. */
-  unsettled(generation: number): string[];
-  /** Resolves when `unsettled` is empty. */
-  settled(generation: number): Promise<void>;
-  /** Surely ends the handlers that `unsettled` names. False means that only the end of this process does. */
-  endForCertain(generation: number): boolean;
-  /**
-   * Until when they may go on, in ms of `performance.now()`, and what a handler has after that. Undefined means that nothing
-   * runs. Handlers in processes of their own keep to it by themselves, even while this process is frozen.
-   */
-  heldUntil(deadlineMs: number | undefined, graceMs: number): void;
-}
-
-/** Observers and tasks share one lease, as it is the connection's. */
-export const fencedTogether = (runs: FencedRuns, tasks: Omit<FencedRuns, "heldUntil">): FencedRuns => ({
-  fence() {
-    runs.fence();
-    tasks.fence();
-  },
-  unsettled: (generation) => [...runs.unsettled(generation), ...tasks.unsettled(generation)],
-  async settled(generation) {
-    await Promise.all([runs.settled(generation), tasks.settled(generation)]);
-  },
-  endForCertain(generation) {
-    const ends = [runs, tasks].filter((each) => each.unsettled(generation).length > 0);
-    return ends.map((each) => each.endForCertain(generation)).every(Boolean);
-  },
-  heldUntil: (deadlineMs, graceMs) => runs.heldUntil(deadlineMs, graceMs),
-});
-
-/** The answer to a proof of life: when that was sent, by `performance.now()`, and how long the answer took. */
-export interface ProofAnswer {
-  readonly sentAtMs: number;
-  readonly tookMs: number;
-  readonly heartbeatMs: number;
-}
 
 export interface LeaseKeeperParts {
   readonly runs: FencedRuns;
@@ -84,13 +42,8 @@ export class LeaseKeeper {
   readonly #nowMs: () => number;
   #lease: Lease | undefined;
   #session: Session | undefined;
-  #proof: Proof | undefined;
-  #proofTimer: NodeJS.Timeout | undefined;
+  #proofs: Proofs | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
-  /** The session whose proof is under way. */
-  #proving: Session | undefined;
-  /** Whether the last proof was answered. After a refusal the next one waits for its time. */
-  #mayHurry = true;
 
   constructor(parts: LeaseKeeperParts) {
     this.#parts = parts;
@@ -103,24 +56,24 @@ export class LeaseKeeper {
     await proof();
     this.#stopTimers();
     this.#session = session;
-    this.#proof = proof;
-    this.#mayHurry = true;
-    this.#lease = grantLease(session.generation, session.heartbeatMs, sentAtMs);
+    const lease = grantLease(session.generation, session.heartbeatMs, sentAtMs);
+    this.#lease = lease;
     this.#armDeadline();
-    this.#armProof(session);
+    this.#proofs = new Proofs(proof, {
+      everyMs: proofIntervalMs(lease),
+      nowMs: this.#nowMs,
+      onEnd: (end) => this.#proven(session, end),
+    });
   }
 
   /** From its next proof on, this proof holds the session's lease. */
   proveBy(session: Session, proof: Proof): void {
-    if (this.#session === session) this.#proof = proof;
+    if (this.#session === session) this.#proofs?.proveBy(proof);
   }
 
   /** Proves at once, unless a proof is under way, the last one was refused, or nothing is held. */
   proveNow(): void {
-    const session = this.#session;
-    if (session === undefined || this.#proving === session || !this.#mayHurry || !this.held) return;
-    clearTimeout(this.#proofTimer);
-    void this.#prove(session);
+    if (this.held) this.#proofs?.hurry();
   }
 
   /** Must be asked before anything is started, acked or claimed: after a blocked event loop this fences first. */
@@ -223,41 +176,19 @@ export class LeaseKeeper {
     );
   }
 
-  #armProof(session: Session): void {
-    const lease = this.#lease;
-    if (lease === undefined || lease.lost !== undefined || this.#session !== session) return;
-    this.#proofTimer = setTimeout(() => void this.#prove(session), proofIntervalMs(lease));
-  }
-
-  async #prove(session: Session): Promise<void> {
-    const sentAtMs = this.#nowMs();
-    this.#proving = session;
-    let isQueueGone = false;
-    const answered = await this.#proof?.().then(
-      () => true,
-      // A loss of the session is reported elsewhere, and a proof without an answer shows at the deadline.
-      (error: unknown) => {
-        isQueueGone = error instanceof QueueMissingError;
-        return false;
-      },
-    );
-    if (this.#proving === session) this.#proving = undefined;
-    if (this.#session !== session) return;
+  #proven({ generation, heartbeatMs }: Session, { sentAtMs, isAnswered, isQueueGone }: ProofEnd): void {
     // It does not wait for the deadline: by then the queue may have been declared again, and would answer without holding our messages.
-    if (isQueueGone) this.takenBack(session.generation);
+    if (isQueueGone) this.takenBack(generation);
     this.#checkDeadline();
     const lease = this.#lease;
     if (lease === undefined || lease.lost !== undefined) return;
-    this.#mayHurry = answered === true;
-    if (answered) this.#lease = renewLease(lease, sentAtMs);
+    if (isAnswered) this.#lease = renewLease(lease, sentAtMs);
     this.#armDeadline();
-    this.#armProof(session);
-    const { heartbeatMs } = lease;
-    if (answered) this.#parts.onAnswer?.({ sentAtMs, tookMs: this.#nowMs() - sentAtMs, heartbeatMs });
+    if (isAnswered) this.#parts.onAnswer?.({ sentAtMs, tookMs: this.#nowMs() - sentAtMs, heartbeatMs });
   }
 
   #stopTimers(): void {
-    clearTimeout(this.#proofTimer);
+    this.#proofs?.stop();
     clearTimeout(this.#deadlineTimer);
   }
 }
