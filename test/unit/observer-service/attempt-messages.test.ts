@@ -13,7 +13,7 @@ test("An emit and a save of a run that has settled are answered: its slot counts
   const slot = { process: { send: (message: ToSlot) => sent.push(message) } } as unknown as Slot;
   const messages = new AttemptMessages({
     log: createLog("silent"),
-    placement: { find: () => undefined },
+    occupants: { find: () => undefined },
     over: () => expect.fail("it was over before"),
     ends: () => expect.fail("nothing ends its slot"),
   });
@@ -32,7 +32,7 @@ test("One that its slot has told to end is moved, but not where its keeper has t
   const placed = { id: 1, host, run: { log: createLog("silent") }, cause: undefined } as unknown as Placed;
   const messages = new AttemptMessages({
     log: createLog("silent"),
-    placement: { find: () => placed },
+    occupants: { find: () => placed },
     over: () => expect.fail("it has not settled"),
     ends: () => expect.fail("nothing ends its slot"),
   });
@@ -53,7 +53,7 @@ test("Of what a slot tells of the tasks of a call only those are kept that were 
     const placed = { id: 1, host: {}, run: { log: createLog("silent"), ...run }, cause: undefined } as unknown as Placed;
     const messages = new AttemptMessages({
       log: createLog("silent"),
-      placement: { find: () => placed },
+      occupants: { find: () => placed },
       over: () => expect.fail("it has not settled"),
       ends: () => expect.fail("nothing ends its slot"),
     });
@@ -71,7 +71,7 @@ test("One that its slot says has failed, and not of what, has failed all the sam
   const placed = { id: 1, host, run: { log: createLog("silent") }, cause: undefined } as unknown as Placed;
   const messages = new AttemptMessages({
     log: createLog("silent"),
-    placement: { find: () => placed },
+    occupants: { find: () => placed },
     over: () => undefined,
     ends: () => expect.fail("nothing ends its slot"),
   });

@@ -3,9 +3,14 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Apart } from "../../../services/observer-service/src/keeper/slots/blame/blame.ts";
 import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
 import { groupOfOne } from "../../../services/observer-service/src/keeper/slots/blame/suspicion.ts";
+import { KeptSlots } from "../../../services/observer-service/src/keeper/slots/placement/kept-slots.ts";
+import { Occupants } from "../../../services/observer-service/src/keeper/slots/placement/occupants.ts";
+import { OldSlots } from "../../../services/observer-service/src/keeper/slots/placement/old-slots.ts";
 import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
 import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
+import { Room } from "../../../services/observer-service/src/keeper/slots/placement/room.ts";
 import { SlotFailures } from "../../../services/observer-service/src/keeper/slots/placement/slot-failures.ts";
+import { SlotNeeds } from "../../../services/observer-service/src/keeper/slots/placement/slot-needs.ts";
 import { newSlot, type Purpose, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/supply/slot-roster.ts";
 
@@ -16,7 +21,11 @@ let roster: SlotRoster;
 /** By observer. */
 let apart: Map<string, Apart>;
 let emptied: Slot[];
+let needs: SlotNeeds;
+let occupants: Occupants;
 let placement: Placement;
+let old: OldSlots;
+let kept: KeptSlots;
 let harmful: HarmfulTypes;
 let failures: SlotFailures;
 /** What the pool starts for who needs its own. */
@@ -31,13 +40,16 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   newest = new Map(CODE);
   harmful = new HarmfulTypes();
   failures = new SlotFailures();
-  placement = new Placement({
-    supply: { roster, folder: { prints: newest }, slotFor: () => started } as never,
-    blame: { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never,
-    ...{ harmful, failures },
-    recycler: { dissolve: (slot: Slot) => void emptied.push(slot) } as never,
-    stuckMs: 0,
-  });
+  occupants = new Occupants();
+  const blame = { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never;
+  const recycler = { dissolve: (slot: Slot) => void emptied.push(slot) };
+  const share = (slot: Slot) => Object.assign(slot, { purpose: { kind: "shared" } });
+  const supply = { roster, folder: { prints: newest }, slotFor: () => started, release: share } as never;
+  needs = new SlotNeeds(blame, harmful);
+  const room = new Room({ roster, blame, occupants, recycler, stuckMs: 0 });
+  placement = new Placement({ supply, needs, occupants, failures, room });
+  old = new OldSlots({ supply, needs, occupants, placement, recycler });
+  kept = new KeptSlots({ supply, blame, needs, occupants, placement });
   return kinds.map((kind): Slot => {
     const purpose: Purpose = kind === "suspects" ? { kind, group: groupOfOne("other") } : { kind };
     const slot = newSlot({ isKilled: false } as never, purpose, Number.POSITIVE_INFINITY);
@@ -72,19 +84,19 @@ test("of who is in a slot of older code, tasks stay, and who is of a type that i
   const [slot] = slotsOf({ count: 1, max: 9 }, "shared") as [Slot];
   const put = (observerId: string, host: object = { onRenewed: () => undefined }, cause?: object) =>
     placement.place({ id: observerId, host, cause, run: { start: startOf(observerId) } } as never);
-  expect(placement.leavingPart(slot)).toBe(1);
+  expect(old.leavingPart(slot)).toBe(1);
   put("unchanged");
-  expect(placement.leavingPart(slot)).toBe(1);
+  expect(old.leavingPart(slot)).toBe(1);
   put("task", {});
-  expect(placement.leavingPart(slot)).toBe(0);
+  expect(old.leavingPart(slot)).toBe(0);
   newest.set("any", "2");
-  expect(placement.leavingPart(slot)).toBe(1 / 2);
+  expect(old.leavingPart(slot)).toBe(1 / 2);
   put("task that was told to end", {}, { kind: "stopped" });
   put("suspect");
   apart.set("suspect", { kind: "suspects", group: groupOfOne("suspect") });
-  expect(placement.leavingPart(slot)).toBe(2 / 4);
+  expect(old.leavingPart(slot)).toBe(2 / 4);
   newest.clear();
-  expect(placement.leavingPart(slot)).toBe(1 / 4);
+  expect(old.leavingPart(slot)).toBe(1 / 4);
 });
 
 test("a slot knows whether one observer alone has ever been in it, as it begins again there", () => {
@@ -98,7 +110,7 @@ test("a slot knows whether one observer alone has ever been in it, as it begins 
 
 test("who waits for the last slot that there may be has that to come, though it is taken by its own wait", () => {
   slotsOf({ count: 1, max: 2 }, "shared");
-  placement.isolate([{ type: "any", runsPerSlot: 1 }]);
+  needs.isolate([{ type: "any", runsPerSlot: 1 }]);
   const purpose: Purpose = { kind: "own", type: "any" };
   started = newSlot({ isKilled: false } as never, purpose, Number.POSITIVE_INFINITY);
   roster.slots.add(started);
@@ -127,7 +139,7 @@ test("who fails begins again in another slot than it failed in, and behind nobod
   expect(all.map(({ slot }) => slot)).toEqual([first, second, first, second]);
   const [one, , three] = all as [Placed, Placed, Placed, Placed];
   for (const failed of [one, three]) {
-    placement.remove(first, failed);
+    occupants.remove(first, failed);
     failures.failed(first, failed);
   }
   expect(put("one").slot).toBe(second);
@@ -148,13 +160,19 @@ test("a plain task whose type only a slot of suspects has is told that it would 
 
 test("a slot of suspects in which a harmful type is beside innocents does not become that type's own", () => {
   const [, suspects] = slotsOf({ count: 1, max: 9 }, "shared", "suspects");
-  apart.set("one", { kind: "suspects", group: groupOfOne("other") });
+  const group = groupOfOne("other");
+  apart.set("one", { kind: "suspects", group });
   started = suspects;
   expect(place("one")).toBe(suspects);
   for (const observerId of ["a", "b", "c"]) harmful.note("any", observerId);
-  expect(placement.ownIn(suspects as Slot)).toBeUndefined();
-  placement.isolate([{ type: "any", runsPerSlot: 1 }]);
-  expect(placement.ownIn(suspects as Slot)).toMatchObject({ kind: "own", type: "any" });
+  const letGo = () => {
+    Object.assign(suspects as Slot, { purpose: { kind: "suspects", group } });
+    kept.release(group);
+    return suspects?.purpose;
+  };
+  expect(letGo()).toEqual({ kind: "shared" });
+  needs.isolate([{ type: "any", runsPerSlot: 1 }]);
+  expect(letGo()).toMatchObject({ kind: "own", type: "any" });
 });
 
 test("who waits behind another begins when that has settled", () => {
@@ -168,6 +186,6 @@ test("who waits behind another begins when that has settled", () => {
   const slot = placement.place(first) as Slot;
   expect(placement.placeBehind(next, first)).toBe(true);
   vi.advanceTimersByTime(60_000);
-  placement.remove(slot, first);
+  occupants.remove(slot, first);
   expect(next.beganMs).toBe(performance.now());
 });

@@ -51,7 +51,7 @@ function lineOf(...members: Placed[]): void {
 }
 
 const endsOf = (all: Placed[]): SlotEnds =>
-  new SlotEnds({ log, blame, harmful, history, placement: { in: () => all, removeAll: () => all } });
+  new SlotEnds({ log, blame, harmful, history, occupants: { in: () => all, removeAll: () => all } });
 
 function end(all: Placed[], culprit?: string): void {
   const ends = endsOf(all);
@@ -128,7 +128,7 @@ function endOfUnowned(all: Placed[], of = slot): void {
   const ends = endsOf(all);
   const messages = new AttemptMessages({
     log,
-    placement: { find: () => expect.unreachable() },
+    occupants: { find: () => expect.unreachable() },
     over: () => expect.unreachable(),
     ends: (which, reason) => ends.note(which, reason),
   });

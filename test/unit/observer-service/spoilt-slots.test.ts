@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HarmfulTypes } from "../../../services/observer-service/src/keeper/slots/blame/harmful-types.ts";
+import { Occupants } from "../../../services/observer-service/src/keeper/slots/placement/occupants.ts";
 import type { Placed } from "../../../services/observer-service/src/keeper/slots/placement/placed.ts";
 import { Placement } from "../../../services/observer-service/src/keeper/slots/placement/placement.ts";
 import { SlotFailures } from "../../../services/observer-service/src/keeper/slots/placement/slot-failures.ts";
+import { SlotNeeds } from "../../../services/observer-service/src/keeper/slots/placement/slot-needs.ts";
 import { SpoiltSlots } from "../../../services/observer-service/src/keeper/slots/placement/spoilt-slots.ts";
 import { newSlot, type Slot } from "../../../services/observer-service/src/keeper/slots/slot.ts";
 import { SlotRoster } from "../../../services/observer-service/src/keeper/slots/supply/slot-roster.ts";
 
 /* Two good slots, and handlers that fail wherever they begin: their code is bad, or their input. */
 
+let occupants: Occupants;
 let placement: Placement;
 let spoilt: SpoiltSlots;
 let found: string[];
@@ -22,8 +25,9 @@ beforeEach(() => {
   const failures = new SlotFailures();
   const recycler = { dissolve: () => undefined } as never;
   const supply = { roster, folder: { prints } } as never;
-  const blame = { apartOf: () => undefined } as never;
-  placement = new Placement({ supply, blame, harmful: new HarmfulTypes(), failures, recycler, stuckMs: 0 });
+  const needs = new SlotNeeds({ apartOf: () => undefined }, new HarmfulTypes());
+  occupants = new Occupants();
+  placement = new Placement({ supply, needs, occupants, failures, room: {} as never });
   for (const pid of [1, 2]) {
     const slot = newSlot({ isKilled: false, pid } as never, { kind: "shared" }, Number.POSITIVE_INFINITY);
     roster.slots.add(Object.assign(slot, { isLoaded: true, prints }));
@@ -34,11 +38,11 @@ beforeEach(() => {
     return list(slot);
   };
   const counted = {
-    in: look((slot) => placement.in(slot)),
-    begunIn: look((slot) => placement.begunIn(slot)),
+    in: look((slot) => occupants.in(slot)),
+    begunIn: look((slot) => occupants.begunIn(slot)),
   };
   const setAside = (_: Slot, why: string) => void found.push(why);
-  spoilt = new SpoiltSlots({ log, failures, roster, placement: counted, recycler, setAside });
+  spoilt = new SpoiltSlots({ log, failures, roster, occupants: counted, recycler, setAside });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -50,7 +54,7 @@ function begin(observerId: string): Placed {
 }
 function settle(placed: Placed, outcome: "completed" | "failed"): number {
   const { slot } = placed as { slot: Slot };
-  placement.remove(slot, placed);
+  occupants.remove(slot, placed);
   spoilt.settled(slot, placed, outcome);
   return slot.process.pid;
 }

@@ -20,7 +20,7 @@ export type Verdict =
 let lastGroup = 0;
 
 /**
- * The longest time without rounds: calm suspects leave their slot to others long before that (placement.ts). If they do not, there is no
+ * The longest time without rounds: calm suspects leave their slot to others long before that (room.ts). If they do not, there is no
  * place to be had, and the search has to end all the same.
  */
 const SHARED_IS_NO_ROUND_MS = 120_000;

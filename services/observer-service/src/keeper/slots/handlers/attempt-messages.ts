@@ -4,14 +4,14 @@ import { asError } from "../../../error-text.ts";
 import type { Log } from "../../../log.ts";
 import { GOES_ON_AFTER_END, type Late, THREW_AFTER_END } from "../../../wire/late.ts";
 import { FENCED_BY_SLOT } from "../../../wire/stop-cause.ts";
+import type { Occupants } from "../placement/occupants.ts";
 import { type Placed, type Reason, writeLine } from "../placement/placed.ts";
-import type { Placement } from "../placement/placement.ts";
 import type { Slot } from "../slot.ts";
 import type { LoadedMessage } from "../supply/slot-supply.ts";
 
 export interface AttemptMessagesParts {
   readonly log: Log;
-  readonly placement: Pick<Placement, "find">;
+  readonly occupants: Pick<Occupants, "find">;
   /** The handler is over: it is in its slot no more. @param outcome of one that has run to its end */
   over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void;
   /** A handler goes on after its end, which is already logged. */
@@ -32,7 +32,7 @@ export class AttemptMessages {
   }
 
   take(slot: Slot, message: LoadedMessage): void {
-    const { log, placement, over, ends, late } = this.#parts;
+    const { log, occupants, over, ends, late } = this.#parts;
     if (message.kind === "unattributed") {
       const fields = { event: "slot-failed", slot: slot.process.pid, error: message.error };
       log.error(fields, "an error that belongs to no observer ends this slot");
@@ -50,7 +50,7 @@ export class AttemptMessages {
       logLate(log, slot, message);
       return late?.(message);
     }
-    const placed = placement.find(slot, message.attempt);
+    const placed = occupants.find(slot, message.attempt);
     if (message.kind === "log") slot.logCredit.lineWritten();
     if (placed === undefined) return answerLate(slot, message); // it has settled, and left a timer behind
     const { run, host } = placed;

@@ -1,7 +1,9 @@
 import type { Catalogue, LoadedFolder } from "../../../wire/messages.ts";
 import type { Outdated, Reload } from "../../runs/handlers.ts";
+import type { Occupants } from "../placement/occupants.ts";
 import { isInLine, type Placed } from "../placement/placed.ts";
 import type { Placement } from "../placement/placement.ts";
+import type { SlotNeeds } from "../placement/slot-needs.ts";
 import type { Slot } from "../slot.ts";
 import type { SlotSupply } from "../supply/slot-supply.ts";
 
@@ -10,6 +12,8 @@ const NOT_YET: Outdated = { isReady: false, isApart: false, begin: () => undefin
 
 export interface LoadedCodeParts {
   readonly supply: SlotSupply;
+  readonly needs: Pick<SlotNeeds, "isolate">;
+  readonly occupants: Occupants;
   readonly placement: Placement;
   /** For a run without a slot: it begins in one, or waits. */
   readonly place: (placed: Placed) => void;
@@ -39,11 +43,11 @@ export class LoadedCode {
   learn({ isolation, code, ...catalogue }: LoadedFolder): void {
     this.#catalogue = catalogue;
     this.#files = new Set(code.map(({ file }) => file));
-    this.#parts.placement.isolate(isolation);
+    this.#parts.needs.isolate(isolation);
   }
 
   async reload(): Promise<Reload> {
-    const { supply, placement } = this.#parts;
+    const { supply, occupants } = this.#parts;
     const look = await supply.look();
     if ("problem" in look) return { kind: "refused", why: look.problem, broken: [] };
     const { slot, folder } = look;
@@ -56,7 +60,7 @@ export class LoadedCode {
       return { kind: "unchanged" };
     }
     this.learn(folder);
-    supply.adopt(slot, folder, (one) => placement.loadOf(one) === 0);
+    supply.adopt(slot, folder, (one) => occupants.countIn(one) === 0);
     for (const old of supply.roster.slots) if (old.isOld) this.recallIn(old);
     // It runs a turn later, when the part that asked for the load knows the types: runs that are released begin again, and
     // end by what is known then.
@@ -73,7 +77,7 @@ export class LoadedCode {
   /** Runs that stand behind others begin elsewhere, as this slot takes no more. */
   recallIn(slot: Slot): void {
     // The last goes first: before a run is recalled none behind it may get its turn.
-    for (const placed of this.#parts.placement.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
+    for (const placed of this.#parts.occupants.in(slot).toReversed()) if (isInLine(placed)) placed.recall?.();
   }
 
   outdated(isPatient: boolean): Outdated[] {
@@ -92,18 +96,18 @@ export class LoadedCode {
    * A run that is stopped without room for it would wait for as long as all others stay, so it goes on with its old code.
    */
   #willHaveRoom({ run, slot }: Placed): boolean {
-    const { supply, placement } = this.#parts;
+    const { supply, occupants, placement } = this.#parts;
     if (placement.noRoomFor(run.start) === undefined) return true;
-    return slot !== undefined && placement.loadOf(slot) === 1 && supply.roster.willHaveRoomForOne;
+    return slot !== undefined && occupants.countIn(slot) === 1 && supply.roster.willHaveRoomForOne;
   }
 
   #outdated(): Placed[] {
-    const { supply, placement } = this.#parts;
+    const { supply, occupants } = this.#parts;
     const now = supply.folder.prints;
     return [...supply.roster.slots]
       .filter(({ isOld, process }) => isOld && !process.isKilled)
       .flatMap((slot) =>
-        placement.in(slot).filter(({ cause, host, run: { start } }) => {
+        occupants.in(slot).filter(({ cause, host, run: { start } }) => {
           const print = now.get(start.type);
           const mayBegin = cause === undefined && host.onRenewed !== undefined;
           return mayBegin && print !== undefined && print !== slot.prints.get(start.type);

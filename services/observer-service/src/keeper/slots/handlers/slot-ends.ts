@@ -5,8 +5,8 @@ import type { HandledRun } from "../../runs/handlers.ts";
 import type { Blame } from "../blame/blame.ts";
 import type { HarmfulTypes } from "../blame/harmful-types.ts";
 import { ownFrames } from "../blame/told-stack.ts";
+import type { Occupants } from "../placement/occupants.ts";
 import { clearTimers, isInLine, type Placed, type Reason } from "../placement/placed.ts";
-import type { Placement } from "../placement/placement.ts";
 import type { SlotEnd } from "../process/slot-process.ts";
 import { endText, type Slot } from "../slot.ts";
 import type { NotedDeath, SlotHistory } from "../slot-history.ts";
@@ -16,7 +16,7 @@ export interface SlotEndsParts {
   readonly log: Log;
   readonly blame: Blame;
   readonly harmful: HarmfulTypes;
-  readonly placement: Pick<Placement, "in" | "removeAll">;
+  readonly occupants: Pick<Occupants, "in" | "removeAll">;
   readonly history: SlotHistory;
 }
 
@@ -50,10 +50,10 @@ export class SlotEnds {
   /** The slot's event loop does not turn. */
   stuck(slot: Slot, word: Stuck): void {
     const { forMs, runId, stack } = word;
-    const { log, placement, history } = this.#parts;
+    const { log, occupants, history } = this.#parts;
     history.noteStuck();
     if (runId === undefined) return this.#stuckInNoRun(slot, word);
-    const placed = placement.in(slot).find(({ run }) => run.runId === runId);
+    const placed = occupants.in(slot).find(({ run }) => run.runId === runId);
     const fields = { event: "slot-stuck", slot: slot.process.pid, forMs, stack };
     if (placed === undefined)
       log.error({ ...fields, runId }, "something that an ended run left behind blocks its slot: all runs in it begin again");
@@ -89,10 +89,10 @@ export class SlotEnds {
   }
 
   gone(slot: Slot, end: SlotEnd): void {
-    const { blame, placement, history } = this.#parts;
+    const { blame, occupants, history } = this.#parts;
     const { lastWord } = slot;
     const reason = this.#reasons.get(slot) ?? (lastWord && { kind: "last-word" as const, error: lastWord });
-    const all = placement.removeAll(slot);
+    const all = occupants.removeAll(slot);
     // A run that is named has begun, though the end of the one before it may not have been read.
     const hasBegun = (one: Placed) => !isInLine(one) || (reason?.kind === "culprit" && one.run.runId === reason.runId);
     const inLine = all.filter((one) => !hasBegun(one));

@@ -8,14 +8,18 @@ import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../../runs/handlers.ts";
 import { Blame } from "../blame/blame.ts";
 import { HarmfulTypes } from "../blame/harmful-types.ts";
-import type { SuspectGroup } from "../blame/suspicion.ts";
+import { KeptSlots } from "../placement/kept-slots.ts";
+import { Occupants } from "../placement/occupants.ts";
+import { OldSlots } from "../placement/old-slots.ts";
 import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
 import { Placement } from "../placement/placement.ts";
 import { Recycler } from "../placement/recycler.ts";
+import { Room } from "../placement/room.ts";
 import { SlotFailures } from "../placement/slot-failures.ts";
+import { SlotNeeds } from "../placement/slot-needs.ts";
 import { SpoiltSlots } from "../placement/spoilt-slots.ts";
 import type { SlotEnd } from "../process/slot-process.ts";
-import { isOfUse, type Slot } from "../slot.ts";
+import type { Slot } from "../slot.ts";
 import { SlotHistory, type SlotsMemory, type SlotsView } from "../slot-history.ts";
 import type { OverLimit } from "../slot-memory.ts";
 import { type LoadedMessage, type SlotSettings, SlotSupply } from "../supply/slot-supply.ts";
@@ -32,7 +36,10 @@ import { SlotEnds } from "./slot-ends.ts";
 export class SlotHandlers implements Handlers, SlotsView {
   readonly #supply: SlotSupply;
   readonly #stopTimeoutMs: number;
+  readonly #occupants = new Occupants();
   readonly #placement: Placement;
+  readonly #kept: KeptSlots;
+  readonly #old: OldSlots;
   readonly #messages: AttemptMessages;
   readonly #ends: SlotEnds;
   readonly #blame: Blame;
@@ -45,22 +52,26 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   constructor(settings: SlotSettings, log: Log) {
     this.#stopTimeoutMs = settings.stopTimeoutMs;
+    const occupants = this.#occupants;
+    const failures = new SlotFailures();
     const hooks = {
       onMessage: (slot: Slot, message: LoadedMessage) => this.#messages.take(slot, message),
       onStuck: (slot: Slot, word: Stuck) => this.#ends.stuck(slot, word),
       onGone: (slot: Slot, end: SlotEnd) => {
+        failures.forget(slot);
         this.#ends.gone(slot, end);
         this.#placeWaiting();
       },
       onRoom: () => this.#placeWaiting(),
-      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, this.#placement.in(slot)),
+      onOverLimit: (slot: Slot, over: OverLimit) => this.#recycler.recycle(slot, over, occupants.in(slot)),
       onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
     };
     const supply = new SlotSupply(settings, hooks, log);
-    const blame = new Blame(log, (group) => this.#release(group));
+    const { roster } = supply;
+    const blame = new Blame(log, (group) => this.#kept.release(group));
     const harmful = new HarmfulTypes();
-    const failures = new SlotFailures();
-    this.#recycler = new Recycler({
+    const needs = new SlotNeeds(blame, harmful);
+    const recycler = new Recycler({
       log,
       blame,
       history: this.history,
@@ -70,19 +81,15 @@ export class SlotHandlers implements Handlers, SlotsView {
         supply.retire(slot);
         this.#code.recallIn(slot);
       },
-      mayEmptyOne: () => supply.roster.mayEmptyOne,
+      mayEmptyOne: () => roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
-    const placement = new Placement({
-      supply,
-      blame,
-      harmful,
-      failures,
-      recycler: this.#recycler,
-      stuckMs: settings.stuckMs,
-    });
+    const room = new Room({ roster, blame, occupants, recycler, stuckMs: settings.stuckMs });
+    const placement = new Placement({ supply, needs, occupants, failures, room });
+    this.#kept = new KeptSlots({ supply, blame, needs, occupants, placement });
+    this.#old = new OldSlots({ supply, needs, occupants, placement, recycler });
     this.#spoilt = new SpoiltSlots({
-      ...{ log, failures, placement, roster: supply.roster, recycler: this.#recycler },
+      ...{ log, failures, occupants, roster, recycler },
       setAside: (slot, why) => {
         supply.setAside(slot, why);
         this.#code.recallIn(slot);
@@ -90,7 +97,7 @@ export class SlotHandlers implements Handlers, SlotsView {
     });
     this.#messages = new AttemptMessages({
       log,
-      placement,
+      occupants,
       over: (slot, placed, outcome) => this.#over(slot, placed, outcome),
       late: (late) => this.onLate?.(late),
       ends: (slot, reason) => {
@@ -98,10 +105,11 @@ export class SlotHandlers implements Handlers, SlotsView {
         if (slot.isLoaded) supply.retire(slot); // otherwise the next one has its pause
       },
     });
-    this.#ends = new SlotEnds({ log, blame, harmful, placement, history: this.history });
-    this.#code = new LoadedCode({ supply, placement, place: (placed) => this.#place(placed) });
+    this.#ends = new SlotEnds({ log, blame, harmful, occupants, history: this.history });
+    this.#code = new LoadedCode({ supply, needs, occupants, placement, place: (placed) => this.#place(placed) });
     this.#supply = supply;
     this.#blame = blame;
+    this.#recycler = recycler;
     this.#placement = placement;
   }
 
@@ -177,17 +185,11 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   forget({ start }: HandledRun): void {
-    const { observerId } = start;
-    this.#blame.acquit(observerId);
-    // Its slot was kept for a next attempt, which will not come.
-    for (const slot of this.#supply.roster.slots) {
-      const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
-      if (wasItsOwn && isOfUse(slot) && this.#placement.loadOf(slot) === 0) this.#letGo(slot);
-    }
+    this.#kept.forget(start.observerId);
   }
 
   endForCertain(runs: readonly HandledRun[]): boolean {
-    for (const slot of this.#placement.slotsOf(new Set(runs))) slot.process.kill();
+    for (const slot of this.#occupants.slotsOf(new Set(runs))) slot.process.kill();
     return true;
   }
 
@@ -202,7 +204,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   slots(): SlotReport[] {
-    return this.#supply.report((slot) => this.#placement.begunIn(slot).length);
+    return this.#supply.report((slot) => this.#occupants.begunIn(slot).length);
   }
 
   /** How many observers are suspects now. */
@@ -215,7 +217,7 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   memory(): SlotsMemory {
-    return this.#supply.memory((slot) => this.#placement.leavingPart(slot));
+    return this.#supply.memory((slot) => this.#old.leavingPart(slot));
   }
 
   close(limitMs: number): Promise<void> {
@@ -252,7 +254,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       traceContext,
     });
     this.#tellUpdate(placed);
-    if (this.#blame.isGuilty(observerId)) this.#watchCalm(placed, placed.run.start.retry.resetAfterMs);
+    this.#kept.begins(placed);
   }
 
   #tellUpdate(placed: Placed): void {
@@ -264,9 +266,9 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   #placeWaiting(): void {
     for (const placed of this.#placement.takeWaiting()) this.#place(placed);
-    for (const slot of this.#placement.idleOwn()) this.#supply.takeBack(slot);
-    this.#letGoOfIdle();
-    this.#placement.makeRoomOfOld();
+    this.#kept.takeBackIdle();
+    this.#kept.letGoOfIdle();
+    this.#old.makeRoom();
   }
 
   #abort(placed: Placed, cause: StopCause): void {
@@ -300,7 +302,7 @@ export class SlotHandlers implements Handlers, SlotsView {
         event: "slot-ended-for-stop",
         slot: slot.process.pid,
         forMs: this.#stopTimeoutMs,
-        others: this.#placement.loadOf(slot) - 1,
+        others: this.#occupants.countIn(slot) - 1,
       },
       "the handler ignores its abort: its slot is ended, and the other handlers in it begin again elsewhere",
     );
@@ -310,47 +312,15 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
   }
 
-  #release(group: SuspectGroup): void {
-    for (const slot of this.#supply.roster.slots)
-      if (slot.purpose.kind === "suspects" && slot.purpose.group === group) this.#letGo(slot);
-  }
-
-  /** The slot is no longer kept for anybody: it is shared, or goes. Runs in it go on, and their type may ask for slots of its own. */
-  #letGo(slot: Slot): void {
-    const own = this.#placement.ownIn(slot);
-    if (own === undefined) this.#supply.release(slot, this.#placement.loadOf(slot) === 0);
-    else slot.purpose = own;
-  }
-
-  /** A suspect still gets a slot again when it starts. */
-  #letGoOfIdle(): void {
-    for (const slot of this.#placement.idleSuspected()) this.#letGo(slot);
-  }
-
-  /** Once it has been well for long enough, it may run among others again the next time that it starts. */
-  #watchCalm(placed: Placed, afterMs: number): void {
-    placed.calmTimer = setTimeout(() => {
-      this.#blame.acquit(placed.run.start.observerId);
-      if (placed.slot !== undefined) this.#letGo(placed.slot);
-    }, afterMs);
-    placed.calmTimer.unref();
-  }
-
   #over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void {
     clearTimers(placed);
-    this.#placement.remove(slot, placed);
+    this.#occupants.remove(slot, placed);
     if (outcome !== undefined) this.#spoilt.settled(slot, placed, outcome);
     const next = placed.line?.left[0];
     if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time yet to hear of its stop
-    if (this.#placement.loadOf(slot) > 0) return slot.isOld ? this.#placement.makeRoomOfOld() : undefined;
+    if (this.#occupants.countIn(slot) > 0) return slot.isOld ? this.#old.makeRoom() : undefined;
     // The next run of a type that asks for slots of its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();
-    const { cause, run } = placed;
-    if (slot.purpose.kind === "suspects") return this.#letGoOfIdle();
-    if (slot.purpose.kind === "alone" && run.taskAttempt !== undefined) return this.#letGo(slot); // its next attempt may be elsewhere
-    if (slot.purpose.kind !== "alone" || cause === undefined || cause.kind === "uncaught") return;
-    // It is stopped for good, or on its way elsewhere, so it is no longer kept alone here.
-    this.#blame.acquit(placed.run.start.observerId);
-    this.#letGo(slot);
+    this.#kept.left(slot, placed);
   }
 }

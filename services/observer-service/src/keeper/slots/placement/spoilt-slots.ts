@@ -2,8 +2,8 @@ import type { RunOutcome } from "@unacked/sdk";
 import type { Log } from "../../../log.ts";
 import { isShared, type Slot } from "../slot.ts";
 import type { SlotRoster } from "../supply/slot-roster.ts";
+import type { Occupants } from "./occupants.ts";
 import type { Placed } from "./placed.ts";
-import type { Placement } from "./placement.ts";
 import type { Recycler } from "./recycler.ts";
 import type { SlotFailures } from "./slot-failures.ts";
 
@@ -19,7 +19,7 @@ export interface SpoiltSlotsParts {
   readonly log: Log;
   readonly failures: SlotFailures;
   readonly roster: SlotRoster;
-  readonly placement: Pick<Placement, "in" | "begunIn">;
+  readonly occupants: Pick<Occupants, "in" | "begunIn">;
   readonly recycler: Pick<Recycler, "dissolve">;
   /** The slot takes no more runs, and another takes its place. */
   setAside(slot: Slot, why: string): void;
@@ -52,11 +52,11 @@ export class SpoiltSlots {
   }
 
   #look(slot: Slot, type: string, nowMs: number): void {
-    const { log, failures, roster, placement, recycler, setAside } = this.#parts;
+    const { log, failures, roster, occupants, recycler, setAside } = this.#parts;
     this.#lookedAtMs = nowMs;
-    const here = placement.begunIn(slot);
+    const here = occupants.begunIn(slot);
     if (here.length > 0 && !roster.hasRoomAside) return; // it would only make room for its own replacement
-    const others = roster.shared.filter((one) => one !== slot).flatMap((one) => placement.begunIn(one));
+    const others = roster.shared.filter((one) => one !== slot).flatMap((one) => occupants.begunIn(one));
     if (!failures.isSpoilt(slot, type, here, others, nowMs)) return;
     this.#foundAtMs = nowMs;
     const why = `observers or tasks of type ${type} failed in it one after the other, and were well in other slots then: something that ran in it has spoilt it`;
@@ -66,7 +66,7 @@ export class SpoiltSlots {
     );
     for (const before of roster.slots)
       if (before.spoilt !== undefined && !before.isRetired && !before.process.isKilled)
-        recycler.dissolve(before, placement.in(before), "its slot was spoilt, and makes room for another that is");
+        recycler.dissolve(before, occupants.in(before), "its slot was spoilt, and makes room for another that is");
     setAside(slot, why);
   }
 }
