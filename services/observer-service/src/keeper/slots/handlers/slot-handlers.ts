@@ -4,14 +4,13 @@ import type { Log } from "../../../log.ts";
 import type { Attempt } from "../../../wire/attempt.ts";
 import type { Late } from "../../../wire/late.ts";
 import type { Catalogue, Stuck } from "../../../wire/messages.ts";
-import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost, Handlers, Outdated, Reload } from "../../runs/handlers.ts";
 import { Blame } from "../blame/blame.ts";
 import { HarmfulTypes } from "../blame/harmful-types.ts";
 import { KeptSlots } from "../placement/kept-slots.ts";
 import { Occupants } from "../placement/occupants.ts";
 import { OldSlots } from "../placement/old-slots.ts";
-import { clearTimers, isInLine, type Placed } from "../placement/placed.ts";
+import { clearTimers, type Placed } from "../placement/placed.ts";
 import { Placement } from "../placement/placement.ts";
 import { Recycler } from "../placement/recycler.ts";
 import { Room } from "../placement/room.ts";
@@ -25,7 +24,9 @@ import type { OverLimit } from "../slot-memory.ts";
 import { type LoadedMessage, type SlotSettings, SlotSupply } from "../supply/slot-supply.ts";
 import { AttemptMessages } from "./attempt-messages.ts";
 import { LoadedCode } from "./loaded-code.ts";
+import { PlacedRun } from "./placed-run.ts";
 import { SlotEnds } from "./slot-ends.ts";
+import { Stops } from "./stops.ts";
 
 /**
  * Runs handlers in slots. Receives starts and aborts of the runner, the messages of slots, and their ends. Guarantees: every
@@ -35,13 +36,13 @@ import { SlotEnds } from "./slot-ends.ts";
  */
 export class SlotHandlers implements Handlers, SlotsView {
   readonly #supply: SlotSupply;
-  readonly #stopTimeoutMs: number;
   readonly #occupants = new Occupants();
   readonly #placement: Placement;
   readonly #kept: KeptSlots;
   readonly #old: OldSlots;
   readonly #messages: AttemptMessages;
   readonly #ends: SlotEnds;
+  readonly #stops: Stops;
   readonly #blame: Blame;
   readonly #recycler: Recycler;
   readonly #spoilt: SpoiltSlots;
@@ -51,7 +52,6 @@ export class SlotHandlers implements Handlers, SlotsView {
   readonly history = new SlotHistory();
 
   constructor(settings: SlotSettings, log: Log) {
-    this.#stopTimeoutMs = settings.stopTimeoutMs;
     const occupants = this.#occupants;
     const failures = new SlotFailures();
     const hooks = {
@@ -105,7 +105,9 @@ export class SlotHandlers implements Handlers, SlotsView {
         if (slot.isLoaded) supply.retire(slot); // otherwise the next one has its pause
       },
     });
-    this.#ends = new SlotEnds({ log, blame, harmful, occupants, history: this.history });
+    const ends = new SlotEnds({ log, blame, harmful, occupants, history: this.history });
+    this.#ends = ends;
+    this.#stops = new Stops({ stopTimeoutMs: settings.stopTimeoutMs, blame, occupants, placement, ends });
     this.#code = new LoadedCode({ supply, needs, occupants, placement, place: (placed) => this.#place(placed) });
     this.#supply = supply;
     this.#blame = blame;
@@ -158,26 +160,7 @@ export class SlotHandlers implements Handlers, SlotsView {
 
   #newPlaced(host: HandlerHost, run: HandledRun): Placed {
     this.#lastAttempt += 1;
-    const placed: Placed = {
-      id: this.#lastAttempt,
-      run,
-      host,
-      slot: undefined,
-      beganMs: 0,
-      awaits: undefined,
-      cause: undefined,
-      isOver: false,
-      stopTimer: undefined,
-      calmTimer: undefined,
-      abort: (cause) => this.#abort(placed, cause),
-      update: (word) => {
-        placed.untold = word;
-        this.#tellUpdate(placed);
-      },
-      abortMember: (taskId, cause) => placed.slot?.process.send({ kind: "abort-member", attempt: placed.id, taskId, cause }),
-      recall: () => placed.slot?.process.send({ kind: "recall", attempt: placed.id }),
-    };
-    return placed;
+    return new PlacedRun(this.#lastAttempt, host, run, this.#stops);
   }
 
   keepAlone({ start }: HandledRun): void {
@@ -231,37 +214,8 @@ export class SlotHandlers implements Handlers, SlotsView {
   }
 
   #begin(placed: Placed): void {
-    const { observerId, name, type, labels, params, silence } = placed.run.start;
-    const { runId, trace, taskAttempt, inputs, members, epoch, checkpoint } = placed.run;
-    const { line } = placed;
-    const traceContext = trace?.start?.context;
-    placed.slot?.process.send({
-      kind: "begin",
-      attempt: placed.id,
-      runId,
-      observerId,
-      name,
-      type,
-      labels,
-      params,
-      taskAttempt,
-      ...(silence && { silence }),
-      ...(epoch !== undefined && { epoch }),
-      ...(checkpoint !== undefined && { checkpoint }),
-      ...(inputs !== undefined && { inputs }),
-      ...(members !== undefined && { members }),
-      ...(line !== undefined && { line: line.id }),
-      traceContext,
-    });
-    this.#tellUpdate(placed);
+    placed.begin();
     this.#kept.begins(placed);
-  }
-
-  #tellUpdate(placed: Placed): void {
-    const { slot, untold } = placed;
-    if (slot === undefined || untold === undefined) return;
-    placed.untold = undefined;
-    slot.process.send({ kind: "update", attempt: placed.id, ...untold });
   }
 
   #placeWaiting(): void {
@@ -271,53 +225,12 @@ export class SlotHandlers implements Handlers, SlotsView {
     this.#old.makeRoom();
   }
 
-  #abort(placed: Placed, cause: StopCause): void {
-    // While the end of a slot is reported to each run in it, one may end others that are not reported yet.
-    if (placed.isOver) return;
-    placed.cause = cause;
-    const { slot, host, run } = placed;
-    if (slot === undefined) {
-      placed.isOver = true;
-      this.#placement.waitNoMore(placed);
-      // It settles a turn later, as the runner is in the middle of a call to us.
-      return void setImmediate(() => host.onSettled(run, { outcome: "stopped" }));
-    }
-    slot.process.send({ kind: "abort", attempt: placed.id, cause });
-    if (placed.stopTimer === undefined) this.#limitStop(placed);
-  }
-
-  #limitStop(placed: Placed): void {
-    clearTimeout(placed.stopTimer);
-    placed.stopTimer = setTimeout(() => this.#endFor(placed), this.#stopTimeoutMs);
-  }
-
-  /** A stop always ends, either with the handler or with its slot. */
-  #endFor(placed: Placed): void {
-    const { slot, run, host } = placed;
-    if (slot === undefined) return;
-    // It has not begun: another run holds up its slot, and is found by its own signs.
-    if (isInLine(placed)) return this.#limitStop(placed);
-    run.log.error(
-      {
-        event: "slot-ended-for-stop",
-        slot: slot.process.pid,
-        forMs: this.#stopTimeoutMs,
-        others: this.#occupants.countIn(slot) - 1,
-      },
-      "the handler ignores its abort: its slot is ended, and the other handlers in it begin again elsewhere",
-    );
-    host.onStuck(run);
-    // It tries again, and may ignore its stop once more.
-    if (placed.cause?.kind === "uncaught") this.#blame.keepByItself(run.start.observerId);
-    this.#ends.end(slot, { kind: "ended-for", runId: run.runId });
-  }
-
   #over(slot: Slot, placed: Placed, outcome?: RunOutcome["outcome"]): void {
     clearTimers(placed);
     this.#occupants.remove(slot, placed);
     if (outcome !== undefined) this.#spoilt.settled(slot, placed, outcome);
     const next = placed.line?.left[0];
-    if (next?.stopTimer !== undefined) this.#limitStop(next); // it has had no time yet to hear of its stop
+    if (next !== undefined) this.#stops.begins(next);
     if (this.#occupants.countIn(slot) > 0) return slot.isOld ? this.#old.makeRoom() : undefined;
     // The next run of a type that asks for slots of its own gets a fresh process.
     if (slot.isRetired || slot.isOld || slot.purpose.kind === "own") return slot.process.kill();

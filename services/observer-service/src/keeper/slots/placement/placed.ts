@@ -1,5 +1,5 @@
 import type { ErrorText, LogLevel } from "@unacked/contracts";
-import type { Attempt, MemberWord, RunUpdate } from "../../../wire/attempt.ts";
+import type { Attempt, MemberWord } from "../../../wire/attempt.ts";
 import type { StopCause } from "../../../wire/stop-cause.ts";
 import type { HandledRun, HandlerHost } from "../../runs/handlers.ts";
 import type { Unowned } from "../blame/blame.ts";
@@ -23,12 +23,12 @@ export interface Placed extends Attempt {
   isOver: boolean;
   stopTimer: NodeJS.Timeout | undefined;
   calmTimer: NodeJS.Timeout | undefined;
-  /** An update that it is to get once it has a slot. */
-  untold?: RunUpdate | undefined;
   /** The line of runs, one after the other, that it belongs to. */
   line?: Line;
   /** For a batch: the results of its tasks so far. */
   results?: Map<string, MemberWord>;
+  /** It has a slot, which is told to begin it. */
+  begin(): void;
 }
 
 /** Why a slot was ended, or ended itself, if that is known. */
