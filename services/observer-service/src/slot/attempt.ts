@@ -1,14 +1,12 @@
-import { clearTimeout, setTimeout } from "node:timers";
-import type { ErrorText, RunId } from "@unacked/contracts";
-import {
-  type LogFields,
-  type LogLevel,
-  type ObserverDefinition,
-  type ObserverIdentity,
-  ObserverStopped,
-  type RunOutcome,
-  type Silence,
-  type UpdateOutcome,
+import type { RunId } from "@unacked/contracts";
+import type {
+  LogFields,
+  LogLevel,
+  ObserverDefinition,
+  ObserverIdentity,
+  RunOutcome,
+  Silence,
+  UpdateOutcome,
 } from "@unacked/sdk";
 import {
   createRunContext,
@@ -23,14 +21,16 @@ import {
   settleUpdate,
   silentError,
 } from "@unacked/sdk/host";
-import type { TraceIds } from "@unacked/tracing";
-import { asError, errorText, stackOf, thrownText } from "../error-text.ts";
+import { errorText, stackOf, thrownText } from "../error-text.ts";
 import { lookAs, type Owner, runAs } from "../isolation.ts";
 import { type Attempt, type AttemptedRun, type AttemptHost, type RunUpdate, traceIdsOf } from "../wire/attempt.ts";
 import { GOES_ON_AFTER_END, THREW_AFTER_END } from "../wire/late.ts";
 import type { SilenceWatch, Watched } from "../wire/silence-watch.ts";
-import { type StopCause, stopCodeOf, stopTextOf } from "../wire/stop-cause.ts";
+import type { StopCause } from "../wire/stop-cause.ts";
+import { writeHandlerLine } from "./handler-line.ts";
 import { RepeatedErrors } from "./repeated-errors.ts";
+import { StopComplaint } from "./stop-complaint.ts";
+import { stopReason } from "./stop-reason.ts";
 
 /** A handler that runs in this process. */
 export interface StartedAttempt extends Attempt {
@@ -52,19 +52,10 @@ export function startAttempt<Run extends AttemptedRun>(
   return attempt;
 }
 
-/** Why a run cannot start with its checkpoint: its type's schema may have changed since that was saved. */
-export function checkpointFlaw({ checkpoint: schema }: ObserverDefinition, json: string | undefined): ErrorText | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    readCheckpoint(schema, json);
-    return undefined;
-  } catch (error) {
-    return { name: "InvalidCheckpoint", message: thrownText(error).message };
-  }
-}
-
-const LONGEST_COMPLAINT_PAUSE_MS = 600_000;
-
+/**
+ * Guarantees: its host is told once that the handler has settled; all code of the author is entered as this attempt, so that what that
+ * throws, starts or blocks is known to be its own.
+ */
 class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner, RunContextParts<unknown>, Watched {
   readonly params: unknown;
   readonly observer: ObserverIdentity;
@@ -77,7 +68,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   #watch: SilenceWatch | undefined;
   #hasBeat = false;
   limits: Silence = NO_LIMITS;
-  #complaint: NodeJS.Timeout | undefined;
+  #complaint: StopComplaint | undefined;
   /**
    * The first uncaught value, as it was thrown. It was reported when it came, and the handler then fails with it as well.
    */
@@ -195,7 +186,9 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     if (this.#settled) return;
     this.#watch?.remove(this);
     const { stopTimeoutMs } = this.#host;
-    if (!this.#running.context.signal.aborted) this.#complain(stopTimeoutMs, stopTimeoutMs);
+    if (!this.#running.context.signal.aborted) {
+      this.#complaint = new StopComplaint(stopTimeoutMs, (forMs, isFirst) => this.#complain(forMs, isFirst));
+    }
     const reason = stopReason(cause, this.#uncaught);
     // Abort listeners are the observer's code, so what they throw is the observer's, too.
     this.enter(() => this.#running.stop(reason));
@@ -233,7 +226,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
 
   writeLog(level: LogLevel, message: string, fields?: LogFields): void {
     const { log } = this.#run;
-    writeLine(log, level, message, fields, this.#host.tracing?.idsInside(this.#run));
+    writeHandlerLine(log, level, message, fields, this.#host.tracing?.idsInside(this.#run));
     // Keeps no more than the log itself does.
     if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, String(message), fields);
   }
@@ -246,7 +239,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   #settle(outcome: RunOutcome): void {
     this.#settled = true;
     this.#watch?.remove(this);
-    clearTimeout(this.#complaint);
+    this.#complaint?.end();
     if (outcome.outcome !== "completed" && outcome.error && outcome.error !== this.#uncaught) {
       const how = outcome.outcome === "failed" ? "failed" : "threw while stopping";
       this.#tellTrouble(outcome.error, `the handler ${how}`);
@@ -263,16 +256,12 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     });
   }
 
-  #complain(afterMs: number, totalMs: number): void {
-    this.#complaint = setTimeout(() => {
-      this.#run.log.error(
-        { event: "handler-does-not-stop", forMs: totalMs, ...traceIdsOf(this.#run) },
-        "the handler ignores its abort; it keeps its worker until it settles",
-      );
-      if (totalMs === afterMs) this.#host.onStuck(this.#run);
-      const nextMs = Math.min(totalMs, LONGEST_COMPLAINT_PAUSE_MS);
-      this.#complain(nextMs, totalMs + nextMs);
-    }, afterMs).unref();
+  #complain(forMs: number, isFirst: boolean): void {
+    this.#run.log.error(
+      { event: "handler-does-not-stop", forMs, ...traceIdsOf(this.#run) },
+      "the handler ignores its abort; it keeps its worker until it settles",
+    );
+    if (isFirst) this.#host.onStuck(this.#run);
   }
 }
 
@@ -285,44 +274,7 @@ function identityOf({ observerId: id, name, type, labels }: AttemptedRun["start"
   return Object.freeze({ id, name, type, labels: isEmpty ? NO_LABELS : Object.freeze({ ...labels }) });
 }
 
-/** Errors that nobody threw, whose occurrence says everything. */
-const SAYS_ITSELF: ReadonlySet<string> = new Set(["TaskTimeoutError", "SilentError"]);
-
-/**
- * Without a stack: it would show the inside of this service, and takes longer than all else when thousands are stopped.
- * @param uncaught as it was thrown, where that was here
- */
-export function stopReason(cause: StopCause, uncaught?: unknown): ObserverStopped {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    const code = stopCodeOf(cause);
-    if (cause.kind !== "uncaught") return new ObserverStopped(code, stopTextOf(cause));
-    const { error } = cause;
-    const message = SAYS_ITSELF.has(error.name) ? error.message : undefined;
-    return new ObserverStopped(code, message, { cause: uncaught ?? asError(error) });
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
 function logTrouble(run: AttemptedRun, thrown: unknown, message: string, times: number): void {
   const about = { event: "observer-error", error: errorText(thrown), stack: stackOf(thrown), ...traceIdsOf(run) };
   run.log.warn({ ...about, ...(times > 1 && { times }) }, message);
-}
-
-export const LINE_UNWRITABLE = "log-fields-unwritable";
-
-function writeLine(
-  log: AttemptedRun["log"],
-  level: LogLevel,
-  message: string,
-  fields: LogFields = {},
-  ids?: TraceIds,
-): void {
-  try {
-    log[level](ids === undefined ? { fields } : { ...ids, fields }, String(message));
-  } catch (error) {
-    log.warn({ event: LINE_UNWRITABLE, error: errorText(error).message }, "a line of its log could not be written");
-  }
 }

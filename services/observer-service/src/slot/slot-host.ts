@@ -10,11 +10,13 @@ import type { AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } fr
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
-import { checkpointFlaw, type StartedAttempt, startAttempt, stopReason } from "./attempt.ts";
+import { type StartedAttempt, startAttempt } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
+import { checkpointFlaw } from "./checkpoint-flaw.ts";
 import { LateActs, type LateRun } from "./late-acts.ts";
 import { Lines } from "./lines.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
+import { stopReason } from "./stop-reason.ts";
 import { asHandler, isFinal, wordOf } from "./task-handler.ts";
 import { WireLog } from "./wire-log.ts";
 import { WireOutput } from "./wire-output.ts";

@@ -3,7 +3,7 @@ import type { LogLevel } from "@unacked/contracts";
 import type { AttemptedRun } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { FromSlot } from "../wire/messages.ts";
-import { LINE_UNWRITABLE } from "./attempt.ts";
+import { LINE_UNWRITABLE } from "./handler-line.ts";
 import { lineJson } from "./line-json.ts";
 
 /** The most lines on their way at once; the keeper says when they are written. Further lines are dropped, and counted. */
