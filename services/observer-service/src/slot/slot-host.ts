@@ -1,40 +1,25 @@
-import { AsyncResource } from "node:async_hooks";
-import { setImmediate } from "node:timers";
-import { type ErrorText, MAX_UPDATE_REASON, type RunId } from "@unacked/contracts";
+import { type ErrorText, MAX_UPDATE_REASON } from "@unacked/contracts";
 import type { RunOutcome, TaskDefinition } from "@unacked/sdk";
 import { isTaskDefinition, paramsIssuesText, parseParams } from "@unacked/sdk/host";
-import type { TraceContext, Tracing } from "@unacked/tracing";
+import type { Tracing } from "@unacked/tracing";
 import { sendableText, thrownText } from "../error-text.ts";
 import { lookAs } from "../isolation.ts";
-import type { AttemptedRun, AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
+import type { AttemptHost, MemberResult, TaskWord, UpdateWord } from "../wire/attempt.ts";
 import type { FrameWriter } from "../wire/frames.ts";
 import type { Begin, FromSlot, ToSlot } from "../wire/messages.ts";
 import type { SilenceWatch } from "../wire/silence-watch.ts";
 import { type StartedAttempt, startAttempt } from "./attempt.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { checkpointFlaw } from "./checkpoint-flaw.ts";
-import { LateActs, type LateRun } from "./late-acts.ts";
-import { Lines } from "./lines.ts";
+import { LateActs } from "./late-acts.ts";
 import type { ObserverTypes, TaskTypes } from "./load-observers.ts";
+import { asLate, type SlotRun, slotRunOf } from "./slot-run.ts";
 import { stopReason } from "./stop-reason.ts";
 import { asHandler, isFinal, wordOf } from "./task-handler.ts";
+import { Turns } from "./turns.ts";
 import { WireLog } from "./wire-log.ts";
 import { WireOutput } from "./wire-output.ts";
 import { WireSaves } from "./wire-saves.ts";
-
-/** A start of a handler in this slot. */
-interface SlotRun extends AttemptedRun {
-  readonly attempt: number;
-  readonly traceContext: TraceContext | undefined;
-  /** The line, one run behind the other, that it stands in or would be the first of. */
-  readonly line: number;
-  readonly epoch: number | undefined;
-  readonly checkpoint: string | undefined;
-  readonly kind: "observer" | "task" | "batch";
-  /** For a task: the result of its handler. */
-  word?: TaskWord;
-  batch?: BatchHandler;
-}
 
 /**
  * Runs handlers for the keeper. Receives starts, aborts, answers to emits. Guarantees: each start is answered by exactly one `bad-params`,
@@ -53,11 +38,7 @@ export class SlotHost {
   readonly #host: AttemptHost<SlotRun>;
   readonly #watch: SilenceWatch;
   readonly #running = new Map<number, { run: SlotRun; attempt: StartedAttempt }>();
-  readonly #lines = new Lines();
-  /** Runs whose turn has come in their lines. */
-  #due: Begin[] = [];
-  /** Runs in no async context, so that a handler does not begin in what the one before it has left behind. */
-  readonly #beginDue = AsyncResource.bind(() => this.#beginAfterOthers(this.#due.splice(0)));
+  readonly #turns = new Turns((begins) => this.#beginAfterOthers(begins));
 
   constructor(parts: {
     types: ObserverTypes;
@@ -92,13 +73,13 @@ export class SlotHost {
       case "begin": {
         const { line } = message;
         if (line === undefined) return this.#begin(message);
-        return this.#lines.enter(message, line, this.#running.has(line)) ? this.#beginAfterOthers([message]) : undefined;
+        return this.#turns.enter(message, line, this.#running.has(line)) ? this.#beginAfterOthers([message]) : undefined;
       }
       case "recall":
-        return void this.#takeOutOfLine(message.attempt);
+        return this.#recall(message.attempt);
       case "abort": {
         const running = this.#running.get(message.attempt);
-        if (running === undefined) return void this.#takeOutOfLine(message.attempt);
+        if (running === undefined) return this.#recall(message.attempt);
         return running.attempt.abort(message.cause);
       }
       case "update":
@@ -120,8 +101,7 @@ export class SlotHost {
 
   /** The lease is gone, and the keeper could not say so. If it still holds it, it begins these again, once they have ended. */
   abortAll(): void {
-    for (const attempt of this.#lines.takeOutAll()) this.#send({ kind: "not-begun", attempt });
-    for (const { attempt } of [...this.#due]) this.#takeOutOfLine(attempt);
+    for (const attempt of this.#turns.takeOutAll()) this.#send({ kind: "not-begun", attempt });
     for (const [id, { attempt }] of [...this.#running]) {
       this.#send({ kind: "fenced", attempt: id });
       attempt.abort({ kind: "lease-lost" });
@@ -129,22 +109,10 @@ export class SlotHost {
   }
 
   #begin(begin: Begin): void {
-    const { attempt, runId, observerId, name, type, labels, params, taskAttempt, inputs, members } = begin;
-    const { traceContext, epoch, checkpoint, line = attempt } = begin;
+    const { attempt, runId, type, params, taskAttempt, inputs, members, checkpoint } = begin;
     const definition = taskAttempt === undefined ? this.#types.get(type) : this.#tasks.get(type);
     if (definition === undefined) return this.#refuse(begin, `this slot does not have the type ${type}`);
-    const start = { observerId, name, type, labels, silence: begin.silence } as AttemptedRun["start"];
-    const run: SlotRun = {
-      attempt,
-      start,
-      runId: runId as RunId,
-      log: this.#log.of(attempt),
-      traceContext,
-      line,
-      epoch,
-      checkpoint,
-      kind: kindOf(begin),
-    };
+    const run = slotRunOf(begin, this.#log.of(attempt));
     if (members !== undefined && isTaskDefinition(definition)) return this.#beginBatch(run, definition, members);
     const parsed = lookAs(runId, () => parseParams(definition, params));
     if (!parsed.ok) return this.#refuse(begin, paramsIssuesText(parsed.issues));
@@ -169,7 +137,7 @@ export class SlotHost {
 
   #refuse({ attempt, line = attempt }: Begin, problem: string): void {
     this.#send({ kind: "bad-params", attempt, error: { name: "InvalidParams", message: sendableText(problem, 16_384) } });
-    this.#goOn(line);
+    this.#turns.ended(line);
   }
 
   /** If one of these ends the process, those before it have ended, so their ends are sent to the keeper first. */
@@ -178,22 +146,9 @@ export class SlotHost {
     for (const begin of begins) this.#begin(begin);
   }
 
-  /** A turn later, so that the ends of a turn travel together. */
-  #goOn(line: number): void {
-    const next = this.#lines.next(line);
-    if (next === undefined) return;
-    if (this.#due.length === 0) setImmediate(this.#beginDue);
-    this.#due.push(next);
-  }
-
-  /** @returns whether it waited there */
-  #takeOutOfLine(attempt: number): boolean {
-    const due = this.#due.find((one) => one.attempt === attempt);
-    if (due !== undefined) this.#due = this.#due.filter((one) => one !== due);
-    else if (!this.#lines.takeOut(attempt)) return false;
-    this.#send({ kind: "not-begun", attempt });
-    if (due?.line !== undefined) this.#goOn(due.line);
-    return true;
+  /** If it has not begun, it does not. */
+  #recall(attempt: number): void {
+    if (this.#turns.takeOut(attempt)) this.#send({ kind: "not-begun", attempt });
   }
 
   #hostOfAttempts({
@@ -234,19 +189,8 @@ export class SlotHost {
     const { error, ...word } = lookAs(run.runId, () => endOf(outcome, run.word));
     this.#log.settled(run.attempt);
     this.#send({ kind: "settled", attempt: run.attempt, outcome: outcome.outcome, ...(error && { error }), ...word });
-    this.#goOn(run.line);
+    this.#turns.ended(run.line);
   }
-}
-
-function kindOf({ taskAttempt, members }: Begin): SlotRun["kind"] {
-  if (taskAttempt === undefined) return "observer";
-  return members === undefined ? "task" : "batch";
-}
-
-/** How it is reported when its keeper no longer knows it. */
-function asLate({ kind, runId, start: { observerId: id, name, type } }: SlotRun): LateRun {
-  if (kind === "observer") return { runId, type, observer: { id, name } };
-  return { runId, type, ...(kind === "task" && { task: id }) };
 }
 
 /** The report of its end. To look at what was thrown runs its author's code. */
