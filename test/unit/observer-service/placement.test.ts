@@ -44,12 +44,13 @@ function slotsOf(limits: { count: number; max: number }, ...kinds: ("shared" | "
   const blame = { apartOf: (id: string) => apart.get(id), clear: () => undefined } as never;
   const recycler = { dissolve: (slot: Slot) => void emptied.push(slot) };
   const share = (slot: Slot) => Object.assign(slot, { purpose: { kind: "shared" } });
-  const supply = { roster, folder: { prints: newest }, slotFor: () => started, release: share } as never;
+  const folder = { prints: newest };
+  const stock = { roster, slotFor: () => started, release: share } as never;
   needs = new SlotNeeds(blame, harmful);
   const room = new Room({ roster, blame, occupants, recycler, stuckMs: 0 });
-  placement = new Placement({ supply, needs, occupants, failures, room });
-  old = new OldSlots({ supply, needs, occupants, placement, recycler });
-  kept = new KeptSlots({ supply, blame, needs, occupants, placement });
+  placement = new Placement({ stock, folder, needs, occupants, failures, room });
+  old = new OldSlots({ supply: { roster, folder } as never, needs, occupants, placement, recycler });
+  kept = new KeptSlots({ stock, blame, needs, occupants, placement });
   return kinds.map((kind): Slot => {
     const purpose: Purpose = kind === "suspects" ? { kind, group: groupOfOne("other") } : { kind };
     const slot = newSlot({ isKilled: false } as never, purpose, Number.POSITIVE_INFINITY);

@@ -24,10 +24,11 @@ beforeEach(() => {
   const roster = new SlotRoster({ count: 2, max: 9 });
   const failures = new SlotFailures();
   const recycler = { dissolve: () => undefined } as never;
-  const supply = { roster, folder: { prints } } as never;
+  const stock = { roster } as never;
+  const folder = { prints };
   const needs = new SlotNeeds({ apartOf: () => undefined }, new HarmfulTypes());
   occupants = new Occupants();
-  placement = new Placement({ supply, needs, occupants, failures, room: {} as never });
+  placement = new Placement({ stock, folder, needs, occupants, failures, room: {} as never });
   for (const pid of [1, 2]) {
     const slot = newSlot({ isKilled: false, pid } as never, { kind: "shared" }, Number.POSITIVE_INFINITY);
     roster.slots.add(Object.assign(slot, { isLoaded: true, prints }));

@@ -67,7 +67,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       onFrozen: (slot: Slot) => this.#ends.end(slot, { kind: "frozen" }),
     };
     const supply = new SlotSupply(settings, hooks, log);
-    const { roster } = supply;
+    const { stock, roster, folder } = supply;
     const blame = new Blame(log, (group) => this.#kept.release(group));
     const harmful = new HarmfulTypes();
     const needs = new SlotNeeds(blame, harmful);
@@ -78,20 +78,20 @@ export class SlotHandlers implements Handlers, SlotsView {
       endSlot: (slot, reason) => this.#ends.end(slot, reason),
       retire: (slot, reason) => {
         this.#ends.note(slot, reason);
-        supply.retire(slot);
+        stock.retire(slot);
         this.#code.recallIn(slot);
       },
       mayEmptyOne: () => roster.mayEmptyOne,
       prepareFor: (placed) => this.#placement.prepareFor(placed),
     });
     const room = new Room({ roster, blame, occupants, recycler, stuckMs: settings.stuckMs });
-    const placement = new Placement({ supply, needs, occupants, failures, room });
-    this.#kept = new KeptSlots({ supply, blame, needs, occupants, placement });
+    const placement = new Placement({ stock, folder, needs, occupants, failures, room });
+    this.#kept = new KeptSlots({ stock, blame, needs, occupants, placement });
     this.#old = new OldSlots({ supply, needs, occupants, placement, recycler });
     this.#spoilt = new SpoiltSlots({
       ...{ log, failures, occupants, roster, recycler },
       setAside: (slot, why) => {
-        supply.setAside(slot, why);
+        stock.setAside(slot, why);
         this.#code.recallIn(slot);
       },
     });
@@ -102,7 +102,7 @@ export class SlotHandlers implements Handlers, SlotsView {
       late: (late) => this.onLate?.(late),
       ends: (slot, reason) => {
         this.#ends.note(slot, reason);
-        if (slot.isLoaded) supply.retire(slot); // otherwise the next one has its pause
+        if (slot.isLoaded) stock.retire(slot); // otherwise the next one has its pause
       },
     });
     const ends = new SlotEnds({ log, blame, harmful, occupants, history: this.history });

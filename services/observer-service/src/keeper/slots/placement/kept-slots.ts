@@ -1,14 +1,14 @@
 import type { Blame } from "../blame/blame.ts";
 import type { SuspectGroup } from "../blame/suspicion.ts";
 import { isOfUse, type Slot } from "../slot.ts";
-import type { SlotSupply } from "../supply/slot-supply.ts";
+import type { SlotStock } from "../supply/slot-stock.ts";
 import type { Occupants } from "./occupants.ts";
 import type { Placed } from "./placed.ts";
 import type { Placement } from "./placement.ts";
 import type { SlotNeeds } from "./slot-needs.ts";
 
 export interface KeptSlotsParts {
-  readonly supply: Pick<SlotSupply, "roster" | "release" | "takeBack">;
+  readonly stock: Pick<SlotStock, "roster" | "release" | "takeBack">;
   readonly blame: Pick<Blame, "isGuilty" | "acquit" | "groupOf">;
   readonly needs: SlotNeeds;
   readonly occupants: Occupants;
@@ -51,9 +51,9 @@ export class KeptSlots {
 
   /** Nothing more comes of this observer here: the slot that was kept for its next attempt goes. */
   forget(observerId: string): void {
-    const { supply, blame, occupants } = this.#parts;
+    const { stock, blame, occupants } = this.#parts;
     blame.acquit(observerId);
-    for (const slot of supply.roster.slots) {
+    for (const slot of stock.roster.slots) {
       const wasItsOwn = slot.purpose.kind === "alone" && slot.purpose.observerId === observerId;
       if (wasItsOwn && isOfUse(slot) && occupants.countIn(slot) === 0) this.#letGo(slot);
     }
@@ -61,7 +61,7 @@ export class KeptSlots {
 
   /** These are suspects no more. */
   release(group: SuspectGroup): void {
-    for (const slot of this.#parts.supply.roster.slots)
+    for (const slot of this.#parts.stock.roster.slots)
       if (slot.purpose.kind === "suspects" && slot.purpose.group === group) this.#letGo(slot);
   }
 
@@ -72,17 +72,17 @@ export class KeptSlots {
 
   /** Slots of a type's own whose run was stopped before they had loaded. */
   takeBackIdle(): void {
-    const { supply, occupants, placement } = this.#parts;
+    const { stock, occupants, placement } = this.#parts;
     const isAwaited = (slot: Slot) => placement.waiting.some(({ awaits }) => awaits === slot);
     const isIdle = (slot: Slot) => slot.isLoaded && isOfUse(slot) && occupants.countIn(slot) === 0 && !isAwaited(slot);
-    const idle = [...supply.roster.slots].filter((slot) => slot.purpose.kind === "own" && isIdle(slot));
-    for (const slot of idle) supply.takeBack(slot);
+    const idle = [...stock.roster.slots].filter((slot) => slot.purpose.kind === "own" && isIdle(slot));
+    for (const slot of idle) stock.takeBack(slot);
   }
 
   /** If one of the suspects still runs elsewhere, the slot is kept for it. */
   #idleOfSuspects(): Slot[] {
-    const { supply, blame, occupants, placement } = this.#parts;
-    const idle = supply.roster.suspected.filter((slot) => slot.isLoaded && occupants.countIn(slot) === 0);
+    const { stock, blame, occupants, placement } = this.#parts;
+    const idle = stock.roster.suspected.filter((slot) => slot.isLoaded && occupants.countIn(slot) === 0);
     if (idle.length === 0) return [];
     const all = [...occupants.all(), ...placement.waiting];
     const wanted = new Set(all.map(({ run }) => blame.groupOf(run.start.observerId)));
@@ -91,11 +91,11 @@ export class KeptSlots {
 
   /** The slot is no longer kept for anybody: it is shared, or goes. Runs in it go on, and their type may ask for slots of its own. */
   #letGo(slot: Slot): void {
-    const { supply, needs, occupants } = this.#parts;
+    const { stock, needs, occupants } = this.#parts;
     // Those of a harmful type may live among all others if need be: innocents are among them.
     const asking = occupants.in(slot).find(({ run }) => needs.asksForOwn(run.start.type));
     const own = asking && needs.ofType(asking.run.start.type);
-    if (own === undefined) supply.release(slot, occupants.countIn(slot) === 0);
+    if (own === undefined) stock.release(slot, occupants.countIn(slot) === 0);
     else slot.purpose = own;
   }
 }

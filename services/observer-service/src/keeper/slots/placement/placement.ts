@@ -1,5 +1,6 @@
 import { isOfUse, isShared, type OwnPurpose, type Purpose, type Slot, suits } from "../slot.ts";
-import type { SlotSupply } from "../supply/slot-supply.ts";
+import type { SlotFolder } from "../supply/slot-folder.ts";
+import type { SlotStock } from "../supply/slot-stock.ts";
 import type { Occupants } from "./occupants.ts";
 import type { Placed } from "./placed.ts";
 import type { Room } from "./room.ts";
@@ -11,7 +12,8 @@ const EVERYBODYS: ReadonlySet<Purpose["kind"]> = new Set(["shared"]);
 const OF_SUSPECTS: ReadonlySet<Purpose["kind"]> = new Set(["shared", "suspects"]);
 
 export interface PlacementParts {
-  readonly supply: SlotSupply;
+  readonly stock: SlotStock;
+  readonly folder: Pick<SlotFolder, "prints">;
   readonly needs: SlotNeeds;
   readonly occupants: Occupants;
   readonly failures: SlotFailures;
@@ -58,20 +60,20 @@ export class Placement {
 
   /** Whether a run of this observer would begin at once, and whether it needs a slot that is not shared. */
   readinessFor(start: StartedAs): { isReady: boolean; isApart: boolean } {
-    const { supply, needs } = this.#parts;
+    const { stock, needs } = this.#parts;
     const purpose = needs.of(start);
-    if (purpose === undefined) return { isReady: supply.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
-    const existing = supply.roster.existing(purpose, (slot) => this.#isFull(slot));
-    return { isReady: existing?.isLoaded ?? supply.roster.hasWarmSpareFor(purpose), isApart: true };
+    if (purpose === undefined) return { isReady: stock.roster.shared.some((slot) => mayTake(slot, start)), isApart: false };
+    const existing = stock.roster.existing(purpose, (slot) => this.#isFull(slot));
+    return { isReady: existing?.isLoaded ?? stock.roster.hasWarmSpareFor(purpose), isApart: true };
   }
 
   /** Starts the slots that these will need. @returns whether they have all loaded */
   prepareFor(placed: readonly Placed[]): () => boolean {
-    const { supply, needs } = this.#parts;
+    const { stock, needs } = this.#parts;
     const needed = new Set<Slot>();
     for (const { run } of placed) {
       const purpose = needs.of(run.start);
-      const slot = purpose?.kind === "suspects" ? supply.slotFor(purpose) : undefined;
+      const slot = purpose?.kind === "suspects" ? stock.slotFor(purpose) : undefined;
       if (slot !== undefined) needed.add(slot);
     }
     return () => [...needed].every(({ isLoaded, process }) => isLoaded || process.isKilled);
@@ -88,14 +90,14 @@ export class Placement {
 
   /** Why it would have to wait for a slot of its own. */
   noRoomFor(start: StartedAs): string | undefined {
-    const { supply, needs, room } = this.#parts;
+    const { stock, needs, room } = this.#parts;
     const purpose = needs.of(start);
-    if (purpose === undefined || !needs.mayWait(purpose) || supply.roster.hasRoomFor(purpose)) return undefined;
+    if (purpose === undefined || !needs.mayWait(purpose) || stock.roster.hasRoomFor(purpose)) return undefined;
     if (this.#isOneThere(start, purpose)) return undefined;
     room.makeOfSurplus();
-    if (supply.roster.hasMoreSuspected) room.makeOfCalm(); // most of them are innocent, and stay for as long as suspicion lasts
+    if (stock.roster.hasMoreSuspected) room.makeOfCalm(); // most of them are innocent, and stay for as long as suspicion lasts
     const what = purpose.kind === "own" ? "its type asks for one of its own" : "it has ended one, and has to be alone";
-    return `no slot is free, ${what}: there may be ${supply.roster.max} (MAX_SLOTS), two of them kept for suspects`;
+    return `no slot is free, ${what}: there may be ${stock.roster.max} (MAX_SLOTS), two of them kept for suspects`;
   }
 
   /** Why a task, which may go elsewhere, would have to wait: it needs a slot of its own, or none has its type. */
@@ -107,30 +109,30 @@ export class Placement {
 
   /** Whether a slot that may take it has its type, or may have it when it has loaded. */
   #mayGetSlot(start: StartedAs): boolean {
-    const { supply, needs } = this.#parts;
+    const { stock, needs } = this.#parts;
     const purpose = needs.of(start);
-    const { slots, spare } = supply.roster;
+    const { slots, spare } = stock.roster;
     const isTaker = (slot: Slot) => isOfUse(slot) && (!slot.isLoaded || mayTake(slot, start));
     const mayJoin = purpose === undefined || !needs.mayWait(purpose);
     const company = purpose?.kind === "suspects" ? OF_SUSPECTS : EVERYBODYS;
     if (mayJoin && [...slots].some((slot) => company.has(slot.purpose.kind) && isTaker(slot))) return true;
     if (purpose === undefined || purpose.kind === "suspects") return false;
-    const isOneToCome = supply.isWorthOneMore(purpose) || (spare !== undefined && suits(spare, purpose));
+    const isOneToCome = stock.isWorthOneMore(purpose) || (spare !== undefined && suits(spare, purpose));
     return isOneToCome || this.#isOneThere(start, purpose);
   }
 
   /** For a run that needs a slot of its own: whether there is one that it would get, or one is being started for it. */
   #isOneThere({ observerId }: StartedAs, purpose: OwnPurpose): boolean {
-    if (this.#parts.supply.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return true;
+    if (this.#parts.stock.roster.existing(purpose, (slot) => this.#isFull(slot)) !== undefined) return true;
     return this.#waiting.some(({ run, awaits }) => awaits !== undefined && run.start.observerId === observerId);
   }
 
   #slotFor(start: StartedAs): Slot | undefined {
-    const { supply, needs, room } = this.#parts;
-    if (!supply.folder.prints.has(start.type)) return undefined; // the type is gone from the folder, though a slot may still have it
+    const { stock, folder, needs, room } = this.#parts;
+    if (!folder.prints.has(start.type)) return undefined; // the type is gone from the folder, though a slot may still have it
     const purpose = needs.of(start);
     if (purpose !== undefined) {
-      const own = supply.slotFor(purpose, (slot) => this.#isFull(slot));
+      const own = stock.slotFor(purpose, (slot) => this.#isFull(slot));
       if (own?.isLoaded === true && !mayTake(own, start)) return this.#leastLoaded(start); // only suspects go on: they do not wait
       if (own !== undefined || needs.mayWait(purpose)) return own;
       if (purpose.kind === "own") return this.#leastLoaded(start);
@@ -138,7 +140,7 @@ export class Placement {
       // slots, or those of calm suspects, have gone.
       room.makeOfSurplus();
       room.makeOfCalm();
-      const others = supply.roster.suspected.at(-1);
+      const others = stock.roster.suspected.at(-1);
       if (others !== undefined && (!others.isLoaded || mayTake(others, start))) return others;
     }
     return this.#leastLoaded(start);
@@ -146,12 +148,12 @@ export class Placement {
 
   /** The least loaded shared slot. What has failed in one lately counts as if it ran there. */
   #leastLoaded(start: StartedAs): Slot | undefined {
-    const { supply, occupants, failures } = this.#parts;
+    const { stock, occupants, failures } = this.#parts;
     const nowMs = performance.now();
     let best: Slot | undefined;
     let leastLoad = Number.POSITIVE_INFINITY;
     let longestAgo = 0;
-    for (const slot of supply.roster.slots) {
+    for (const slot of stock.roster.slots) {
       if (!isShared(slot) || !mayTake(slot, start)) continue;
       const load = occupants.countIn(slot) + failures.loadIn(slot, start.observerId, nowMs);
       const turn = occupants.lastTurnOf(slot);

@@ -3,23 +3,19 @@ import type { Log } from "../../../log.ts";
 import type { FromSlot, LeaseWord, LoadedFolder, Stuck } from "../../../wire/messages.ts";
 import { within } from "../../../within.ts";
 import { ownFrames } from "../blame/told-stack.ts";
-import { type SlotEnd, SlotNotStartedError } from "../process/slot-process.ts";
-import { isOfUse, lastWordsOf, memoryOf, type OwnPurpose, type Purpose, reportOf, type Slot, suits } from "../slot.ts";
+import type { SlotEnd } from "../process/slot-process.ts";
+import { lastWordsOf, memoryOf, reportOf, type Slot } from "../slot.ts";
 import { openDescriptors } from "../slot-descriptors.ts";
 import type { SlotsMemory } from "../slot-history.ts";
 import { FolderLook, type Look } from "./folder-look.ts";
 import { SlotFolder } from "./slot-folder.ts";
 import { type LaunchSettings, SlotLauncher } from "./slot-launcher.ts";
 import { SlotPauses } from "./slot-pauses.ts";
-import { hasCode, SlotRoster } from "./slot-roster.ts";
+import { hasCode, type SlotRoster } from "./slot-roster.ts";
+import { type SlotCounts, SlotStock } from "./slot-stock.ts";
 import { SlotWatch, type SlotWatchParts } from "./slot-watch.ts";
 
-export interface SlotSettings extends LaunchSettings {
-  /** How many slots observers share while nobody is suspected. */
-  readonly count: number;
-  /** How many slots there may be in all: shared, of suspects, of guilty ones, and the warm spare. */
-  readonly max: number;
-}
+export type SlotSettings = LaunchSettings & SlotCounts;
 
 export interface SlotSupplyHooks extends Pick<SlotWatchParts, "onOverLimit" | "onFrozen"> {
   onMessage(slot: Slot, message: LoadedMessage): void;
@@ -37,14 +33,13 @@ export class SlotsNotLoadedError extends Error {
   readonly code = "observers-not-loaded";
 }
 
-/** A slot that has not loaded by then may never load, so the spare does not wait for it. */
-const LOADS_WITHIN_MS = 10_000;
-
 /**
- * Keeps as many slots up as there should be, and one warm spare. A slot that dies is replaced at once, or, if it had not
- * loaded anything, after a growing pause.
+ * The slots, from their start to their end. Guarantees: a slot that dies is replaced at once, or, if it had not loaded anything, after a
+ * growing pause.
  */
 export class SlotSupply {
+  /** How many slots there are, and for whom. */
+  readonly stock: SlotStock;
   readonly roster: SlotRoster;
   /** The folder that slots load. */
   readonly folder: SlotFolder;
@@ -53,25 +48,30 @@ export class SlotSupply {
   readonly #log: Log;
   readonly #launcher: SlotLauncher;
   readonly #watch: SlotWatch;
-  readonly #look = new FolderLook(() => this.#spawn({ kind: "spare" }));
+  readonly #look = new FolderLook(() => this.stock.start({ kind: "spare" }));
   readonly #pauses: SlotPauses;
   #opening: { resolve(folder: LoadedFolder): void; reject(error: Error): void } | undefined;
-  #isClosed = false;
 
   constructor(settings: SlotSettings, hooks: SlotSupplyHooks, log: Log) {
     this.#settings = settings;
-    this.roster = new SlotRoster(settings);
     this.#hooks = hooks;
     this.#log = log;
     const { memoryBytes, stuckMs, count } = settings;
     this.folder = new SlotFolder(memoryBytes, log);
     this.#pauses = new SlotPauses(() => this.#refill(), log);
-    this.#watch = new SlotWatch({ slots: this.roster.slots, count, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
     const onStuck = (slot: Slot, word: Stuck) => (slot.isLoaded ? hooks.onStuck(slot, word) : stuckInFile(slot, word));
     const onAlive = (slot: Slot) => this.#watch.heard(slot);
     const onMessage = (slot: Slot, message: FromSlot) => this.#take(slot, message);
     const onGone = (slot: Slot, end: SlotEnd) => this.#gone(slot, end);
     this.#launcher = new SlotLauncher(settings, { onAlive, onMessage, onStuck, onGone }, log);
+    this.stock = new SlotStock({
+      ...{ counts: settings, launcher: this.#launcher, folder: this.folder, pauses: this.#pauses },
+      onRoom: () => hooks.onRoom(),
+      onNotStarted: (why) => this.#notStarted(why),
+    });
+    this.roster = this.stock.roster;
+    const { slots } = this.roster;
+    this.#watch = new SlotWatch({ slots, count, memoryBytes, silentLimitMs: 2 * stuckMs, ...hooks });
   }
 
   /**
@@ -81,7 +81,7 @@ export class SlotSupply {
   open(): Promise<LoadedFolder> {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
-      for (let i = 0; i < this.#settings.count && !this.#isClosed; i += 1) this.#spawn({ kind: "shared" });
+      for (let i = 0; i < this.#settings.count && !this.stock.isClosed; i += 1) this.stock.start({ kind: "shared" });
       this.#watch.start();
     });
   }
@@ -109,61 +109,8 @@ export class SlotSupply {
     slot.isOnTrial = false;
     this.#pauses.endRest();
     slot.sinceMs = performance.now();
-    this.#fill();
+    this.stock.fill();
     this.#hooks.onRoom();
-  }
-
-  /**
-   * A slot of this purpose, started or made of the spare if there is none; undefined: there may be no more.
-   *
-   * @param isFull it takes no more of them
-   */
-  slotFor(purpose: OwnPurpose, isFull: (slot: Slot) => boolean = () => false): Slot | undefined {
-    const existing = this.roster.existing(purpose, isFull);
-    if (existing !== undefined) return existing;
-    const { spare } = this.roster;
-    if (spare !== undefined && suits(spare, purpose) && this.roster.hasRoomFor(purpose)) {
-      spare.purpose = purpose;
-      spare.sinceMs = performance.now();
-      this.#fill();
-      return spare;
-    }
-    if (!this.isWorthOneMore(purpose)) return undefined;
-    if (this.roster.mayStart(purpose)) return this.#spawn(purpose);
-    // Its place is needed. This is called again when it is gone.
-    if (spare?.isLoaded && this.roster.hasRoomFor(purpose)) spare.process.kill();
-    return undefined;
-  }
-
-  /** Whether a slot that is started now is likely to load, and to have its type. */
-  isWorthOneMore(purpose: OwnPurpose): boolean {
-    return !this.#pauses.isResting && !this.folder.lacks(purpose);
-  }
-
-  /** It is no longer kept for only some: it is shared if a shared one is missing or something runs in it; else it is ended. */
-  release(slot: Slot, isEmpty: boolean): void {
-    const sharedNow = [...this.roster.slots].filter(({ purpose }) => purpose.kind === "shared").length;
-    slot.purpose = { kind: "shared" };
-    if (isEmpty && sharedNow >= this.#settings.count) slot.process.kill();
-  }
-
-  /** The run that this slot was started for was stopped before it had loaded. It becomes the spare, or is ended. */
-  takeBack(slot: Slot): void {
-    if (this.roster.spare === undefined) slot.purpose = { kind: "spare" };
-    else slot.process.kill();
-  }
-
-  /** The slot takes no more runs, and another takes its place. */
-  retire(slot: Slot): void {
-    slot.isRetired = true;
-    this.#fill();
-  }
-
-  /** The same, but what runs in it may stay. @param why it is spoilt */
-  setAside(slot: Slot, why: string): void {
-    slot.isOld = true;
-    slot.spoilt = why;
-    this.#fill();
   }
 
   /** All that live. @param runsOf how many run in one */
@@ -188,7 +135,7 @@ export class SlotSupply {
 
   /** Lets each slot send its traces, and ends them all. */
   async close(limitMs = 0): Promise<void> {
-    this.#isClosed = true;
+    this.stock.close();
     this.#watch.stop();
     const gone = [...this.roster.slots].map(({ process }) => {
       process.send({ kind: "end", limitMs });
@@ -198,40 +145,6 @@ export class SlotSupply {
     for (const { process } of this.roster.slots) process.kill();
   }
 
-  /** Brings the shared slots to their number, taking the spare first, and starts a spare again. */
-  #fill(): void {
-    if (this.#isClosed) return;
-    const { count, max } = this.#settings;
-    const living = [...this.roster.slots].filter(isOfUse);
-    let missing = count - living.filter(({ purpose }) => purpose.kind === "shared").length;
-    const spare = this.roster.spare;
-    if (missing > 0 && spare !== undefined && this.roster.slots.size <= this.roster.sharedLimit) {
-      spare.purpose = { kind: "shared" };
-      missing -= 1;
-      if (spare.isLoaded) this.#hooks.onRoom();
-    }
-    // A killed slot counts until it is reaped, when this is called again.
-    for (; missing > 0 && this.roster.slots.size < this.roster.sharedLimit; missing -= 1) this.#spawn({ kind: "shared" });
-    // A start takes a core for a moment, so slots that are waited for come first. When they have loaded, this is called again.
-    const isWaitedFor = [...this.roster.slots].some(
-      (slot) => !slot.isLoaded && Date.now() - slot.startedAtMs < LOADS_WITHIN_MS,
-    );
-    if (this.roster.spare === undefined && !isWaitedFor && this.roster.slots.size < max) this.#spawn({ kind: "spare" });
-  }
-
-  /** Undefined means that the system allows no more processes. Runs that need one wait until it does. */
-  #spawn(purpose: Purpose): Slot | undefined {
-    try {
-      const slot = this.#launcher.launch(purpose, this.folder.toLoad());
-      this.roster.slots.add(slot);
-      return slot;
-    } catch (error) {
-      if (!(error instanceof SlotNotStartedError)) throw error;
-      this.#notStarted(error.message);
-      return undefined;
-    }
-  }
-
   #notStarted(why: string): void {
     if (this.#opening !== undefined) return this.#giveUp(`a slot could not be started: ${why}`);
     this.#pauses.notStarted(why);
@@ -239,8 +152,8 @@ export class SlotSupply {
 
   /** A pause is over, so missing slots are started. */
   #refill(): void {
-    if (this.#isClosed) return;
-    this.#fill();
+    if (this.stock.isClosed) return;
+    this.stock.fill();
     this.#hooks.onRoom();
   }
 
@@ -280,12 +193,12 @@ export class SlotSupply {
       this.#opening.resolve(folder);
       this.#opening = undefined;
     } else this.folder.tellLacking(slot, folder);
-    this.#fill();
+    this.stock.fill();
     this.#hooks.onRoom();
   }
 
   #notLoaded(slot: Slot, problem: string): void {
-    if (this.#isClosed) return;
+    if (this.stock.isClosed) return;
     if (this.#look.isBy(slot)) return this.#look.answer({ problem });
     if (this.#opening !== undefined) return this.#giveUp(problem);
     this.#log.error({ event: "slot-not-loaded", problem }, "a new slot could not load anything to run");
@@ -300,7 +213,7 @@ export class SlotSupply {
   #gone(slot: Slot, end: SlotEnd): void {
     this.roster.slots.delete(slot);
     slot.living.abort();
-    if (this.#isClosed) return;
+    if (this.stock.isClosed) return;
     const found = this.folder.endedBy(slot, end);
     if (found?.isLeftOut) this.#pauses.reset();
     if (this.#look.isBy(slot)) {
@@ -310,13 +223,13 @@ export class SlotSupply {
       else this.#look.answer({ problem });
     }
     if (!slot.isLoaded && this.#opening !== undefined) {
-      if (found !== undefined && !this.folder.isHopeless) return void this.#spawn(slot.purpose); // no single file ends many slots
+      if (found !== undefined && !this.folder.isHopeless) return void this.stock.start(slot.purpose); // no single file ends many slots
       return this.#giveUp(`a slot ended before it had loaded anything: ${lastWordsOf(slot, end)}`);
     }
     const isAsMeant = slot.isLoaded || slot.isOld || slot.isOnTrial;
     if (!isAsMeant) this.#pauses.rest(lastWordsOf(slot, end), slot.process.pid);
     this.#hooks.onGone(slot, end);
-    if (isAsMeant) this.#fill();
+    if (isAsMeant) this.stock.fill();
   }
 }
 
