@@ -24,7 +24,7 @@ async function runLeftBehind(how: "throws" | "logs" | "emits") {
   runner.accept({ start: { ...start, createdAt: new Date().toISOString() }, delivery: delivery as never });
   await eventually(() => expect(told.map(({ kind }) => kind)).toContain("RunCompleted"));
   const { runId } = told[0] as { runId: RunId };
-  const tail = () => runner.endedTails.find(runId)?.after(0, 10) ?? [];
+  const tail = () => runner.tails.ofEnded(runId)?.after(0, 10) ?? [];
   return { who: { observer: "forgetful", type: "left-behind", observerId: ids.observerId, runId }, lines, tail };
 }
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LiveRun } from "../../../services/observer-service/src/keeper/runs/live-run.ts";
 import { Silences } from "../../../services/observer-service/src/keeper/runs/silences.ts";
 
-const running = (): LiveRun => ({ state: { phase: "running", failures: 0 } }) as LiveRun;
+const log = { info: () => undefined, warn: () => undefined };
+const running = (): LiveRun => ({ state: { phase: "running", failures: 0 }, log }) as unknown as LiveRun;
 
 describe("who has fallen silent, or is heard again", () => {
   beforeEach(() => void vi.useFakeTimers());

@@ -9,7 +9,7 @@ const MAX_WAITING = 100;
 export interface LogRepliesParts {
   readonly serviceId: ServiceId;
   readonly publisher: Pick<Publisher, "publish" | "status">;
-  readonly runner: Pick<Runner, "runs" | "endedTails">;
+  readonly runner: Pick<Runner, "runs" | "tails">;
 }
 
 /**
@@ -58,10 +58,10 @@ export class LogReplies {
   }
 
   #find({ observerId, runId }: ReadLogs): Pick<LogReply, "state"> & { tail: RunTail | undefined } {
-    const { runs, endedTails } = this.#parts.runner;
+    const { runs, tails } = this.#parts.runner;
     const run = runs.find(observerId, runId);
     if (run !== undefined) return { state: "running", tail: run.tail };
-    const tail = endedTails.find(runId);
+    const tail = tails.ofEnded(runId);
     return { state: tail === undefined ? "unknown" : "ended", tail };
   }
 }

@@ -1,6 +1,6 @@
 import type { Checkpoint, CheckpointSaved, ServiceEvent } from "@unacked/contracts";
 import { ObserverStopped } from "@unacked/sdk";
-import type { LiveRun } from "./live-run.ts";
+import { type LiveRun, newestOf } from "./live-run.ts";
 
 export interface CheckpointsParts {
   readonly events: { tell(event: ServiceEvent, onConfirmed?: () => void): void };
@@ -57,7 +57,7 @@ export class Checkpoints {
 
   /** Sends it again, as the database lacks it. */
   tellAgain(run: LiveRun): void {
-    const newest = run.saved ?? run.admission?.checkpoint;
+    const newest = newestOf(run);
     if (newest !== undefined && run.epoch !== undefined) this.#parts.events.tell(eventOf(run, run.epoch, newest));
   }
 
@@ -87,7 +87,7 @@ export class Checkpoints {
     const { delivery, admission } = run;
     const lost = () => reject(new ObserverStopped("lease-lost"));
     if (admission === undefined || !holds(delivery.generation)) return lost();
-    const number = ((run.saved ?? admission.checkpoint)?.number ?? 0) + 1;
+    const number = (newestOf(run)?.number ?? 0) + 1;
     run.saved = { number, value: json };
     this.#bytes -= Buffer.byteLength(json) + ENVELOPE_BYTES;
     const event = eventOf(run, admission.epoch, run.saved);

@@ -122,18 +122,8 @@ export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): b
   return true;
 }
 
-/** How many successors a keeper admits by itself before it has to ask: the manager's next epoch is higher by one more. */
-const OWN_EPOCHS = 999;
-
-/** The admission of the next run of the same message. Undefined if that has to ask. */
-export function admissionOfNext(run: LiveRun): Admission | undefined {
-  const { admission } = run;
-  if (admission === undefined || admission.ownEpochs >= OWN_EPOCHS) return undefined;
-  return { epoch: admission.epoch + 1, ownEpochs: admission.ownEpochs + 1, checkpoint: newestOf(run) };
-}
-
 /** What it has saved last, or else what it was given. */
-const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => saved ?? admission?.checkpoint;
+export const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => saved ?? admission?.checkpoint;
 
 /** What is reported about an admitted run beside its identity. */
 export function standingOf(run: LiveRun): { epoch?: number; checkpointNumber?: number } {

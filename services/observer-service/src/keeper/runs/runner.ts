@@ -1,22 +1,22 @@
-import { type ErrorText, MAX_INTERRUPTION, type ObserverId, type RunId, type UpdateRuns } from "@unacked/contracts";
+import { MAX_INTERRUPTION, type ObserverId, type RunId, type UpdateRuns } from "@unacked/contracts";
 import type { RunOutcome } from "@unacked/sdk";
 import { sendableText, thrownText } from "../../error-text.ts";
-import { GOES_ON_AFTER_END, type Late, THREW_AFTER_END } from "../../wire/late.ts";
+import type { Late } from "../../wire/late.ts";
 import { endsForGood, type StopCause } from "../../wire/stop-cause.ts";
 import type { Output } from "../outbox/output.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { EndedTails } from "./ended-tails.ts";
 import { logGoneWithSlot } from "./gone-with-slot.ts";
 import type { HandlerHost, Handlers } from "./handlers.ts";
 import { HeldRuns } from "./held-runs.ts";
-import { type AcceptedStart, admissionOfNext, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
-import { Pacer } from "./pacer.ts";
+import { type AcceptedStart, attemptOf, type LiveRun, newLiveRun } from "./live-run.ts";
 import { Renewal } from "./renewal.ts";
 import { type RunEffect, type RunFact, type RunInput, type Settled, type Settlement, stepRun } from "./run-machine.ts";
-import { RunTail } from "./run-tail.ts";
+import { RunTails } from "./run-tails.ts";
 import { RunTeller, type RunTellerParts } from "./run-teller.ts";
 import type { RunTracing } from "./run-tracing.ts";
+import { RunTurns } from "./run-turns.ts";
 import { Silences } from "./silences.ts";
+import { type RunTraits, successorOf } from "./successor.ts";
 import { Updates } from "./updates.ts";
 
 export interface RunnerParts extends RunTellerParts {
@@ -30,7 +30,7 @@ export interface RunnerParts extends RunTellerParts {
   /** How long a handler may take to decide about an update. */
   readonly updateTimeoutMs?: number;
   /** The current traits of a run's type. Undefined means those with which it was accepted. */
-  readonly traitsOf?: (type: string) => { isAdmitted: boolean; hasCheckpoint: boolean };
+  readonly traitsOf?: (type: string) => RunTraits;
   /** How much memory the tail of one run may take. */
   readonly tailBytes: number;
   /** Undefined means that nothing is traced. */
@@ -39,9 +39,6 @@ export interface RunnerParts extends RunTellerParts {
 
 const DEFAULT_UPDATE_TIMEOUT_MS = 10_000;
 
-/** How long a run that needs a slot of its own waits before it tries again, if there may be no more slots. */
-const NO_ROOM_PAUSE_MS = 1_000;
-
 /**
  * Receives accepted starts, orders to stop, settled handlers, timers. Guarantees: one observer never runs twice here;
  * whatever ends a run, `#end` alone decides event and message, and the message is acked only after the event is confirmed
@@ -49,9 +46,9 @@ const NO_ROOM_PAUSE_MS = 1_000;
  */
 export class Runner {
   readonly runs = new HeldRuns();
-  readonly endedTails = new EndedTails();
+  readonly tails: RunTails;
   readonly #parts: RunnerParts;
-  readonly #pacer = new Pacer<LiveRun>((run) => this.#takeTurn(run));
+  readonly #turns: RunTurns;
   readonly #teller: RunTeller;
   readonly #checkpoints: Checkpoints;
   readonly #host: HandlerHost<LiveRun>;
@@ -61,6 +58,8 @@ export class Runner {
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
+    this.tails = new RunTails(parts.tailBytes);
+    this.#turns = new RunTurns({ ...parts, tails: this.tails, apply: (run, input) => this.#apply(run, input) });
     this.#teller = new RunTeller(parts);
     this.#checkpoints = new Checkpoints({ ...parts, bytesPerS: parts.saving?.bytesPerS ?? Number.MAX_SAFE_INTEGER });
     this.#host = this.#hostOfAttempts(parts);
@@ -75,7 +74,7 @@ export class Runner {
       restart: (run) => this.stop(run, { kind: "restarted" }),
       retryNow: (run) => {
         clearTimeout(run.timer);
-        this.#retry(run);
+        this.#turns.retry(run);
       },
     });
   }
@@ -84,7 +83,7 @@ export class Runner {
   accept(accepted: AcceptedStart): void {
     const run = newLiveRun(accepted, this.#parts.log);
     this.#parts.tracing?.accepted(run, accepted.traceContext);
-    if (this.runs.put(run)) this.#giveTurn(run);
+    if (this.runs.put(run)) this.#turns.give(run);
   }
 
   /** Ends a run. The cause decides how it ends, and what becomes of its message. */
@@ -150,46 +149,14 @@ export class Runner {
     this.#parts.handlers.leaseHeldUntil(deadlineMs, graceMs);
   }
 
-  #giveTurn(run: LiveRun): void {
-    this.#pacer.add(run);
-  }
-
-  #takeTurn(run: LiveRun): void {
-    const { generation } = run.delivery;
-    // A lost lease has already ended it, or ends it now.
-    if (!this.#parts.holds(generation) && run.state.phase === "waiting") return this.stop(run, { kind: "lease-lost" });
-    if (run.state.phase !== "waiting") return this.#apply(run, { kind: "turn" });
-    if (run.isAdmitted && run.admission === undefined) return this.#apply(run, { kind: "ask" });
-    this.#begin(run, "turn");
-  }
-
-  /** The run is admitted, and starts if it has asked. If it still waits for its turn, it starts then. */
+  /** The manager lets the run start. */
   admitted(run: LiveRun): void {
-    if (run.state.phase === "requested" && run.waitsForRoom !== true) this.#begin(run, "admitted");
+    this.#turns.admitted(run);
   }
 
-  /**
-   * The same admission comes again: the manager has not heard that the run waits for a slot. A renewed admission is no reason to report it,
-   * as that follows from its own asking: of two runs that are believed to hold one message, each would displace the other by its answer,
-   * without a pause.
-   */
+  /** It has let it start before. */
   admittedAgain(run: LiveRun): void {
-    const noRoom = run.waitsForRoom === true ? this.#parts.handlers.noRoomFor(run) : undefined;
-    if (noRoom !== undefined) this.#apply(run, { kind: "no-room", why: noRoom });
-  }
-
-  #begin(run: LiveRun, kind: "turn" | "admitted"): void {
-    if (!this.#parts.holds(run.delivery.generation)) return this.stop(run, { kind: "lease-lost" });
-    const noRoom = this.#parts.handlers.noRoomFor(run);
-    if (noRoom !== undefined) return this.#waitForRoom(run, noRoom);
-    const error = this.#parts.handlers.checkParams(run);
-    if (error === undefined) return this.#apply(run, { kind });
-    this.#badParams(run, error);
-  }
-
-  #badParams(run: LiveRun, error: ErrorText): void {
-    this.#host.tailOf(run).thrown("it was not started", error);
-    this.#apply(run, { kind: "bad-params", error });
+    this.#turns.admittedAgain(run);
   }
 
   #apply(run: LiveRun, input: RunInput): void {
@@ -214,7 +181,7 @@ export class Runner {
       case "abort-handler":
         return run.attempt?.abort(effect.cause);
       case "wait-to-retry":
-        run.timer = setTimeout(() => this.#retry(run), effect.delayMs);
+        run.timer = setTimeout(() => this.#turns.retry(run), effect.delayMs);
         return;
       case "watch-health":
         run.timer = setTimeout(() => this.#apply(run, { kind: "well" }), effect.afterMs);
@@ -237,31 +204,6 @@ export class Runner {
     }
   }
 
-  #retry(run: LiveRun): void {
-    if (!this.#parts.holds(run.delivery.generation)) return;
-    const noRoom = this.#parts.handlers.noRoomFor(run);
-    if (noRoom === undefined) return this.#apply(run, { kind: "retry-due" });
-    this.#noteNoRoom(run, noRoom);
-    run.timer = setTimeout(() => this.#retry(run), NO_ROOM_PAUSE_MS);
-  }
-
-  /** It has not begun. It asks again for its turn, in which it may also be told to end, or, if it has had that, for the slot. */
-  #waitForRoom(run: LiveRun, why: string): void {
-    if (!run.waitsForRoom) run.log.warn({ event: "no-slot", why }, "the observer waits for a slot");
-    this.#noteNoRoom(run, why);
-    const hadItsTurn = run.state.phase === "requested";
-    setTimeout(() => {
-      if (!hadItsTurn) this.#giveTurn(run);
-      else if (run.state.phase === "requested") this.#begin(run, "admitted");
-    }, NO_ROOM_PAUSE_MS);
-  }
-
-  /** Reported once, however often the run asks, and again to a manager that has not heard it (`admittedAgain`). */
-  #noteNoRoom(run: LiveRun, why: string): void {
-    if (!run.waitsForRoom) this.#apply(run, { kind: "no-room", why });
-    run.waitsForRoom = true;
-  }
-
   #startHandler(run: LiveRun): void {
     this.#parts.onStart?.(attemptOf(run));
     run.waitsForRoom = false;
@@ -270,25 +212,19 @@ export class Runner {
     this.#parts.tracing?.started(run);
   }
 
-  #hostOfAttempts({ output, stopTimeoutMs, tailBytes, tracing, saving }: RunnerParts): HandlerHost<LiveRun> {
+  #hostOfAttempts({ output, stopTimeoutMs, tracing, saving }: RunnerParts): HandlerHost<LiveRun> {
     return {
       saving: { save: (run, json) => this.#checkpoints.save(run, json), everyMs: saving?.everyMs ?? 0 },
       publish: (run, eventJson, wanted) => output(run.start, run, eventJson, wanted),
       stopTimeoutMs,
       tracing,
-      tailOf: (run) => (run.tail ??= new RunTail(tailBytes)),
+      tailOf: (run) => this.tails.of(run),
       onSettled: (run, outcome) => this.#apply(run, { kind: "settled", how: settledBy(outcome), random: Math.random() }),
       onUncaught: (run, error) => this.stop(run, { kind: "uncaught", error: thrownText(error) }),
-      onSilence: (run, quietForMs) => {
-        const seconds = quietForMs === undefined ? undefined : Math.round(quietForMs / 1_000);
-        if (seconds === undefined) run.log.info({ event: "run-heard-again" }, "the observer is heard again");
-        else
-          run.log.warn({ event: "run-silent", seconds }, "the observer runs, and neither emits nor says that it is alive");
-        this.#silences.note(run, quietForMs);
-      },
+      onSilence: (run, quietForMs) => this.#silences.note(run, quietForMs),
       onUpdated: (run, word) => this.#updates.answered(run, word),
       onStuck: (run) => this.#apply(run, { kind: "stuck" }),
-      onBadParams: (run, error) => this.#badParams(run, error),
+      onBadParams: (run, error) => this.#turns.badParams(run, error),
       onInterrupted: (run, why) => {
         logGoneWithSlot(run.log, "run", run.state.phase === "stopping" ? run.state.cause : undefined, why.detail);
         this.#apply(run, { kind: "interrupted", why: why.detail });
@@ -299,22 +235,19 @@ export class Runner {
   }
 
   /** Added to the run's own lines: the run may be over, or try again. */
-  #noteLate({ observer, runId, error }: Late): void {
-    if (observer === undefined) return;
-    const run = this.runs.find(observer.id as ObserverId, runId as RunId);
-    const what = error === undefined ? GOES_ON_AFTER_END : THREW_AFTER_END;
-    if (run !== undefined) (run.tail ??= new RunTail(this.#parts.tailBytes)).late(what, error);
-    else this.endedTails.late(runId as RunId, what, error, this.#parts.tailBytes);
+  #noteLate(late: Late): void {
+    const { observer, runId } = late;
+    if (observer !== undefined) this.tails.late(this.runs.find(observer.id as ObserverId, runId as RunId), late);
   }
 
   #end(run: LiveRun, fact: RunFact, settlement: Settlement): void {
     this.#checkpoints.flush(run);
     this.#teller.end(run, fact, settlement);
-    if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
+    this.tails.ended(run);
     const next = this.runs.remove(run);
     // Not while another run of it is here, which may be the one that has to be alone.
     if (this.runs.ofObserver(run.start.observerId).length === 0) this.#parts.handlers.forget(run);
-    if (next !== undefined) this.#giveTurn(next);
+    if (next !== undefined) this.#turns.give(next);
   }
 
   /** Same message, a new run. The old handler has settled, or never began. */
@@ -322,24 +255,11 @@ export class Runner {
     this.#checkpoints.flush(run);
     const why = interruption === undefined ? {} : { interruption: sendableText(interruption, MAX_INTERRUPTION) };
     this.#teller.tell(run, { kind: "RunStopped", reason: "restarted", ...why });
-    if (run.tail !== undefined) this.endedTails.keep(run.runId, run.tail);
-    const successor = newLiveRun(this.#asItIsNow(run), this.#parts.log);
-    successor.state = { phase: "waiting", failures };
-    const admission = admissionOfNext(run);
-    if (admission !== undefined) successor.admission = admission;
+    this.tails.ended(run);
+    const { traitsOf, log } = this.#parts;
+    const successor = successorOf(run, failures, traitsOf?.(run.start.type), log);
     this.#parts.tracing?.succeeded(run, successor);
-    if (this.runs.replace(run, successor)) this.#takeTurn(successor);
-  }
-
-  /** Newer code may ask first, or save, while older code did not. */
-  #asItIsNow({ start, delivery, isAdmitted, hasCheckpoint }: LiveRun): AcceptedStart {
-    const traits = this.#parts.traitsOf?.(start.type);
-    return {
-      start,
-      delivery,
-      isAdmitted: isAdmitted || traits?.isAdmitted === true,
-      hasCheckpoint: hasCheckpoint || traits?.hasCheckpoint === true,
-    };
+    if (this.runs.replace(run, successor)) this.#turns.take(successor);
   }
 }
 

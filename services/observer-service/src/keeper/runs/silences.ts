@@ -16,7 +16,9 @@ export class Silences {
     this.#tell = tell;
   }
 
+  /** @param quietForMs undefined: it is heard again */
   note(run: LiveRun, quietForMs: number | undefined): void {
+    logSilence(run, quietForMs);
     if (run.state.phase !== "running") return;
     const wasTold = run.silence?.isTold ?? false;
     run.silence = { sinceMs: quietForMs === undefined ? undefined : performance.now() - quietForMs, isTold: wasTold };
@@ -43,4 +45,10 @@ export class Silences {
   #tellAfter(ms: number): void {
     this.#timer = setTimeout(() => this.#tellSome(), ms).unref();
   }
+}
+
+function logSilence({ log }: LiveRun, quietForMs: number | undefined): void {
+  if (quietForMs === undefined) return log.info({ event: "run-heard-again" }, "the observer is heard again");
+  const seconds = Math.round(quietForMs / 1_000);
+  log.warn({ event: "run-silent", seconds }, "the observer runs, and neither emits nor says that it is alive");
 }
