@@ -30,6 +30,28 @@ export function isStronger(later: StopCause, earlier: StopCause): boolean {
 /** Whether neither its handler nor a successor goes on with its message. */
 export const endsForGood = ({ kind }: StopCause): boolean => kind !== "uncaught" && kind !== "moved" && kind !== "restarted";
 
+/** Whether the cause counts, whatever the handler's outcome was. If not, one that had completed before it heard of it stays so. */
+export function hasTheLastWord(cause: StopCause): boolean {
+  switch (cause.kind) {
+    case "draining":
+    case "shed":
+    case "moved":
+      return false;
+    case "restarted":
+      return cause.why === undefined; // somebody wants it to begin again
+    case "uncaught":
+    case "stopped":
+    case "duplicate":
+    case "obsolete":
+    case "not-wanted":
+    case "unknown":
+    case "lease-lost":
+      return true;
+    default:
+      return cause satisfies never;
+  }
+}
+
 function strength(cause: StopCause): number {
   switch (cause.kind) {
     case "uncaught":

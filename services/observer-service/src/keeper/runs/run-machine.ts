@@ -1,5 +1,5 @@
 import { type ErrorText, nextRetryDelayMs, type RetryPolicy, type RUN_STOPPED_REASONS } from "@unacked/contracts";
-import { endsForGood, FENCED_BY_SLOT, isStronger, type StopCause } from "../../wire/stop-cause.ts";
+import { endsForGood, FENCED_BY_SLOT, hasTheLastWord, isStronger, type StopCause } from "../../wire/stop-cause.ts";
 
 /**
  * One run's life as (state, input) → {state, effects}, with neither clock nor broker in it.
@@ -225,28 +225,6 @@ function stepStopping(state: RunState & { phase: "stopping" }, input: RunInput, 
   // Its signal aborts only once, but its emits have to end with the lease.
   const effects: RunEffect[] = state.handler ? [{ kind: "abort-handler", cause: input.cause }] : [];
   return { state: { ...state, cause: input.cause, mayComplete }, effects };
-}
-
-/** Whether the cause counts, whatever the handler's outcome was. */
-function hasTheLastWord(cause: StopCause): boolean {
-  switch (cause.kind) {
-    case "draining":
-    case "shed":
-    case "moved":
-      return false;
-    case "restarted":
-      return cause.why === undefined; // somebody wants it to begin again
-    case "uncaught":
-    case "stopped":
-    case "duplicate":
-    case "obsolete":
-    case "not-wanted":
-    case "unknown":
-    case "lease-lost":
-      return true;
-    default:
-      return cause satisfies never;
-  }
 }
 
 /** It cannot be started again while its old handler may still act, but it must not be shown as well. */
