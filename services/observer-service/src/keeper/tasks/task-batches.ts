@@ -5,9 +5,10 @@ import type { StopCause } from "../../wire/stop-cause.ts";
 import type { HandlerHost, Handlers } from "../runs/handlers.ts";
 import type { RoomWait } from "./room-wait.ts";
 import { TaskBatch } from "./task-batch.ts";
-import { badParams, memberEnd, type TaskFate, timeIsUp } from "./task-end.ts";
+import { badParams, memberEnd, type TaskFate } from "./task-end.ts";
 import type { TaskFates } from "./task-fates.ts";
 import type { TaskRun } from "./task-run.ts";
+import type { TimeLimits } from "./time-limits.ts";
 
 export type HandlerBasics = Pick<HandlerHost, "publish" | "stopTimeoutMs" | "tracing" | "tailOf">;
 
@@ -18,6 +19,7 @@ export interface TaskBatchesParts {
   readonly fates: TaskFates;
   readonly basics: HandlerBasics;
   readonly roomWait: RoomWait;
+  readonly timeLimits: TimeLimits;
   /** The task runs from now on. */
   readonly begun: (run: TaskRun) => void;
   readonly stop: (run: TaskRun, cause: StopCause) => void;
@@ -34,7 +36,7 @@ export class TaskBatches {
 
   constructor(parts: TaskBatchesParts) {
     this.#parts = parts;
-    const { basics, fates, end } = parts;
+    const { basics, fates, timeLimits, end } = parts;
     const endEach = (batch: TaskBatch, fateOfOne: (run: TaskRun) => TaskFate): void => {
       for (const run of [...batch.left]) end(run, fateOfOne(run));
     };
@@ -42,7 +44,7 @@ export class TaskBatches {
       ...basics,
       onPlaced: (batch) => {
         this.#begun(batch);
-        this.#timeBegins(batch);
+        timeLimits.begin(batch, (one, cause) => this.#stop(one, cause));
       },
       onSettled: (batch, outcome, word = {}) =>
         endEach(batch, (run) => {
@@ -97,13 +99,6 @@ export class TaskBatches {
    */
   #begun(batch: TaskBatch): void {
     for (const run of batch.left) if (run.beganMs === 0 && run.cause === undefined) this.#parts.begun(run);
-  }
-
-  #timeBegins(batch: TaskBatch): void {
-    clearTimeout(batch.timer);
-    const timeoutMs = this.#parts.types.get(batch.start.type)?.timeoutMs;
-    if (timeoutMs === undefined) return;
-    batch.timer = setTimeout(() => this.#stop(batch, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
   }
 
   /** The task has ended. @returns whether it was the last of its call */

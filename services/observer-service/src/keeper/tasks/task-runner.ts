@@ -1,17 +1,16 @@
 import type { SendId, StartTask, TaskId } from "@unacked/contracts";
-import { thrownText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
-import { logGoneWithSlot } from "../runs/gone-with-slot.ts";
-import type { HandlerHost, Handlers } from "../runs/handlers.ts";
+import type { Handlers } from "../runs/handlers.ts";
 import { FailedTasks } from "./failed-tasks.ts";
 import type { Paces } from "./paces.ts";
 import { RoomWait } from "./room-wait.ts";
+import { SingleTasks } from "./single-tasks.ts";
 import { TaskAdmission } from "./task-admission.ts";
 import { TaskBatch } from "./task-batch.ts";
 import { TaskBatches } from "./task-batches.ts";
-import { badParams, type TaskFate, timeIsUp } from "./task-end.ts";
+import type { TaskFate } from "./task-end.ts";
 import { TaskFates } from "./task-fates.ts";
 import { TaskLane } from "./task-lane.ts";
 import { TaskLanes } from "./task-lanes.ts";
@@ -19,6 +18,7 @@ import type { TaskMessage } from "./task-message.ts";
 import { TaskRun } from "./task-run.ts";
 import { TaskRuns } from "./task-runs.ts";
 import { TaskTeller, type TaskTellerParts } from "./task-teller.ts";
+import { TimeLimits } from "./time-limits.ts";
 import { WorkerLine } from "./worker-line.ts";
 
 export interface TaskRunnerParts extends TaskTellerParts {
@@ -42,13 +42,12 @@ const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => u
  */
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
-  readonly #host: HandlerHost<TaskRun>;
   readonly #runs = new TaskRuns();
   readonly #teller: TaskTeller;
   readonly #fates: TaskFates;
   readonly #failed: FailedTasks;
   readonly #admission: TaskAdmission;
-  readonly #roomWait: RoomWait;
+  readonly #singles: SingleTasks;
   readonly #batches: TaskBatches;
   readonly #lanes: TaskLanes;
   readonly #line: WorkerLine<TaskRun | TaskBatch | TaskLane>;
@@ -66,7 +65,7 @@ export class TaskRunner {
       begin: (one) => {
         if (one instanceof TaskLane) one.begin(giveUp);
         else if (one instanceof TaskBatch) this.#batches.begin(one);
-        else this.#begin(one);
+        else this.#singles.begin(one);
       },
       giveUp: (one) => {
         for (const run of one instanceof TaskRun ? [one] : [...one.left]) giveUp(run);
@@ -78,49 +77,36 @@ export class TaskRunner {
       tracing: undefined,
       tailOf: () => NO_TAIL,
     };
-    this.#roomWait = new RoomWait(parts);
-    this.#batches = new TaskBatches({
+    const shared = {
       ...parts,
       basics,
-      roomWait: this.#roomWait,
       fates: this.#fates,
+      roomWait: new RoomWait(parts),
+      timeLimits: new TimeLimits(parts.types),
+      stop,
+      end: (run: TaskRun, fate: TaskFate): void => this.#end(run, fate),
+    };
+    this.#batches = new TaskBatches({
+      ...shared,
       // A task that was never reported as Running goes together with the others again, but not for ever.
       begun: (run) => {
         run.begins();
         this.#teller.started(run, true);
       },
-      stop,
-      end: (run, fate) => this.#end(run, fate),
     });
-    this.#host = {
-      ...basics,
-      onPlaced: (run) => {
-        if (run.beganMs === 0) this.#begun(run); // it had to wait for its slot
-        this.#timeBegins(run);
+    this.#singles = new SingleTasks({
+      ...shared,
+      teller: this.#teller,
+      notBegun: (run) => {
+        this.#lanes.notBegun(run);
+        this.#runs.look();
       },
-      onSettled: (run, outcome, word = {}) => {
-        if (run.hasNoSlot) return this.#end(run, this.#fates.withoutSlot(run));
-        if (run.cause === undefined) parts.paces.note(run.task.type, performance.now() - run.beganMs);
-        this.#end(run, this.#fates.settled(run, outcome, word));
-      },
-      onUncaught: (run, error, isFinal) => this.#stop(run, { kind: "uncaught", error: thrownText(error), isFinal }),
-      onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),
-      onBadParams: (run, error) => this.#end(run, badParams(error)),
-      onInterrupted: (run, { detail }) => {
-        logGoneWithSlot(run.log, "task", run.cause, detail);
-        this.#end(run, this.#fates.interrupted(run));
-      },
-      onMoved: (run, { detail: why }) => this.#stop(run, { kind: "moved", why }),
-      onNotBegun: (run) => this.#notBegun(run),
-    };
+    });
     this.#lanes = new TaskLanes({
       ...parts,
-      host: this.#host,
-      begin: (run) => this.#begin(run),
-      begun: (run) => {
-        this.#begun(run);
-        this.#timeBegins(run);
-      },
+      host: this.#singles.host,
+      begin: (run) => this.#singles.begin(run),
+      begun: (run) => this.#singles.begunBehind(run),
     });
   }
 
@@ -216,45 +202,6 @@ export class TaskRunner {
     return this.#parts.handlers.endForCertain(this.#runs.unsettled(generation).map((run) => this.#batches.of(run) ?? run));
   }
 
-  #begin(run: TaskRun): void {
-    const { handlers, types, holds } = this.#parts;
-    if (!holds(run.message.generation)) return this.#end(run, { kind: "release", isOurs: false });
-    run.startedAt = Date.now();
-    if (!types.has(run.task.type)) return this.#end(run, { kind: "end", fact: { outcome: "unknown-type" } });
-    const wrong = handlers.checkParams(run);
-    if (wrong !== undefined) return this.#end(run, badParams(wrong));
-    if (run.task.alone === true) handlers.keepAlone(run);
-    run.isRunning = true; // otherwise it waits in the slots' own line
-    if (this.#roomWait.begin(run)) this.#begun(run);
-    run.attempt = handlers.start(this.#host, run);
-  }
-
-  /** Its handler runs. */
-  #begun(run: TaskRun): void {
-    const wasSaid = run.begins();
-    // If a bundle is redelivered, nothing of it is run. A task that has ended its service is sent alone, and then reported at once.
-    if (!wasSaid) this.#teller.started(run, run.message.isShared);
-  }
-
-  /** The time that it waited for a slot does not count. */
-  #timeBegins(run: TaskRun): void {
-    clearTimeout(run.timer);
-    run.beganMs = performance.now();
-    const timeoutMs = this.#parts.types.get(run.task.type)?.timeoutMs;
-    if (timeoutMs === undefined) return;
-    run.timer = setTimeout(() => this.#stop(run, { kind: "uncaught", error: timeIsUp(timeoutMs) }), timeoutMs);
-  }
-
-  /** The run was put behind another, and has not begun there. */
-  #notBegun(run: TaskRun): void {
-    if (run.cause !== undefined) return this.#end(run, this.#fates.interrupted(run));
-    clearTimeout(run.timer);
-    run.isRunning = false;
-    run.attempt = undefined;
-    this.#lanes.notBegun(run);
-    this.#runs.look();
-  }
-
   #stop(run: TaskRun, cause: StopCause): void {
     if (run.cause !== undefined && !isStronger(cause, run.cause)) return;
     run.cause = cause;
@@ -300,7 +247,7 @@ export class TaskRunner {
     this.#runs.replace(run, next);
     if (this.#lanes.replace(run, next)) return;
     this.#line.handOver(run, next);
-    this.#begin(next);
+    this.#singles.begin(next);
   }
 
   #remove(run: TaskRun): void {
