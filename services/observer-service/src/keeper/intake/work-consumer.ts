@@ -1,20 +1,11 @@
-import type { Consumer, Delivery, Session } from "@unacked/broker";
+import type { Delivery, Session } from "@unacked/broker";
 import type { Log } from "../../log.ts";
 import type { ProofAnswer } from "../lease/proofs.ts";
-import { type Appetite, type Circumstances, decide, isSettled, roomFor } from "./appetite.ts";
-import type { Caution } from "./caution.ts";
+import { type Appetite, decide, roomFor } from "./appetite.ts";
+import { Lookout, type LookoutParts } from "./lookout.ts";
+import { Subscription } from "./subscription.ts";
 
-export interface WorkConsumerParts {
-  /** The prefetch, and the bound of what is taken. */
-  readonly workers: number;
-  readonly running: () => number;
-  /** The memory that bounds how much is taken beside `workers`. Undefined means no such bound. */
-  readonly memory: ((isSettled: boolean) => Pick<Circumstances, "costBytes" | "memory">) | undefined;
-  readonly caution: Caution;
-  /** How many have not begun, or have not been reported. */
-  readonly underWay: () => number;
-  /** Asks the broker for an answer now. */
-  readonly prove: () => void;
+export interface WorkConsumerParts extends LookoutParts {
   /** Makes the handlers' processes give back memory that they do not need. */
   readonly collect: () => void;
   readonly onDelivery: (delivery: Delivery) => void;
@@ -28,7 +19,6 @@ export type Closer = "drain" | "cordon" | "shed";
 
 const AWAITS_ANSWER =
   "it could not prove in time that it lives: it takes a few at once, and more when the broker has answered";
-const TOLD_AFTER_MS = 1_000;
 const LOOK_MS = 500;
 /** How often it looks if no memory has to be measured first. */
 const LOOK_AT_WORKERS_MS = 100;
@@ -39,11 +29,10 @@ const LOOK_AT_WORKERS_MS = 100;
  */
 export class WorkConsumer {
   readonly #parts: WorkConsumerParts;
+  readonly #lookout: Lookout;
   #appetite: Appetite = { kind: "none" };
-  #session: { session: Session; queue: string } | undefined;
-  /** Set from the moment when the consumer is asked for. */
-  #asked: Promise<Consumer> | undefined;
-  #consumer: Consumer | undefined;
+  /** Undefined means that there is no session. */
+  #subscription: Subscription | undefined;
   #looking: NodeJS.Timeout | undefined;
   #isChanging = false;
   /** How many ran when memory was last collected. */
@@ -52,15 +41,15 @@ export class WorkConsumer {
 
   constructor(parts: WorkConsumerParts) {
     this.#parts = parts;
+    this.#lookout = new Lookout(parts);
   }
 
   /** Consumes as much as there is room for, which may be nothing yet. */
   async begin(session: Session, queue: string): Promise<void> {
-    this.#session = { session, queue };
+    this.#subscription = new Subscription(session, queue, (delivery) => this.#given(delivery));
     this.#parts.caution.begin(0, performance.now());
     const isFirst = !this.#isClosed && this.#parts.running() === 0;
-    if (isFirst && this.#parts.memory === undefined && this.#care === undefined)
-      return this.#change({ window: this.#parts.workers, isWhole: true });
+    if (isFirst && this.#lookout.isUnbounded) return this.#change({ window: this.#parts.workers, isWhole: true });
     await this.#look();
     this.#keepLooking(session);
   }
@@ -77,16 +66,17 @@ export class WorkConsumer {
   /** Takes nothing from now on. Resolves when the broker gives nothing more. */
   async close(why: Closer): Promise<void> {
     this.#closers.add(why);
-    await this.#asked;
-    if (this.#isClosed) await this.#consumer?.pause();
+    await this.#subscription?.asked();
+    if (this.#isClosed) await this.#subscription?.pause();
   }
 
   /** Takes again, unless it is closed for another reason. */
   async open(why: Closer): Promise<void> {
-    if (!this.#closers.delete(why) || this.#isClosed || this.#session === undefined) return;
+    if (!this.#closers.delete(why) || this.#isClosed || this.#subscription === undefined) return;
+    const { session } = this.#subscription; // it may be lost meanwhile
     this.#appetite = { kind: "none" };
     await this.#look();
-    this.#keepLooking(this.#session.session);
+    this.#keepLooking(session);
   }
 
   get #isClosed(): boolean {
@@ -100,30 +90,28 @@ export class WorkConsumer {
 
   /** Whether it takes nothing now, but will again by itself: it steps aside, or has no free worker. */
   get isResting(): boolean {
-    const { running, workers } = this.#parts;
-    if (this.#session === undefined || this.#isClosedForLong || this.isConsuming) return false;
-    return this.#isClosed || running() >= workers;
+    if (this.#subscription === undefined || this.#isClosedForLong || this.isConsuming) return false;
+    return this.#isClosed || this.#lookout.freeWorkers <= 0;
   }
 
   /** The session is gone. */
   lost(): void {
     clearInterval(this.#looking);
     this.#looking = undefined;
-    this.#session = undefined;
+    this.#subscription = undefined;
     this.#appetite = { kind: "none" };
     this.#isChanging = false;
-    this.#asked = undefined;
-    this.#consumer = undefined;
   }
 
   get isConsuming(): boolean {
-    return this.#consumer !== undefined && this.#appetite.kind === "taking" && !this.#isClosed && !this.#awaitsAnswer;
+    const isTaking = this.#subscription?.hasBegun === true && this.#appetite.kind === "taking";
+    return isTaking && !this.#isClosed && !this.#lookout.awaitsAnswer;
   }
 
   /** Why it takes nothing although it has free workers. Undefined if it does take, or has another reason. */
   get pausedFor(): string | undefined {
     if (this.#isClosed) return undefined;
-    if (this.#awaitsAnswer) return AWAITS_ANSWER;
+    if (this.#lookout.awaitsAnswer) return AWAITS_ANSWER;
     return this.#appetite.kind === "paused" ? this.#appetite.why : undefined;
   }
 
@@ -137,50 +125,27 @@ export class WorkConsumer {
     return this.#appetite.kind === "paused" && !this.#isClosed;
   }
 
-  get #care(): Circumstances["care"] {
-    const { caution } = this.#parts;
-    const window = caution.size(performance.now());
-    return window === undefined ? undefined : { window, mayGoOn: caution.mayGoOn };
-  }
-
-  /** Whether it has awaited an answer for so long that it is worth reporting. */
-  get #awaitsAnswer(): boolean {
-    const { caution, running, workers } = this.#parts;
-    return running() < workers && caution.waitsMs(performance.now()) >= TOLD_AFTER_MS;
-  }
-
   /** How many more there is room for now. */
   get room(): number {
-    return this.#appetite.kind === "paused" || this.#isClosedForLong ? 0 : roomFor(this.#circumstances());
+    return this.#appetite.kind === "paused" || this.#isClosedForLong
+      ? 0
+      : roomFor(this.#lookout.circumstances(this.#appetite));
   }
 
   /** Resolves when everything that the broker has sent until now has come in. Rejects when the session is lost. */
   async flushed(): Promise<void> {
-    await (await this.#asked)?.flushed();
-  }
-
-  #circumstances(): Circumstances {
-    const { workers, running, memory } = this.#parts;
-    const now = memory?.(isSettled(this.#appetite, performance.now())) ?? { costBytes: 0, memory: [] };
-    return { workers, running: running(), care: this.#care, ...now };
+    await this.#subscription?.flushed();
   }
 
   async #look(): Promise<void> {
-    if (this.#isChanging || this.#isClosed || this.#session === undefined) return;
+    if (this.#isChanging || this.#isClosed || this.#subscription === undefined) return;
     // Runs that have ended have left garbage, which would look like memory in use.
     if (this.#isPaused && this.#parts.running() < this.#runningWhenCollected) return this.#collect();
-    this.#lookWithCare();
-    const decision = decide(this.#appetite, this.#circumstances(), performance.now());
+    this.#lookout.look(this.#appetite);
+    const decision = decide(this.#appetite, this.#lookout.circumstances(this.#appetite), performance.now());
     if (decision === undefined) return;
     if (decision.kind === "pause") return this.#pause(decision.why);
     await this.#change(decision);
-  }
-
-  #lookWithCare(): void {
-    const { caution, underWay, prove } = this.#parts;
-    const appetite = this.#appetite;
-    const isSpent = appetite.kind === "taking" && !appetite.isWhole && appetite.taken >= appetite.window;
-    if (caution.look({ isSpent, underWay }, performance.now())) prove();
   }
 
   /** Changes run one at a time: two at once would make two consumers. */
@@ -197,7 +162,7 @@ export class WorkConsumer {
     const { log, running, onChange } = this.#parts;
     log.warn({ event: "intake-paused", why, running: running() }, "nothing is taken for now; what runs goes on");
     this.#appetite = { kind: "paused", sinceMs: performance.now(), why };
-    void this.#consumer?.pause().catch(() => undefined); // the loss of the session is reported elsewhere
+    void this.#subscription?.pause().catch(() => undefined); // the loss of the session is reported elsewhere
     this.#collect();
     onChange();
   }
@@ -215,9 +180,10 @@ export class WorkConsumer {
     this.#appetite = { kind: "taking", window, isWhole, taken: 0, lastTakenAtMs: performance.now() };
     this.#parts.caution.begin(window, performance.now());
     if (wasPaused) this.#parts.log.info({ event: "intake-resumed", window }, "there is room again: observers are taken");
-    if (this.#consumer !== undefined) await this.#resume(this.#consumer, window);
-    else await this.#consume(window);
-    if (this.#isClosed) await this.#consumer?.pause(); // it was closed meanwhile
+    const subscription = this.#subscription;
+    if (subscription?.hasBegun) await this.#resume(subscription, window);
+    else await subscription?.begin(window);
+    if (this.#isClosed) await this.#subscription?.pause(); // it was closed meanwhile
     if (wasPaused) this.#parts.onChange();
   }
 
@@ -225,20 +191,11 @@ export class WorkConsumer {
    * Takes no more than there are free workers once the old consumer gets nothing more: it may have been given something
    * meanwhile.
    */
-  async #resume(consumer: Consumer, window: number): Promise<void> {
-    await consumer.pause();
-    const free = this.#parts.workers - this.#parts.running();
-    if (free > 0) await consumer.resume(Math.min(window, free));
+  async #resume(subscription: Subscription, window: number): Promise<void> {
+    await subscription.pause();
+    const free = this.#lookout.freeWorkers;
+    if (free > 0) await subscription.resume(Math.min(window, free));
     else this.#appetite = { kind: "none" };
-  }
-
-  async #consume(prefetch: number): Promise<void> {
-    const { session, queue } = this.#session ?? {};
-    if (session === undefined || queue === undefined) return;
-    this.#asked = session.consume(queue, { prefetch }, (delivery) => this.#given(delivery));
-    const consumer = await this.#asked;
-    if (session.lost.aborted) return;
-    this.#consumer = consumer;
   }
 
   #given(delivery: Delivery): void {
