@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { RunId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { countCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-counts.ts";
 import { writeCommands } from "../../services/observer-manager/src/adapters/postgres/commands/command-writes.ts";
-import {
-  countCommands,
-  PostgresCommandStore,
-} from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
+import { PostgresCommandStore } from "../../services/observer-manager/src/adapters/postgres/commands/postgres-command-store.ts";
 import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
 import { PostgresReconcilerStore } from "../../services/observer-manager/src/adapters/postgres/observers/reconciler-store.ts";
 import { nextStep } from "../../services/observer-manager/src/domain/observers/absence-proof.ts";
