@@ -104,7 +104,7 @@ export class ObserverSide {
       mayTell: () => features.mayGoOnWith("hot-update"),
       maySchedule: () => features.mayGoOnWith("scheduled"),
       committed,
-      ownStarts: this.#dispatcher,
+      ownStarts: this.#dispatcher.ownStarts,
       log,
     });
     this.checkpointDesk = new CheckpointDesk({

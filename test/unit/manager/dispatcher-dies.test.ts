@@ -177,7 +177,7 @@ describe("own starts", () => {
     const dispatcher = new Dispatcher(commands, broker, log, tally);
     dispatcher.start();
     const ids = ["a", "b", "c", "d"];
-    for (const id of ids) dispatcher.send([ownStart(commands, id, dispatcher.claim(1, 1))]);
+    for (const id of ids) dispatcher.ownStarts.send([ownStart(commands, id, dispatcher.ownStarts.claim(1, 1))]);
     await vi.waitFor(() => expect(commands.rows.size).toBe(0));
     await dispatcher.stop();
     expect(broker.sent).toEqual(ids);
@@ -193,16 +193,16 @@ describe("own starts", () => {
       return new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
     };
     const dispatcher = new Dispatcher(commands, broker, log, tally);
-    const claim = dispatcher.claim(10_000, 10_000);
-    dispatcher.send(Array.from({ length: 10_000 }, (_, i) => ownStart(commands, String(i), claim)));
-    expect(dispatcher.claim(2_000, 2_000)).toBe(claim);
-    expect(dispatcher.claim(2_001, 2_001)).toBeUndefined();
+    const claim = dispatcher.ownStarts.claim(10_000, 10_000);
+    dispatcher.ownStarts.send(Array.from({ length: 10_000 }, (_, i) => ownStart(commands, String(i), claim)));
+    expect(dispatcher.ownStarts.claim(2_000, 2_000)).toBe(claim);
+    expect(dispatcher.ownStarts.claim(2_001, 2_001)).toBeUndefined();
     for (let confirmed = 0; confirmed < 5; confirmed += 1) {
       await vi.waitFor(() => expect(sizes).toEqual(Array(Math.min(5, confirmed + 2)).fill(2_000)));
       confirms[confirmed]?.();
     }
     await vi.waitFor(() => expect(commands.rows.size).toBe(0));
-    await vi.waitFor(() => expect(dispatcher.claim(12_000, 12_000)).toBe(claim));
+    await vi.waitFor(() => expect(dispatcher.ownStarts.claim(12_000, 12_000)).toBe(claim));
   });
 
   it("with long params are left to be claimed while what they have together is not confirmed", async () => {
@@ -210,14 +210,14 @@ describe("own starts", () => {
     const confirms: (() => void)[] = [];
     broker.send = (due) => new Promise((resolve) => confirms.push(() => resolve(due.map(() => "sent"))));
     const dispatcher = new Dispatcher(commands, broker, log, tally);
-    const claim = dispatcher.claim(1, 1);
+    const claim = dispatcher.ownStarts.claim(1, 1);
     const params = { text: "x".repeat(262_144) }; // one string: what is tested is how it is counted
     const starts = Array.from({ length: 1_000 }, (_, i) => ownStart(commands, String(i), claim, params));
-    dispatcher.send(starts);
-    expect(dispatcher.claim(1, 1)).toBeUndefined();
+    dispatcher.ownStarts.send(starts);
+    expect(dispatcher.ownStarts.claim(1, 1)).toBeUndefined();
     await vi.waitFor(() => expect(confirms).toHaveLength(1));
     confirms[0]?.();
-    await vi.waitFor(() => expect(dispatcher.claim(1, 1)).toBe(claim));
+    await vi.waitFor(() => expect(dispatcher.ownStarts.claim(1, 1)).toBe(claim));
   });
 
   it("are left to be claimed while nothing can be sent, and by a dispatcher that ends", async () => {
@@ -225,11 +225,11 @@ describe("own starts", () => {
     const dispatcher = new Dispatcher(commands, broker, log, tally);
     dispatcher.start();
     broker.isReady = false;
-    expect(dispatcher.claim(1, 1)).toBeUndefined();
+    expect(dispatcher.ownStarts.claim(1, 1)).toBeUndefined();
     broker.isReady = true;
-    expect(dispatcher.claim(1, 1)).toBeDefined();
+    expect(dispatcher.ownStarts.claim(1, 1)).toBeDefined();
     await dispatcher.stop();
-    expect(dispatcher.claim(1, 1)).toBeUndefined();
+    expect(dispatcher.ownStarts.claim(1, 1)).toBeUndefined();
   });
 
   it("stay claimed for as long as the broker does not confirm them, and are waited for by a dispatcher that ends", async () => {
@@ -240,8 +240,8 @@ describe("own starts", () => {
     dispatcher.start();
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const claim = dispatcher.claim(1, 1) ?? expect.fail("there is room");
-    dispatcher.send([ownStart(commands, "a", claim)]);
+    const claim = dispatcher.ownStarts.claim(1, 1) ?? expect.fail("there is room");
+    dispatcher.ownStarts.send([ownStart(commands, "a", claim)]);
     let isStopped = false;
     const stopped = dispatcher.stop().then(() => (isStopped = true));
     // A claim holds for ten seconds: renewed each three it outlives two renewals that fail.
@@ -261,7 +261,7 @@ describe("own starts", () => {
     const claims = vi.spyOn(commands, "claimDue");
     dispatcher.start();
     await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(1));
-    dispatcher.send([ownStart(commands, "a", dispatcher.claim(1, 1))]);
+    dispatcher.ownStarts.send([ownStart(commands, "a", dispatcher.ownStarts.claim(1, 1))]);
     await vi.waitFor(() => expect([...commands.rows.values()]).toMatchObject([{ claim: null, isDue: false }]));
     // It looks when that will be.
     await vi.waitFor(() => expect(claims).toHaveBeenCalledTimes(2));
@@ -278,7 +278,7 @@ describe("own starts", () => {
     const process = new Dying(at, when);
     const store = process.port<CommandStore>(commands, ["nextDueInMs", "claimDue", "renew"]);
     const first = new Dispatcher(store, process.port<CommandSender>(broker, ["ready", "isReady"]), log, tally);
-    first.send([ownStart(commands, "a", first.claim(1, 1))]);
+    first.ownStarts.send([ownStart(commands, "a", first.ownStarts.claim(1, 1))]);
     await process.died;
     commands.claimsRunOut();
     const successor = new Dispatcher(commands, broker, log, tally);

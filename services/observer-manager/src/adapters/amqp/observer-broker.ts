@@ -60,7 +60,7 @@ const FAILING_MS = 3_000;
 
 /**
  * The most open publishes: claimed starts (8,000, and 100 more of each pool beyond that, starts-under-way.ts), own ones (12,000,
- * dispatcher.ts), and other messages. It suffices for 150 pools that confirm nothing.
+ * own-start-sender.ts), and other messages. It suffices for 150 pools that confirm nothing.
  */
 const MAX_OPEN = 40_000;
 

@@ -1,6 +1,9 @@
 import type { AdmittedSpec, Checkpoint, DoublingPauses, StartObserver, UpdateRuns } from "@unacked/contracts";
 import type { Command } from "../../domain/books/command.ts";
 
+/** A claim holds for so long, unless it is renewed: the commands of a manager that died wait so long for another. */
+export const CLAIM_HOLDS_MS = 10_000;
+
 /** The commands of one kind that are not sent, or not answered, yet. */
 export interface CommandCount {
   kind: Command["kind"];

@@ -10,7 +10,7 @@ export type Start = NonNullable<Extract<DueCommand, { kind: "start" }>["start"]>
  */
 export interface OwnStarts {
   /**
-   * The claim for some that can be sent at once; undefined: they are to be due. It holds for OWN_CLAIM_HOLDS_MS.
+   * The claim for some that can be sent at once; undefined: they are to be due. It holds for CLAIM_HOLDS_MS.
    * @param size of all together, each by its params (sizeOfParams), and 1 at least
    */
   claim(count: number, size: number): string | undefined;
@@ -19,9 +19,6 @@ export interface OwnStarts {
 }
 
 export type OwnStart = Pick<DueCommand, "id" | "traceContext"> & { start: Start };
-
-/** A start that is written, and not yet said to be sent, is not due for so long; then it is, for any manager. */
-export const OWN_CLAIM_HOLDS_MS = 10_000;
 
 export function startOf(observer: ObserverView): Start {
   const { revision, specVersion, createdAt } = observer;

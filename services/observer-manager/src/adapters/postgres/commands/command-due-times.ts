@@ -1,8 +1,8 @@
 import type { DataSource } from "typeorm";
-import { OWN_CLAIM_HOLDS_MS } from "../../../operations/commands/own-starts.ts";
+import { CLAIM_HOLDS_MS } from "../../../operations/commands/command-store.ts";
 import { prepared } from "../statements/prepared.ts";
 
-/** Longer than any pause or claim (dispatcher.ts): what is due later was written by a clock that has been set back since. */
+/** Longer than any pause (settlement.ts) or claim: what is due later was written by a clock that has been set back since. */
 const TOO_LATE = "now() + interval '2 minutes'";
 const MOVED_AT_ONCE = 10_000;
 
@@ -17,7 +17,7 @@ const NEXT_DUE = prepared(`
 
 /** A claim gets the time of one that is made now: a manager that lives renews it. Index: commands_due. */
 const BY_THE_NEW_CLOCK = `
-  UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${OWN_CLAIM_HOLDS_MS} END * interval '1 millisecond'
+  UPDATE commands SET due_at = now() + CASE WHEN claim_id IS NULL THEN 0 ELSE ${CLAIM_HOLDS_MS} END * interval '1 millisecond'
   WHERE id = ANY(ARRAY(SELECT id FROM commands WHERE due_at > ${TOO_LATE} ORDER BY due_at LIMIT ${MOVED_AT_ONCE} FOR UPDATE SKIP LOCKED))`;
 
 /** The time until the next command is due; null when there is none. What waits for a clock that was set back since is due at once. */

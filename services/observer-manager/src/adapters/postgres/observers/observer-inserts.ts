@@ -1,7 +1,7 @@
 import type { ObserverId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { Inserted } from "../../../operations/books/books-store.ts";
-import { OWN_CLAIM_HOLDS_MS } from "../../../operations/commands/own-starts.ts";
+import { CLAIM_HOLDS_MS } from "../../../operations/commands/command-store.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared } from "../statements/prepared.ts";
@@ -48,7 +48,7 @@ const insertWith = (starts: string, given = GIVEN.from()): string => `
 /** Without a claim the starts are due now. A claim counts from here on, however long the transaction has waited for a pool. */
 const CLAIM = `
   $14::uuid, CASE WHEN $14 IS NOT NULL THEN clock_timestamp() END,
-  CASE WHEN $14 IS NULL THEN now() ELSE clock_timestamp() + ${OWN_CLAIM_HOLDS_MS} * interval '1 millisecond' END`;
+  CASE WHEN $14 IS NULL THEN now() ELSE clock_timestamp() + ${CLAIM_HOLDS_MS} * interval '1 millisecond' END`;
 
 const STARTS = `
     INSERT INTO commands (kind, observer_id, revision, claim_id, claimed_at, due_at) SELECT 'start', id, revision, ${CLAIM}
