@@ -1,7 +1,7 @@
 import type { EventBatch, ServiceAlive, ServiceId } from "@unacked/contracts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { PostgresBooksStore } from "../../services/observer-manager/src/adapters/postgres/books/postgres-books-store.ts";
-import { InventoryParts } from "../../services/observer-manager/src/domain/books/books.ts";
+import { InventoryParts } from "../../services/observer-manager/src/domain/books/inventory-parts.ts";
 import { signOfLife } from "../../services/observer-manager/src/domain/books/received-message.ts";
 import { applyStateMessage } from "../../services/observer-manager/src/domain/books/state-message.ts";
 import { putService, useBooks } from "../support/servers/books.ts";

@@ -1,5 +1,5 @@
 import type { MessageId, ObserverId, RunId } from "@unacked/contracts";
-import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import type {
   BooksStore,
   BooksTransaction,

@@ -1,6 +1,8 @@
 import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
-import type { ObserverBook, RunBook, ServiceBook } from "../../../services/observer-manager/src/domain/books/books.ts";
 import type { Command } from "../../../services/observer-manager/src/domain/books/command.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
+import type { RunBook } from "../../../services/observer-manager/src/domain/books/run-book.ts";
+import type { ServiceBook } from "../../../services/observer-manager/src/domain/books/service-book.ts";
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import type {
   KeptEvent,

@@ -1,6 +1,7 @@
 import type { ObserverId, ObserverSpec, ObserverView } from "@unacked/contracts";
-import { Books, InventoryParts } from "../../../services/observer-manager/src/domain/books/books.ts";
+import { Books } from "../../../services/observer-manager/src/domain/books/books.ts";
 import { type Command, keyText } from "../../../services/observer-manager/src/domain/books/command.ts";
+import { InventoryParts } from "../../../services/observer-manager/src/domain/books/inventory-parts.ts";
 import type { ActionDone } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import {
   type BooksTransaction,

@@ -1,6 +1,6 @@
 import { Epoch, newServiceId, type ServiceEvent } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import { applyInput } from "../../../services/observer-manager/src/domain/observers/observer-input.ts";
 import { completed, type RunIdentity, runOf, Scene, started } from "./books-fixture.ts";
 

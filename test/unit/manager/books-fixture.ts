@@ -10,8 +10,10 @@ import {
   type ServiceEvent,
   type ServiceId,
 } from "@unacked/contracts";
-import { Books, InventoryParts, type ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import { Books } from "../../../services/observer-manager/src/domain/books/books.ts";
 import type { Command } from "../../../services/observer-manager/src/domain/books/command.ts";
+import { InventoryParts } from "../../../services/observer-manager/src/domain/books/inventory-parts.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import { type ReceivedMessage } from "../../../services/observer-manager/src/domain/books/received-message.ts";
 import { applyStateMessage } from "../../../services/observer-manager/src/domain/books/state-message.ts";
 

@@ -1,6 +1,6 @@
 import { newMessageId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import type { Happening } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { Happening } from "../../../services/observer-manager/src/domain/books/happening.ts";
 import { newServices, released, runOf, Scene, started, stopped } from "./books-fixture.ts";
 
 const failoversIn = ({ books }: Scene): number[] =>

@@ -7,8 +7,8 @@ import {
   type ServiceId,
 } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
 import type { Command } from "../../../services/observer-manager/src/domain/books/command.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import { applyInput } from "../../../services/observer-manager/src/domain/observers/observer-input.ts";
 import { inputOf, isBehind, raiseSpecVersion } from "../../../services/observer-manager/src/domain/observers/spec-change.ts";
 import { ask } from "../../../services/observer-manager/src/operations/observers/observer-change.ts";

@@ -1,6 +1,6 @@
 import { type EventBatch, type Inventory, newRunId, newServiceId } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
-import { InventoryParts } from "../../../services/observer-manager/src/domain/books/books.ts";
+import { InventoryParts } from "../../../services/observer-manager/src/domain/books/inventory-parts.ts";
 import { Ledger } from "../../../services/observer-manager/src/operations/books/ledger.ts";
 import { MemoryBooks } from "../../support/ports/memory-books.ts";
 

@@ -1,7 +1,7 @@
 import { DEFAULT_RETRY, newMessageId, newServiceId, type ObserverSpec } from "@unacked/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/books.ts";
+import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import { applyInput } from "../../../services/observer-manager/src/domain/observers/observer-input.ts";
 import {
   differencesOf,

@@ -1,6 +1,6 @@
 import type { ErrorReason, OccurrenceStatusName, TASK_OVER_STATUSES } from "@unacked/contracts";
-import type { Happening } from "../domain/books/books.ts";
 import type { Command } from "../domain/books/command.ts";
+import type { Happening } from "../domain/books/happening.ts";
 import type { RequestOutcome } from "./requests/request.ts";
 import type { FiringOutcome } from "./timers/timer-store.ts";
 

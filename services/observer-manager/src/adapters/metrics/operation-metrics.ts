@@ -1,7 +1,7 @@
 import { ERROR_QUEUE, ErrorReason, RUN_END_REASONS, STATE_QUEUE, TASK_STATE_QUEUE } from "@unacked/contracts";
 import type { MetricSet } from "@unacked/metrics";
-import type { Happening } from "../../domain/books/books.ts";
 import { COMMAND_KINDS } from "../../domain/books/command.ts";
+import type { Happening } from "../../domain/books/happening.ts";
 import type { RepairCounts } from "../../operations/observers/reconciler.ts";
 import type { AppliedBatches, Tally } from "../../operations/tally.ts";
 

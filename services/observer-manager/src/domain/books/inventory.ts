@@ -5,7 +5,10 @@ import { loseRun } from "../observers/observer-input.ts";
 import { applyRunEvent } from "../observers/run-events.ts";
 import { endRun } from "../observers/run-fate.ts";
 import { catchUp } from "../observers/run-update.ts";
-import type { Books, ObserverBook, RunBook, ServiceBook } from "./books.ts";
+import type { Books } from "./books.ts";
+import type { ObserverBook } from "./observer-book.ts";
+import type { RunBook } from "./run-book.ts";
+import type { ServiceBook } from "./service-book.ts";
 import { askInventory, noteStanding } from "./service-orders.ts";
 
 /**

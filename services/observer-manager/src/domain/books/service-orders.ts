@@ -1,5 +1,6 @@
 import type { ReloadEnded } from "@unacked/contracts";
-import { type Books, type DrainState, ORDER_OF, type ServiceBook } from "./books.ts";
+import type { Books } from "./books.ts";
+import { type DrainState, ORDER_OF, type ServiceBook } from "./service-book.ts";
 
 const isWaited = (drain: DrainState): drain is keyof typeof ORDER_OF => drain in ORDER_OF;
 

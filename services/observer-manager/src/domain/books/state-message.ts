@@ -10,9 +10,10 @@ import {
 import type { Source } from "../observers/current-run.ts";
 import { loseRun } from "../observers/observer-input.ts";
 import { applyDuplicateDropped, applyRunEvent, applyStartNotRun } from "../observers/run-events.ts";
-import { type Books, intakeOf, ORDER_OF, type ServiceBook, slotsOf } from "./books.ts";
+import type { Books } from "./books.ts";
 import { applyInventory } from "./inventory.ts";
 import { type ReceivedMessage, unappliedOf } from "./received-message.ts";
+import { intakeOf, ORDER_OF, type ServiceBook, slotsOf } from "./service-book.ts";
 import { askInventory, noteReload, noteStanding, orderAgain } from "./service-orders.ts";
 
 /** What became of a message: an `old` one is a redelivery that was applied before. */

@@ -1,5 +1,7 @@
 import type { RunStopReason } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import type { Books } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 import { catchUpWithRevision, giveWay, isTakenBackFor, revive, type Source } from "./current-run.ts";
 import { applyInput } from "./observer-input.ts";
 import { FENCING_TOKEN_STEP, supersede } from "./run-fate.ts";

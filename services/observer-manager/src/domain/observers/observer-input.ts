@@ -1,5 +1,7 @@
 import { mayHaveRun, type RunEndReason, type RunStopReason, traitsOf } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import type { Books } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 import { decide, type ObserverAction, type ObserverInput } from "./observer-machine.ts";
 import { addressOf, admit, endRun, supersede } from "./run-fate.ts";
 

@@ -1,5 +1,7 @@
 import type { DuplicateDropped, RunEndReason, ServiceEvent } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import type { Books } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 import { answerRequest, noteFencingToken } from "./admission.ts";
 import { noteCheckpoint, noteSaver } from "./checkpoints.ts";
 import { meetRun, metRun, type RunEvent, record, type Source, takeBack } from "./current-run.ts";

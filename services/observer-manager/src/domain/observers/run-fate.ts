@@ -1,5 +1,7 @@
 import type { ErrorText, RunEndReason, RunStopReason } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import type { Books } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 
 /** The tokens of two admissions are so far apart: a keeper admits up to 999 successors by itself in between. */
 export const FENCING_TOKEN_STEP = 1_000;

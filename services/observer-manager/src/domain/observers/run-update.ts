@@ -1,5 +1,7 @@
 import type { RunUpdated } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../books/books.ts";
+import type { Books } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 import { applyInput } from "./observer-input.ts";
 import { tellStep } from "./run-story.ts";
 import { isBehind, observedSpecVersion } from "./spec-change.ts";

@@ -1,5 +1,6 @@
 import { type ChangeObserver, type ObserverSpec, SPEC_FIELD_NAMES, SPEC_FIELDS, type SpecField } from "@unacked/contracts";
-import type { ObserverBook, RunBook } from "../books/books.ts";
+import type { ObserverBook } from "../books/observer-book.ts";
+import type { RunBook } from "../books/run-book.ts";
 import { sameJson } from "../same-json.ts";
 
 /** A field that is to change. */

@@ -10,7 +10,8 @@ import type {
   RunId,
   ServiceId,
 } from "@unacked/contracts";
-import type { Books, InventoryParts } from "../../domain/books/books.ts";
+import type { Books } from "../../domain/books/books.ts";
+import type { InventoryParts } from "../../domain/books/inventory-parts.ts";
 import type { ReceivedMessage, SignOfLife } from "../../domain/books/received-message.ts";
 import type { KnowsUpdates } from "../../domain/observers/spec-change.ts";
 import type { ActionDone } from "../access/audit.ts";

@@ -1,5 +1,5 @@
 import { decodeList, StateMessage } from "@unacked/contracts";
-import { InventoryParts } from "../../domain/books/books.ts";
+import { InventoryParts } from "../../domain/books/inventory-parts.ts";
 import { applySingleEvent } from "../../domain/books/state-message.ts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";

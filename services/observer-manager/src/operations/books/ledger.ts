@@ -1,5 +1,6 @@
 import { newMessageId, type ObserverId, type RunId, reportBody, STATE_QUEUE } from "@unacked/contracts";
-import { type Books, InventoryParts } from "../../domain/books/books.ts";
+import type { Books } from "../../domain/books/books.ts";
+import { InventoryParts } from "../../domain/books/inventory-parts.ts";
 import {
   type ReceivedBatch,
   type ReceivedMessage,

@@ -1,5 +1,7 @@
 import type { ObserverFilter, ObserverView, ProblemCode } from "@unacked/contracts";
-import type { Books, ObserverBook, RunBook } from "../../domain/books/books.ts";
+import type { Books } from "../../domain/books/books.ts";
+import type { ObserverBook } from "../../domain/books/observer-book.ts";
+import type { RunBook } from "../../domain/books/run-book.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import { decide, type ObserverInput } from "../../domain/observers/observer-machine.ts";
 import { isBehind } from "../../domain/observers/spec-change.ts";

@@ -1,5 +1,6 @@
 import type { ProblemCode } from "@unacked/contracts";
-import type { Books, ObserverBook } from "../../domain/books/books.ts";
+import type { Books } from "../../domain/books/books.ts";
+import type { ObserverBook } from "../../domain/books/observer-book.ts";
 import type { BooksTransaction } from "../books/books-store.ts";
 import { lockFreeWorkers } from "./free-workers.ts";
 

@@ -10,7 +10,8 @@ import {
   type WhenFull,
 } from "@unacked/contracts";
 import type { AuditedActor } from "../../domain/access/identity.ts";
-import type { Books, ObserverBook } from "../../domain/books/books.ts";
+import type { Books } from "../../domain/books/books.ts";
+import type { ObserverBook } from "../../domain/books/observer-book.ts";
 import { isMeant } from "../../domain/if-match.ts";
 import { applyInput } from "../../domain/observers/observer-input.ts";
 import { decide } from "../../domain/observers/observer-machine.ts";

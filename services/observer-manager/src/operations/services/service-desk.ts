@@ -1,6 +1,6 @@
 import type { ServiceId, ServiceView } from "@unacked/contracts";
 import type { Actor } from "../../domain/access/identity.ts";
-import type { DrainState } from "../../domain/books/books.ts";
+import type { DrainState } from "../../domain/books/service-book.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import { notKnownByAll } from "../features/not-known-by-all.ts";
 import type { Refusal } from "../refusal.ts";

@@ -1,7 +1,10 @@
 import type { ObserverId, RunId, ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { Books, InventoryParts, type ObserverBook, type RunBook } from "../../../domain/books/books.ts";
+import { Books } from "../../../domain/books/books.ts";
+import { InventoryParts } from "../../../domain/books/inventory-parts.ts";
+import type { ObserverBook } from "../../../domain/books/observer-book.ts";
 import type { ReceivedMessage } from "../../../domain/books/received-message.ts";
+import type { RunBook } from "../../../domain/books/run-book.ts";
 import { allInOrder } from "../../../operations/all-in-order.ts";
 import { writeCommands } from "../commands/command-writes.ts";
 import { GIVEN_BACK, QUEUE_MARKER_SEEN } from "../observers/proof-store.ts";

@@ -1,6 +1,7 @@
 import type { ErrorText, ObserverId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { ObserverBook, RunBook } from "../../../domain/books/books.ts";
+import type { ObserverBook } from "../../../domain/books/observer-book.ts";
+import type { RunBook } from "../../../domain/books/run-book.ts";
 import { errorGroupOf } from "../../../domain/errors/error-group.ts";
 import { observedSpecVersion } from "../../../domain/observers/spec-change.ts";
 import { countedRestarts, WITH_RESTARTS } from "../observers/restarts.ts";

@@ -9,7 +9,8 @@ import type {
   ServiceId,
 } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
-import { type Books, InventoryParts } from "../../../domain/books/books.ts";
+import type { Books } from "../../../domain/books/books.ts";
+import { InventoryParts } from "../../../domain/books/inventory-parts.ts";
 import type { ReceivedMessage, SignOfLife } from "../../../domain/books/received-message.ts";
 import type { KnowsUpdates } from "../../../domain/observers/spec-change.ts";
 import type { ActionDone } from "../../../operations/access/audit.ts";

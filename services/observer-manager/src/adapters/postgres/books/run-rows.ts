@@ -1,6 +1,6 @@
 import type { RunId, ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { RunBook } from "../../../domain/books/books.ts";
+import type { RunBook } from "../../../domain/books/run-book.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared, uncounted } from "../statements/prepared.ts";
 

@@ -1,6 +1,7 @@
 import { isLivingService, type ObserverId, type ServiceId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import type { Books, ServiceBook } from "../../../domain/books/books.ts";
+import type { Books } from "../../../domain/books/books.ts";
+import type { ServiceBook } from "../../../domain/books/service-book.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { GivenRows, jsonOrNull } from "../statements/given-rows.ts";
 import { prepared } from "../statements/prepared.ts";

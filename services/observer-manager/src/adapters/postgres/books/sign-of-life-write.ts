@@ -1,6 +1,6 @@
 import type { DataSource } from "typeorm";
-import { intakeOf, slotsOf } from "../../../domain/books/books.ts";
 import type { SignOfLife } from "../../../domain/books/received-message.ts";
+import { intakeOf, slotsOf } from "../../../domain/books/service-book.ts";
 import { addEmits } from "../observers/run-figures.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { AWAITING_STATUSES, OCCUPYING_STATUSES } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
-import type { DrainState } from "../../../domain/books/books.ts";
+import type { DrainState } from "../../../domain/books/service-book.ts";
 import type { FreeWorkers } from "../../../operations/observers/workers-left.ts";
 import { LIVING_STATES } from "../services/service-states.ts";
 import { prepared } from "../statements/prepared.ts";

@@ -5,7 +5,7 @@ import {
   type ObserverColumns,
   type ObserverView,
 } from "@unacked/contracts";
-import type { Rejection } from "../../../domain/books/books.ts";
+import type { Rejection } from "../../../domain/books/observer-book.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import type { NewObserver } from "../../../operations/observers/new-observer.ts";
 import { RESTARTS_LATELY } from "./restarts.ts";

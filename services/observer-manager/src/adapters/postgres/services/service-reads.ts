@@ -1,6 +1,6 @@
 import type { ServiceList, ServiceReload, ServiceView, SlotDeath, SlotDeathView, SlotReport } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { DrainState, ReloadAnswer } from "../../../domain/books/books.ts";
+import type { DrainState, ReloadAnswer } from "../../../domain/books/service-book.ts";
 import { shownTime, shownTimeOrNull } from "../../../domain/shown-time.ts";
 import { LIVING_STATES } from "./service-states.ts";
 

@@ -1,6 +1,6 @@
 import type { ServiceView } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type { DrainState } from "../../../domain/books/books.ts";
+import type { DrainState } from "../../../domain/books/service-book.ts";
 import type { Action } from "../../../operations/access/audit.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import type { KnownService, ServiceOrder, ServiceRef, ServiceStore } from "../../../operations/services/service-desk.ts";
