@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { readRuns } from "../../services/observer-manager/src/adapters/postgres/books/run-rows.ts";
 import { PostgresProofStore } from "../../services/observer-manager/src/adapters/postgres/observers/proof-store.ts";
 import { PostgresTaskProofStore } from "../../services/observer-manager/src/adapters/postgres/tasks/upkeep/task-proof-store.ts";
-import type { TaskProof } from "../../services/observer-manager/src/operations/tasks/upkeep/task-prover.ts";
+import type { TaskProof } from "../../services/observer-manager/src/operations/tasks/upkeep/task-proof-store.ts";
 import { useBooks } from "../support/servers/books.ts";
 import { putReady } from "../support/system/waiting-tasks.ts";
 

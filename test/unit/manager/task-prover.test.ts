@@ -1,11 +1,13 @@
 import type { TaskId } from "@unacked/contracts";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { TaskMarkers } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-markers.ts";
+import type {
+  TaskProof,
+  TaskSession,
+} from "../../../services/observer-manager/src/operations/tasks/upkeep/task-proof-store.ts";
 import {
-  type TaskMarkers,
-  type TaskProof,
   TaskProver,
   type TaskProverParts,
-  type TaskSession,
 } from "../../../services/observer-manager/src/operations/tasks/upkeep/task-prover.ts";
 import { keptLog } from "../../support/servers/books.ts";
 

@@ -27,7 +27,7 @@ import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 import type { TaskFigureStore } from "../../operations/tasks/figures/task-figure-store.ts";
 import type { TaskLedgerStore } from "../../operations/tasks/ledger/task-ledger-store.ts";
 import type { TaskTakeStore } from "../../operations/tasks/takes/task-take-store.ts";
-import type { TaskProofStore } from "../../operations/tasks/upkeep/task-prover.ts";
+import type { TaskProofStore } from "../../operations/tasks/upkeep/task-proof-store.ts";
 import type { TaskDays } from "../../operations/tasks/upkeep/task-retention.ts";
 import type { TimerCounts, TimerFiringStore, TimerStore } from "../../operations/timers/timer-store.ts";
 import type { TypeDirectory } from "../../operations/types/type-check.ts";

@@ -18,7 +18,7 @@ import type { Bundle } from "../../../domain/tasks/bundles.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { TaskSender } from "../../../operations/tasks/dispatch/task-sender.ts";
 import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
-import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/upkeep/task-prover.ts";
+import { MARKER_LIVES_MS, type TaskMarkers } from "../../../operations/tasks/upkeep/task-markers.ts";
 import type { AmqpSettings } from "../amqp-settings.ts";
 import { NotTried } from "../pools/pool-window.ts";
 import { lookAt } from "../pools/queue-look.ts";

@@ -1,78 +1,10 @@
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { Source } from "../../../domain/observers/current-run.ts";
+import { ProofTurns } from "../../../domain/tasks/proof-turns.ts";
 import type { Log } from "../../log.ts";
 import { Loop, untilNext } from "../../loop.ts";
-
-/** What is known of a proof (docs/decisions/0032-task-absence.md). */
-export interface TaskProof {
-  pool: string;
-  markerId: string;
-  /** Those that have to answer, by `<id>.<generation>`: who may have lived when its marker was seen. */
-  services: string[];
-  /** How long ago its marker was seen; null: it was not yet. */
-  seenAgoMs: number | null;
-  beganAgoMs: number;
-  /** How long ago they were asked; null: nobody was. */
-  askedAgoMs: number | null;
-  /** Those that have answered. Those that were gone before its marker was sent count, too: what they had held is in front of it. */
-  answered: string[];
-}
-
-/** A session of a service that takes tasks, or has something of them. */
-export interface TaskSession {
-  /** `<id>.<generation>` */
-  name: string;
-  isLiving: boolean;
-  /** It takes tasks. */
-  isConsuming: boolean;
-  /** It has ended since the proof of its pool began. */
-  hasEndedSince: boolean;
-}
-
-export interface PoolInDoubt {
-  pool: string;
-  /** Something is Sent for long, runs on a service that has gone, or was cancelled long ago; else something only runs for long. */
-  isUrgent: boolean;
-}
-
-export interface TaskProofStore {
-  poolsInDoubt(): Promise<PoolInDoubt[]>;
-  /** Pools that have a proof under way. */
-  provenPools(): Promise<string[]>;
-  /** Proofs of pools where nobody is in doubt are worth nothing. */
-  forgetOthers(pools: string[]): Promise<void>;
-  find(pool: string): Promise<TaskProof | undefined>;
-  /** Sessions of this pool that live, or are not known to be dead; and that have ended lately. */
-  sessions(pool: string): Promise<TaskSession[]>;
-  /**
-   * Begins a proof. Nothing is judged that runs on those that are `gone`: the broker may keep their messages still, or they may live where
-   * it has lost sight of them, as the books have yet to hear.
-   * @returns false where another manager has begun one
-   */
-  begin(proof: { pool: string; markerId: string; services: string[]; gone: string[] }): Promise<boolean>;
-  /** @param services that have to answer, too */
-  asked(markerId: string, services: string[]): Promise<void>;
-  drop(markerId: string): Promise<void>;
-  /** Makes Ready what is in no inventory, or Cancelled what somebody has cancelled, if all have answered. */
-  conclude(proof: TaskProof): Promise<{ ready: number; cancelled: TaskId[] }>;
-  /**
-   * Ends tasks that somebody has cancelled, and that ran on services that have ended some time ago: so many are Cancelled, or Ready with
-   * what came after the cancel. It needs no proof, as nobody runs them, and no service, as there may be none any more.
-   */
-  endAbandoned(limit: number): Promise<{ ready: number; cancelled: TaskId[] }>;
-}
-
-export interface TaskMarkers {
-  /** For how long the broker has taken messages, in ms; 0 while it does not. */
-  readonly writableForMs: number;
-  sendMarker(pool: string, markerId: string): Promise<void>;
-  /** @returns false where that session has ended, as the broker says. Whatever else goes wrong is a service that lives. */
-  ask(service: Source, markerId: string): Promise<boolean>;
-  /** Asks the broker whether the session lives, with no question to the service. */
-  lives(service: Source): Promise<boolean>;
-  /** The messages of the pool's task queue that nobody holds, and sessions that take them. Null while that is not known. */
-  queue(pool: string): Promise<{ ready: number; consumers: number } | null>;
-}
+import { MARKER_LIVES_MS, type TaskMarkers } from "./task-markers.ts";
+import type { TaskProof, TaskProofStore, TaskSession } from "./task-proof-store.ts";
 
 export interface TaskProverParts {
   store: TaskProofStore;
@@ -94,18 +26,7 @@ const YOUNG_MS = 5_000;
 const SETTLED_MS = 5_000;
 /** A marker that is not seen by then and is not in the queue is lost. */
 const LOST_AFTER_MS = 10_000;
-/** It waits behind long tasks, and has expired by then. */
-export const MARKER_LIVES_MS = 600_000;
 const ASK_AGAIN_MS = 3_000;
-/** What runs on a living service is looked after so often: its end may have been lost on the way. */
-const ROUTINE_MS = 600_000;
-/**
- * A proof does not judge what was sent within twelve seconds before it began (task-proof-store.ts); and the clocks of two servers may
- * differ.
- */
-const NOT_JUDGED_MS = 15_000;
-/** Whatever was sent so long ago, and is not over, has its pool in doubt. */
-const IN_DOUBT_AFTER_MS = 25_000;
 const ABANDONED_AT_ONCE = 1_000;
 /**
  * A proof begins again if somebody answers nothing for so long: he is about to be found dead. It is less than services remember what they
@@ -119,12 +40,9 @@ const ANSWERS_WITHIN_MS = 45_000;
  */
 export class TaskProver {
   readonly #parts: TaskProverParts;
-  /** When a proof was concluded here last, by pool. */
-  readonly #concludedMs = new Map<string, number>();
+  readonly #turns = new ProofTurns();
   /** Pools whose last proof came to no end: who is gone there the books may not know yet. */
   readonly #shaken = new Set<string>();
-  /** Pools in which something was told that the books lack, and when that was found: what is Running there may have ended. */
-  readonly #behind = new Map<string, number>();
   readonly #loop = new Loop({ round: () => this.#look(), failed: (error) => this.#failed(error) });
 
   constructor(parts: TaskProverParts) {
@@ -139,14 +57,10 @@ export class TaskProver {
     return this.#loop.end();
   }
 
-  /**
-   * Has these pools proven before their turn, once all that may have been lost by now would be judged. This is kept in memory: if this
-   * manager dies, they are proven in their turn.
-   */
+  /** Has these pools proven before their turn. */
   booksAreBehind(pools: readonly string[]): void {
-    const nowMs = performance.now();
     for (const pool of pools) {
-      this.#behind.set(pool, nowMs);
+      this.#turns.booksAreBehind(pool, performance.now());
       this.#parts.log.warn(
         { event: "task-news-lost", pool },
         "something that services reported about tasks is not in the books",
@@ -160,15 +74,9 @@ export class TaskProver {
     const nowMs = performance.now();
     const [inDoubt, proven] = await Promise.all([store.poolsInDoubt(), store.provenPools()]);
     if (inDoubt.some(({ isUrgent }) => isUrgent)) await this.#endAbandoned();
-    for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
-    const isDue = (pool: string): boolean =>
-      nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS ||
-      nowMs - (this.#behind.get(pool) ?? nowMs) > NOT_JUDGED_MS;
-    const pools = inDoubt.filter(({ pool, isUrgent }) => isUrgent || isDue(pool)).map(({ pool }) => pool);
+    const pools = this.#turns.due(inDoubt, nowMs);
     // What is not due here may be another manager's.
     const all = inDoubt.map(({ pool }) => pool);
-    for (const [pool, sinceMs] of this.#behind)
-      if (nowMs - sinceMs > IN_DOUBT_AFTER_MS && !all.includes(pool)) this.#behind.delete(pool);
     if (proven.some((pool) => !all.includes(pool))) await store.forgetOthers(all);
     const steps = await Promise.allSettled(pools.map((pool) => this.#prove(pool)));
     for (const step of steps) if (step.status === "rejected") throw step.reason;
@@ -260,10 +168,7 @@ export class TaskProver {
     const { store, wake, over, log } = this.#parts;
     const { pool } = proof;
     const { ready, cancelled } = await store.conclude(proof);
-    const nowMs = performance.now();
-    this.#concludedMs.set(pool, nowMs);
-    const behindSinceMs = this.#behind.get(pool) ?? Number.NEGATIVE_INFINITY;
-    if (nowMs - proof.beganAgoMs > behindSinceMs + NOT_JUDGED_MS) this.#behind.delete(pool);
+    this.#turns.concluded(pool, proof.beganAgoMs, performance.now());
     this.#shaken.delete(pool);
     if (ready + cancelled.length === 0) return;
     log.warn(

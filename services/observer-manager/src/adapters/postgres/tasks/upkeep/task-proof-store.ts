@@ -1,11 +1,7 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
-import type {
-  PoolInDoubt,
-  TaskProof,
-  TaskProofStore,
-  TaskSession,
-} from "../../../../operations/tasks/upkeep/task-prover.ts";
+import type { PoolInDoubt } from "../../../../domain/tasks/proof-turns.ts";
+import type { TaskProof, TaskProofStore, TaskSession } from "../../../../operations/tasks/upkeep/task-proof-store.ts";
 import { ByTheNewClock } from "../../statements/by-the-new-clock.ts";
 import { Looks } from "../../statements/looks.ts";
 import { AGO_MS, IN_THE_FUTURE } from "../../statements/time-ago.ts";
