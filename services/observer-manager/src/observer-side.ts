@@ -75,7 +75,7 @@ export class ObserverSide {
     this.#prober = new Prober({ store: stores.silence, isCaughtUp, probed: committed, log });
     const prover = new AbsenceProver({
       store: proofs,
-      markers: this.#broker,
+      markers: this.#broker.markers,
       repair: (...absent) => this.#reconciler.repair(...absent),
       committed,
       log,
@@ -83,7 +83,7 @@ export class ObserverSide {
     this.#reconciler = new Reconciler({
       store: stores.reconciliation,
       books,
-      queues: this.#broker,
+      queues: this.#broker.survey,
       prover,
       mayProve: (pool) => features.mayUse("queue-marker", pool),
       mayMark: () => features.nextReaderKnows("queue-marker"),
@@ -166,7 +166,7 @@ export class ObserverSide {
     return this.#broker.requestsReady;
   }
   queues(pools: string[]): Promise<QueuesNow | null> {
-    return this.#broker.queues(pools);
+    return this.#broker.survey.queues(pools);
   }
   checks(): Record<string, ReadinessCheck> {
     return this.#broker.checks();
