@@ -3,7 +3,7 @@ import { EXCHANGES, generationKey, newMessageId, type ServiceId, STATE_KEY } fro
 import type { CommandSender, DueCommand, SendOutcome } from "../../../operations/commands/command-store.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { MessageTracing, TracedPublish } from "../deliveries/message-tracing.ts";
-import { QueueRefused } from "../pools/pool-queue.ts";
+import { QueueRefused } from "../pools/pool-trouble.ts";
 import { NotTried, PoolWindows } from "../pools/pool-window.ts";
 import type { WorkQueues } from "../pools/work-queues.ts";
 import { type CommandGroup, groupCommands } from "./command-groups.ts";
