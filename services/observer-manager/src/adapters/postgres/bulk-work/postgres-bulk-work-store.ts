@@ -19,7 +19,7 @@ import {
   type NewBulkWork,
 } from "../../../operations/bulk-work/bulk-work-store.ts";
 import { recordActions } from "../access/audit-rows.ts";
-import { PostgresBooksTransaction } from "../books/postgres-books-store.ts";
+import { PostgresBooksTransaction } from "../books/postgres-books-transaction.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { type LiveAndEnded, listNewest } from "../statements/live-and-ended.ts";

@@ -2,7 +2,7 @@ import type { ObserverId, ScheduledObservers } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import type { LevelStore, LevelTransaction } from "../../../operations/schedules/level-store.ts";
 import type { ScheduleState } from "../../../operations/schedules/schedule-store.ts";
-import { PostgresBooksTransaction } from "../books/postgres-books-store.ts";
+import { PostgresBooksTransaction } from "../books/postgres-books-transaction.ts";
 import { transact, type Unawaited } from "../connection/transaction.ts";
 import { conditionsOf } from "../observers/observer-filter.ts";
 import { Looks } from "../statements/looks.ts";
