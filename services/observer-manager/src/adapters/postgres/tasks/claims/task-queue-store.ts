@@ -1,4 +1,4 @@
-import type { StartTask, TaskId, TaskInput } from "@unacked/contracts";
+import type { StartTask, TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Claimed } from "../../../../domain/tasks/bundles.ts";
 import type { Floors } from "../../../../domain/tasks/claim-floors.ts";
@@ -6,48 +6,17 @@ import type { TaskQueueStore } from "../../../../operations/tasks/dispatch/task-
 import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 import { readInputs } from "../../flows/flow-inputs.ts";
 import { MAX_CLAIM_BYTES } from "../../statements/claim-bytes.ts";
-import { intSum } from "../../statements/int-sum.ts";
-import { Looks } from "../../statements/looks.ts";
 import { prepared } from "../../statements/prepared.ts";
-import { IN_THE_FUTURE } from "../../statements/time-ago.ts";
 import { Vacuum } from "../../upkeep/vacuum.ts";
-import { ANNOUNCED, TAKING } from "../task-services.ts";
-import { IS_LIMITED, ORDER } from "./claim-terms.ts";
+import { takeCancelsDue } from "./cancels-due.ts";
+import { ORDER } from "./claim-terms.ts";
+import { type ClaimedRow, type ClaimRow, claimedOf } from "./claimed-rows.ts";
 import { GIVEN_BACK, type GivenBack, uncount } from "./claims-given-back.ts";
 import { PoolFloors } from "./pool-floors.ts";
 import { CLAIM, CLAIM_CALLS, CLAIM_CALLS_FROM, CLAIM_FROM } from "./task-claim.ts";
 import { CLAIM_PLAIN } from "./task-claim-plain.ts";
 import { COMPANIONS, JOINERS } from "./task-joining.ts";
-
-/** Index: tasks_scheduled. What is due and locked by somebody is left to him, or to the next time. */
-const PROMOTE = prepared(`
-  WITH due AS (
-    UPDATE tasks SET status = 'Ready' WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE status = 'Scheduled' AND due_at <= unacked_now() ORDER BY due_at LIMIT $1
-      FOR UPDATE SKIP LOCKED)) RETURNING id)
-  SELECT (SELECT count(*)::int FROM due) AS promoted, (
-    SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks
-    WHERE status = 'Scheduled' AND due_at > unacked_now()) AS "nextDueInMs"`);
-
-/** Index: tasks_scheduled. */
-const NEXT_SCHEDULED =
-  "SELECT extract(epoch FROM min(due_at) - unacked_now())::float8 * 1000 FROM tasks WHERE status = 'Scheduled'";
-
-/** A handful of rows. */
-const SERVED_POOLS = prepared(`
-  SELECT k.pool, ${intSum("k.workers")} AS workers, jsonb_agg(jsonb_path_query_array(s.type_facts, '$[*].type')) AS types,
-    bool_or(EXISTS (SELECT FROM task_types l WHERE ${IS_LIMITED} AND s.type_facts @> jsonb_build_array(jsonb_build_object('type', l.type)))) AS "isLimited"
-  FROM ${TAKING} GROUP BY k.pool`);
-
-/** Index: tasks_ready, once for each pool, from $2 on in the pools $1; without an order all rows might be read to find none. */
-const WAITING_POOLS = prepared(`
-  SELECT k.pool, ${intSum("k.workers")} AS workers, jsonb_agg(jsonb_path_query_array(s.type_facts, '$[*].type')) AS types
-  FROM ${TAKING} LEFT JOIN unnest($1::text[], $2::timestamptz[]) AS f (pool, ready_from) ON f.pool = k.pool
-  GROUP BY k.pool, ready_from HAVING (
-    SELECT true FROM tasks t WHERE t.pool = k.pool AND t.status = 'Ready' AND t.due_at >= coalesce(ready_from, '-infinity') ORDER BY priority DESC, due_at, id LIMIT 1)`);
-
-/** A handful of rows. */
-const PACES = `${ANNOUNCED} HAVING bool_or(s.means ? (t->>'type') OR t ? 'batch')`;
+import { TaskOutlook } from "./task-outlook.ts";
 
 /** Index: tasks_ready_of_type; it is read in its order, whatever statistics say. */
 const COUNT_READY = prepared(`
@@ -64,84 +33,45 @@ const UNCLAIM = `
   WITH back AS (${ready(", sends = t.sends - 1")} RETURNING t.type, t.sent_at)
   ${GIVEN_BACK}`;
 
-/** Index: tasks_cancelling. */
-const TO_CANCEL = `
-  FROM tasks WHERE cancel_requested_at IS NOT NULL AND status = 'Running' AND lease_until IS NULL
-    AND (cancel_ordered_at IS NULL OR cancel_ordered_at < now() - interval '5 seconds' OR cancel_ordered_at ${IN_THE_FUTURE})
-  ORDER BY cancel_ordered_at NULLS FIRST`;
-const IS_CANCEL_DUE = `SELECT EXISTS (SELECT ${TO_CANCEL} LIMIT 1)`;
-const CANCELS_DUE = `
-  WITH due AS (
-    UPDATE tasks SET cancel_ordered_at = now() WHERE id = ANY(ARRAY(
-      SELECT id ${TO_CANCEL} LIMIT $1 FOR UPDATE SKIP LOCKED))
-    RETURNING id, send_id, service_id, service_generation)
-  SELECT id AS "taskId", send_id AS "sendId", service_id AS "serviceId", service_generation AS generation FROM due`;
-
-/** There is always one row: without a task if none was claimed. */
-interface ClaimRow extends Omit<Claimed["task"], "pool" | "maxAttempts" | "alone" | "taskId" | "inputs" | "sends"> {
-  taskId: Claimed["task"]["taskId"] | null;
-  maxAttempts: number | null;
-  alone: boolean;
-  unhurt: boolean;
-  sends: number;
-  lane: TaskId | null;
-  maxRunning?: number | null;
-  flowId: string | null;
-  flowRef: string | null;
-  /** The claim has no room for its params. */
-  isBeyond: boolean | null;
-  nextRoomInMs: number | null;
-  keepsWorkers: boolean;
-  roomAhead: number;
-  /** Only the plain claim has these two. */
-  isRefused?: boolean;
-  isAll?: boolean;
-}
+type Asked = Parameters<TaskQueueStore["claim"]>[1];
 
 /** Where the plain claim was refused, it is tried again after so long. */
 const PLAIN_AGAIN_MS = 5_000;
 
+/** Claims tasks for services, and gives back what was not sent. What waits, and for whom: task-outlook.ts. */
 export class PostgresTaskQueueStore implements TaskQueueStore {
   readonly #dataSource: DataSource;
-  readonly #looks: Looks;
   readonly #floors: PoolFloors;
+  readonly #outlook: TaskOutlook;
   readonly #vacuum: Vacuum;
   /** From when on the plain claim is tried again, by pool, in ms of `performance.now()`. */
   readonly #plainFromMs = new Map<string, number>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
-    this.#looks = Looks.of(dataSource);
     this.#vacuum = new Vacuum(dataSource, "tasks");
     this.#floors = new PoolFloors(dataSource);
+    this.#outlook = new TaskOutlook(dataSource, this.#floors);
   }
 
-  async outlook(): ReturnType<TaskQueueStore["outlook"]> {
-    const [nextDueInMs, waiting, isCancelDue, paces, served] = await Promise.all([
-      this.#looks.ask<number | null>(NEXT_SCHEDULED),
-      this.#looks.askRows(WAITING_POOLS, this.#floors.readyFrom()),
-      this.#looks.ask<boolean>(IS_CANCEL_DUE),
-      this.#looks.askRows<PaceRow>(PACES),
-      this.#looks.askRows<ServedRow>(SERVED_POOLS),
-    ]);
-    return { isAnyReady: waiting.length > 0, isCancelDue, nextDueInMs, paces, servedPools: poolsOf(served) };
+  outlook(): ReturnType<TaskQueueStore["outlook"]> {
+    return this.#outlook.look();
   }
 
-  async promoteDue(limit: number): ReturnType<TaskQueueStore["promoteDue"]> {
-    const [row] = await this.#query<Awaited<ReturnType<TaskQueueStore["promoteDue"]>>>(PROMOTE, [limit]);
-    return row ?? { promoted: 0, nextDueInMs: null };
+  promoteDue(limit: number): ReturnType<TaskQueueStore["promoteDue"]> {
+    return this.#outlook.promoteDue(limit);
   }
 
-  async waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
-    return poolsOf(await this.#query<PoolRow>(WAITING_POOLS, this.#floors.readyFrom()));
+  waitingPools(): ReturnType<TaskQueueStore["waitingPools"]> {
+    return this.#outlook.waitingPools();
   }
 
-  async servedPools(): ReturnType<TaskQueueStore["servedPools"]> {
-    return poolsOf(await this.#query<ServedRow>(SERVED_POOLS));
+  servedPools(): ReturnType<TaskQueueStore["servedPools"]> {
+    return this.#outlook.servedPools();
   }
 
   paces(): ReturnType<TaskQueueStore["paces"]> {
-    return this.#dataSource.query(PACES);
+    return this.#outlook.paces();
   }
 
   async claim(pool: string, asked: Asked): ReturnType<TaskQueueStore["claim"]> {
@@ -228,36 +158,10 @@ export class PostgresTaskQueueStore implements TaskQueueStore {
   }
 
   takeCancelsDue(limit: number): Promise<UnwantedSend[]> {
-    return this.#dataSource.query(CANCELS_DUE, [limit]);
+    return takeCancelsDue(this.#dataSource, limit);
   }
 
   #query<Row>(text: string, parameters: unknown[] = []): Promise<Row[]> {
     return this.#dataSource.query(text, parameters);
   }
-}
-
-interface PoolRow {
-  pool: string;
-  workers: number;
-  types: string[][];
-}
-
-type ServedRow = PoolRow & { isLimited: boolean };
-
-type PaceRow = Awaited<ReturnType<TaskQueueStore["paces"]>>[number];
-
-const poolsOf = <Row extends PoolRow>(rows: Row[]) => rows.map((row) => ({ ...row, types: [...new Set(row.types.flat())] }));
-
-type Asked = Parameters<TaskQueueStore["claim"]>[1];
-
-type ClaimedRow = ClaimRow & { taskId: TaskId };
-
-function claimedOf(pool: string, rows: ClaimedRow[], inputs: ReadonlyMap<string, TaskInput[]>): Claimed[] {
-  return rows.map(({ taskId, sendId, type, params, failures, maxAttempts, alone, sends, unhurt, lane, maxRunning }) => {
-    const own = inputs.get(taskId);
-    const task = { taskId, sendId, pool, type, params, sends, failures, ...(own !== undefined && { inputs: own }) };
-    const wishes = { ...(maxAttempts !== null && { maxAttempts }), ...(alone && { alone }) };
-    const inLane = lane !== null && { lane, ...(maxRunning != null && { maxRunning }) };
-    return { task: { ...task, ...wishes }, isFirstSend: sends === 1, isUnhurt: unhurt, ...inLane };
-  });
 }
