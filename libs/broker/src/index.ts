@@ -1,4 +1,5 @@
 export { type BrokerSettings, BrokerSettingsError, type BrokerTls, flawOfBrokerUrls } from "./broker-settings.ts";
+export type { ConnectionHooks, ConnectionStatus } from "./connection-hooks.ts";
 export { isNoQueue, type LossReason } from "./loss-reason.ts";
 export type { Outgoing } from "./outgoing.ts";
 export { untilAborted } from "./patience.ts";
@@ -9,4 +10,4 @@ export { QueueMissingError } from "./queue-proof.ts";
 export { redactUrl } from "./redact-url.ts";
 export type { Consumer, Delivery, Session } from "./session.ts";
 export { RefusedError, type SideChannel } from "./side-channel.ts";
-export { type ConnectionHooks, type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";
+export { SupervisedConnection } from "./supervised-connection.ts";

@@ -1,12 +1,13 @@
 import type { BrokerSettings } from "./broker-settings.ts";
 import { ChangeNotice } from "./change-notice.ts";
+import type { ConnectionStatus } from "./connection-hooks.ts";
 import { encodeOutgoing, type Outgoing } from "./outgoing.ts";
 import { untilAborted } from "./patience.ts";
 import { PublishError } from "./publish-error.ts";
 import { PublishLane } from "./publish-lane.ts";
 import { Refusals } from "./refusals.ts";
 import type { Session } from "./session.ts";
-import { type ConnectionStatus, SupervisedConnection } from "./supervised-connection.ts";
+import { SupervisedConnection } from "./supervised-connection.ts";
 
 const DEFAULT_CONFIRM_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_WAITING = 20_000;

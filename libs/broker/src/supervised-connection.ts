@@ -3,6 +3,9 @@ import { AmqpSession } from "./amqp-session.ts";
 import { type BrokerSettings, checkSettings } from "./broker-settings.ts";
 import { NodeRound } from "./broker-urls.ts";
 import { ChangeNotice } from "./change-notice.ts";
+import type { ConnectionHooks, ConnectionStatus } from "./connection-hooks.ts";
+import { ConnectionOwner } from "./connection-owner.ts";
+import { LossLog } from "./loss-log.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import { openConnection } from "./open-connection.ts";
 import { untilAborted, withPatience } from "./patience.ts";
@@ -14,41 +17,6 @@ import { type Session, SessionLostError } from "./session.ts";
 const BUILD_LIMIT_MS = 60_000;
 /** The limit for the orderly close of a connection that still stands. */
 const CLOSE_LIMIT_MS = 2_000;
-/** For how many causes the time of their last line is kept: no broker has so many. */
-const MOST_CAUSES = 100;
-/** A cause that goes on is logged at least this often. */
-const MINUTE_MS = 60_000;
-
-export interface ConnectionHooks {
-  /**
-   * Runs on each new connection. If it throws (or takes 60 s), that is `setup-failed`: the connection is torn down, and
-   * after a delay there is another. If the session is lost meanwhile, whatever the build still asks of it rejects, and the
-   * build of the next one does not wait for it.
-   */
-  build(session: Session): Promise<void>;
-  /**
-   * Called synchronously, once for each generation that connected, before anything is closed or rebuilt. If it returns a
-   * promise and the connection still stands (a channel closed alone, a cancelled consumer, `end`), the connection is kept
-   * until that settles, one heartbeat at most: until then the broker gives none of its messages to others.
-   */
-  onLost?(generation: number, reason: LossReason): void | Promise<void>;
-  /** Called when more is known about the last loss, before the next build. */
-  onLossExplained?(generation: number, reason: LossReason): void;
-  /** The build is done. */
-  onUp?(generation: number): void;
-  /** The broker blocks what this connection publishes (memory or disk alarm), or no longer does. */
-  onBlocked?(blocked: boolean): void;
-}
-
-export interface ConnectionStatus {
-  /** Connected and built. */
-  up: boolean;
-  /** The broker told this connection that it takes no publishes. It tells only a connection that has tried to publish. */
-  blocked: boolean;
-  /** 0 before the first connect. */
-  generation: number;
-  lastLoss?: LossReason;
-}
 
 /**
  * One supervised connection. Receives whatever closes (the connection, any channel, a consumer). Guarantees: the whole
@@ -57,10 +25,11 @@ export interface ConnectionStatus {
  */
 export class SupervisedConnection {
   readonly #settings: BrokerSettings;
-  readonly #hooks: ConnectionHooks;
+  readonly #owner: ConnectionOwner;
   readonly #backoff: ReconnectBackoff;
   readonly #closing = new AbortController();
   readonly #changes = new ChangeNotice();
+  readonly #losses: LossLog;
   #current: AmqpSession | undefined;
   #supervision: Promise<void> | undefined;
   readonly #nodes: NodeRound;
@@ -71,17 +40,15 @@ export class SupervisedConnection {
   #blocked = false;
   #lastLoss: LossReason | undefined;
   readonly #otherwise = new Set<string>();
-  #hold: Promise<void> = Promise.resolve();
-  /** The causes that were logged since it was up, and when last. In a cluster each node has a cause of its own. */
-  readonly #told = new Map<string, number>();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
     checkSettings(settings);
     this.#settings = settings;
-    this.#hooks = hooks;
+    this.#owner = new ConnectionOwner(hooks, settings);
     this.#backoff = new ReconnectBackoff(settings.reconnect);
     this.#nodes = new NodeRound(settings.url);
+    this.#losses = new LossLog(settings.connectionName, settings.log);
   }
 
   /** Returns at once; goes on until close(). */
@@ -173,7 +140,7 @@ export class SupervisedConnection {
   /** Resolves to whether it was built; never rejects. */
   async #build(session: AmqpSession): Promise<boolean> {
     try {
-      const building = session.openControlChannel().then(() => this.#hooks.build(session));
+      const building = session.openControlChannel().then(() => this.#owner.build(session));
       await withPatience(building, {
         limitMs: BUILD_LIMIT_MS,
         onLimit: () => new Error(`the set-up took longer than ${BUILD_LIMIT_MS} ms`),
@@ -192,12 +159,12 @@ export class SupervisedConnection {
     const { generation, heartbeatMs, peer } = session;
     session.markSetUp();
     this.#up = true;
-    this.#told.clear();
+    this.#losses.startOver();
     log.info(
       { connection: connectionName, generation, url: redactUrl(this.#url), broker: peer, heartbeatMs },
       "connected to the broker",
     );
-    this.#guard("onUp", () => this.#hooks.onUp?.(session.generation));
+    this.#owner.tellUp(generation);
     this.#changes.notify();
   }
 
@@ -205,24 +172,20 @@ export class SupervisedConnection {
     this.#up = false;
     this.#blocked = false;
     this.#lastLoss = reason;
-    this.#hold = Promise.resolve();
     const ended = this.#closing.signal.aborted;
     this.#logLoss(
       reason,
       { generation: session.generation },
       ended ? "closing the broker connection" : "the broker session is lost; building a new one",
     );
-    this.#guard("onLost", () => {
-      const hold = this.#hooks.onLost?.(session.generation, reason);
-      if (hold !== undefined) this.#hold = hold.catch((error: unknown) => this.#logThrown("onLost", error));
-    });
+    this.#owner.tellLost(session.generation, reason);
   }
 
   #onExplained(session: AmqpSession, reason: LossReason): void {
     if (this.#current !== session || this.#closing.signal.aborted) return;
     this.#lastLoss = reason;
     this.#logLoss(reason, { generation: session.generation }, "why the broker session was lost");
-    this.#guard("onLossExplained", () => this.#hooks.onLossExplained?.(session.generation, reason));
+    this.#owner.tellWhy(session.generation, reason);
   }
 
   #onBlocked(session: AmqpSession, blocked: boolean): void {
@@ -233,53 +196,17 @@ export class SupervisedConnection {
       { connection: connectionName, generation: session.generation, blocked },
       blocked ? "the broker blocks publishes: memory or disk alarm" : "the broker accepts publishes again",
     );
-    this.#guard("onBlocked", () => this.#hooks.onBlocked?.(blocked));
+    this.#owner.tellBlocked(blocked);
   }
 
   /** Keeps the connection for as long as the owner asked (see onLost), then closes it. */
   async #letGo(session: AmqpSession): Promise<void> {
-    const noMore = AbortSignal.any([session.disconnected, this.#closing.signal]);
-    try {
-      await withPatience(this.#hold, {
-        limitMs: session.heartbeatMs,
-        onLimit: () => new Error("the owner of a lost session took longer than one heartbeat to let go of it"),
-        signal: noMore,
-        onAbort: () => new Error("there is nothing to hold any more"),
-      });
-    } catch (error) {
-      if (!noMore.aborted)
-        this.#settings.log.warn({ connection: this.#settings.connectionName, err: error }, "onLost is no longer awaited");
-    }
+    await this.#owner.untilLetGo(session.heartbeatMs, AbortSignal.any([session.disconnected, this.#closing.signal]));
     await session.close(CLOSE_LIMIT_MS);
   }
 
-  /**
-   * Logs a repeated cause the 1st, 2nd, 4th, 8th … time, and each minute: a broker that is away for a day must not fill the disk, and
-   * the last line about it must not name a cause that is over.
-   */
   #logLoss(reason: LossReason, fields: object, message: string): void {
-    const failures = this.#backoff.failures + 1;
-    const isPowerOfTwo = (failures & (failures - 1)) === 0;
-    const nowMs = performance.now();
-    const toldAtMs = this.#told.get(reason.detail) ?? Number.NEGATIVE_INFINITY;
-    if (nowMs - toldAtMs < MINUTE_MS && !isPowerOfTwo) return;
-    if (this.#told.size >= MOST_CAUSES) this.#told.clear();
-    this.#told.set(reason.detail, nowMs);
-    const { connectionName, log } = this.#settings;
-    const level = reason.kind === "ended-by-owner" ? "info" : reason.remedy === undefined ? "warn" : "error";
-    log[level]({ connection: connectionName, ...fields, ...reason, failures }, message);
-  }
-
-  #guard(hook: string, call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.#logThrown(hook, error);
-    }
-  }
-
-  #logThrown(hook: string, error: unknown): void {
-    this.#settings.log.error({ connection: this.#settings.connectionName, err: error }, `${hook} threw`);
+    this.#losses.tell(reason, this.#backoff.failures + 1, fields, message);
   }
 }
 
