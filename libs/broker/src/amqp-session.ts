@@ -2,24 +2,16 @@ import type { Channel, ChannelModel } from "amqplib";
 import { type BrokerLog, BrokerSettingsError } from "./broker-settings.ts";
 import { ConfirmChannel, type ConfirmHooks } from "./confirm-channel.ts";
 import { startConsumer } from "./consumer.ts";
-import type { LossKind } from "./loss-kind.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import type { OpenConnection } from "./open-connection.ts";
-import { untilAborted, withPatience } from "./patience.ts";
-import { asOtherwise, type ExchangeDeclaration, type QueueDeclaration } from "./queue-declaration.ts";
+import type { OtherwiseQueues } from "./otherwise-queues.ts";
+import { untilAborted } from "./patience.ts";
+import type { ExchangeDeclaration, QueueDeclaration } from "./queue-declaration.ts";
 import { QueueProof } from "./queue-proof.ts";
-import {
-  type ConsumeOptions,
-  type Consumer,
-  type Delivery,
-  type Session,
-  SessionLostError,
-  type SettleGiven,
-} from "./session.ts";
+import type { ConsumeOptions, Consumer, Delivery, Session, SettleGiven } from "./session.ts";
+import { SessionChannels } from "./session-channels.ts";
+import { SessionLoss } from "./session-loss.ts";
 import { RefusedError, SideChannel } from "./side-channel.ts";
-
-/** The shortest limit for the broker's answer to one request; otherwise it is two heartbeats. */
-const MIN_REPLY_LIMIT_MS = 5_000;
 
 // amqplib says this and closes the connection: after a cancel for its timeout, RabbitMQ 4.3 goes on delivering to that consumer.
 const SENT_TO_CANCELLED = /^Unknown consumer: /;
@@ -29,8 +21,7 @@ export const MAX_PREFETCH = 65_535;
 export interface SessionOwner {
   connectionName: string;
   log: BrokerLog;
-  /** Names of queues that exist as their `otherwise`. One session finds them and passes them on to the next. */
-  otherwise: Set<string>;
+  otherwise: OtherwiseQueues;
   /** Called synchronously, once, after `lost` was aborted. */
   onLost(reason: LossReason): void;
   /** Told a moment later, when more is known about why it was lost. */
@@ -45,17 +36,12 @@ export class AmqpSession implements Session {
   readonly #connection: OpenConnection;
   readonly #model: ChannelModel;
   readonly #owner: SessionOwner;
-  readonly #replyLimitMs: number;
-  readonly #lost = new AbortController();
+  readonly #loss: SessionLoss;
   readonly #disconnected = new AbortController();
-  readonly #channels = new Set<Channel>();
-  readonly #proof = new QueueProof({
-    openChannel: () => this.#model.createChannel(),
-    reply: (what, pending) => this.#reply(what, pending),
-  });
+  readonly #channels: SessionChannels;
+  readonly #proof: QueueProof;
   #control: Channel | undefined;
   #closing: Promise<void> | undefined;
-  #isSetUp = false;
   #sentToCancelled = false;
   #explaining: Promise<void> = Promise.resolve();
 
@@ -65,7 +51,12 @@ export class AmqpSession implements Session {
     this.#model = connection.model;
     this.#owner = owner;
     this.heartbeatMs = connection.heartbeatMs;
-    this.#replyLimitMs = Math.max(MIN_REPLY_LIMIT_MS, 2 * this.heartbeatMs);
+    this.#loss = new SessionLoss(this.heartbeatMs, (reason) => owner.onLost(reason));
+    this.#channels = new SessionChannels(this.#loss, owner.log);
+    this.#proof = new QueueProof({
+      openChannel: () => this.#model.createChannel(),
+      reply: (what, pending) => this.#loss.reply(what, pending),
+    });
     // A socket failure emits error and then close; a graceful close by the broker (320) only close.
     this.#model.on("error", (error: Error) => this.#connectionClosed(error));
     this.#model.on("close", (error?: Error) => this.#connectionClosed(error ?? "closed without a reason"));
@@ -74,7 +65,7 @@ export class AmqpSession implements Session {
   }
 
   get lost(): AbortSignal {
-    return this.#lost.signal;
+    return this.#loss.signal;
   }
 
   /** Aborted when the connection itself is gone. A session may be lost before that. */
@@ -93,17 +84,17 @@ export class AmqpSession implements Session {
 
   /** The first step of every set-up. It also detects a connection that closed before anybody listened. */
   async openControlChannel(): Promise<void> {
-    this.#control = await this.#openChannel("control", () => this.#model.createChannel());
+    this.#control = await this.#channels.open("control", () => this.#model.createChannel());
   }
 
   /** From now on a refused operation does not count as a failed set-up. */
   markSetUp(): void {
-    this.#isSetUp = true;
+    this.#channels.markSetUp();
   }
 
   async declareExchange({ name, type }: ExchangeDeclaration): Promise<void> {
     const control = this.#controlChannel();
-    await this.#reply(`declare exchange ${name}`, control.assertExchange(name, type, { durable: true }));
+    await this.#loss.reply(`declare exchange ${name}`, control.assertExchange(name, type, { durable: true }));
   }
 
   async declare(queue: QueueDeclaration): Promise<void> {
@@ -115,12 +106,12 @@ export class AmqpSession implements Session {
     if (queue.otherwise !== undefined && (await this.#declareAside(queue)) === undefined) return;
     const control = this.#controlChannel();
     const { name, durable, exclusive } = queue;
-    await this.#reply(
+    await this.#loss.reply(
       `declare queue ${name}`,
       control.assertQueue(name, { durable, exclusive, arguments: queue.arguments }),
     );
     for (const { exchange, routingKey } of queue.bindings) {
-      await this.#reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
+      await this.#loss.reply(`bind queue ${name} to ${exchange.name}`, control.bindQueue(name, exchange.name, routingKey));
     }
   }
 
@@ -129,22 +120,8 @@ export class AmqpSession implements Session {
     return this.#declareAside(queue);
   }
 
-  /**
-   * Asked aside, since a refusal of the control channel costs the session. One that was there otherwise is not asked for in vain each time, which
-   * would be an error in the broker's log; nor is it declared so again: one that is deleted just before that would be made anew as nobody wants it.
-   * @returns why it is refused as it is wanted, where it is refused otherwise, too
-   */
-  async #declareAside(queue: QueueDeclaration): Promise<LossReason | undefined> {
-    const { name } = queue;
-    const declare = (as: QueueDeclaration) => this.#attempt(`declare queue ${name}`, (channel) => channel.declareQueue(as));
-    const keep = () => this.#attempt(`keep queue ${name}`, (channel) => channel.keepQueue(queue));
-    const known = this.#owner.otherwise;
-    if (known.has(name) && (await keep()) === undefined) return undefined;
-    known.delete(name);
-    const refused = await declare(queue);
-    if (refused === undefined || (await declare(asOtherwise(queue))) !== undefined) return refused;
-    known.add(name);
-    return undefined;
+  #declareAside(queue: QueueDeclaration): Promise<LossReason | undefined> {
+    return this.#owner.otherwise.declare(queue, (what, act) => this.#attempt(what, act));
   }
 
   bindAgain(queue: QueueDeclaration): Promise<LossReason | undefined> {
@@ -156,19 +133,19 @@ export class AmqpSession implements Session {
   }
 
   async openSideChannel(): Promise<SideChannel> {
-    if (this.lost.aborted) throw this.#lostError();
-    const channel = await this.#reply("open a side channel", this.#model.createChannel());
-    return new SideChannel(channel, (what, pending) => this.#reply(what, pending, Number.POSITIVE_INFINITY));
+    this.#loss.throwIfLost();
+    const channel = await this.#loss.reply("open a side channel", this.#model.createChannel());
+    return new SideChannel(channel, (what, pending) => this.#loss.reply(what, pending, Number.POSITIVE_INFINITY));
   }
 
   async inspect(queue: string): Promise<{ messageCount: number; consumerCount: number }> {
     const control = this.#controlChannel();
-    const { messageCount, consumerCount } = await this.#reply(`look at queue ${queue}`, control.checkQueue(queue));
+    const { messageCount, consumerCount } = await this.#loss.reply(`look at queue ${queue}`, control.checkQueue(queue));
     return { messageCount, consumerCount };
   }
 
   async reach(queue: string, settle: SettleGiven = () => "requeue"): Promise<void> {
-    if (this.lost.aborted) throw this.#lostError();
+    this.#loss.throwIfLost();
     await this.#proof.take(queue, settle);
   }
 
@@ -182,8 +159,8 @@ export class AmqpSession implements Session {
         `The prefetch of queue ${queue} must be a whole number from 1 to ${MAX_PREFETCH}, not ${prefetch}.`,
       );
     }
-    const channel = await this.#openChannel("consume", () => this.#model.createChannel());
-    await this.#reply(`set the prefetch of ${queue}`, channel.prefetch(prefetch));
+    const channel = await this.#channels.open("consume", () => this.#model.createChannel());
+    await this.#loss.reply(`set the prefetch of ${queue}`, channel.prefetch(prefetch));
     return startConsumer({
       channel,
       queue,
@@ -195,28 +172,23 @@ export class AmqpSession implements Session {
       onCancelled: () => {
         this.#explaining = this.#consumerCancelled(queue);
       },
-      reply: (what, pending) => this.#reply(what, pending),
-      patientReply: (what, pending) => this.#reply(what, pending, Number.POSITIVE_INFINITY),
+      reply: (what, pending) => this.#loss.reply(what, pending),
+      patientReply: (what, pending) => this.#loss.reply(what, pending, Number.POSITIVE_INFINITY),
     });
   }
 
   /** Opens a channel in confirm mode, for the publisher. */
   async openConfirmChannel(hooks: ConfirmHooks): Promise<ConfirmChannel> {
-    return new ConfirmChannel(await this.#openChannel("publish", () => this.#model.createConfirmChannel()), hooks);
+    return new ConfirmChannel(await this.#channels.open("publish", () => this.#model.createConfirmChannel()), hooks);
+  }
+
+  /** Only the first reason counts. */
+  lose(reason: LossReason): void {
+    this.#loss.lose(reason);
   }
 
   end(reason: string): void {
     this.lose(lossReason("ended-by-owner", reason));
-  }
-
-  /**
-   * Tells the owner first and closes later, so that the owner hears of it before anything else happens. Only the first
-   * reason counts.
-   */
-  lose(reason: LossReason): void {
-    if (this.#lost.signal.aborted) return;
-    this.#lost.abort(reason);
-    this.#owner.onLost(reason);
   }
 
   /** Closes what is still open: in order for at most `limitMs`, so that acks on their way arrive. Then the socket is destroyed. */
@@ -240,7 +212,7 @@ export class AmqpSession implements Session {
    */
   async #closeInOrder(): Promise<void> {
     await this.#explaining; // a channel that closes drops the answers that it still gets
-    await Promise.allSettled([...this.#channels].map((channel) => channel.close()));
+    await this.#channels.close();
     await Promise.allSettled([this.#model.close()]);
   }
 
@@ -273,33 +245,16 @@ export class AmqpSession implements Session {
   }
 
   #controlChannel(): Channel {
-    if (this.lost.aborted) throw this.#lostError();
+    this.#loss.throwIfLost();
     if (this.#control === undefined) throw new Error("The session's control channel is not open yet.");
     return this.#control;
-  }
-
-  async #openChannel<C extends Channel>(role: string, open: () => Promise<C>): Promise<C> {
-    if (this.lost.aborted) throw this.#lostError();
-    const channel = await this.#reply(`open the ${role} channel`, open());
-    this.#channels.add(channel);
-    const closedKind = (): LossKind => (this.#isSetUp ? "channel-closed" : "setup-failed");
-    channel.on("error", (error: Error) => this.lose(lossReason(closedKind(), error)));
-    channel.on("close", () => {
-      this.#channels.delete(channel);
-      // When the whole connection closes, amqplib closes its channels first: let the connection say why.
-      queueMicrotask(() => this.lose(lossReason(closedKind(), `the ${role} channel closed`)));
-    });
-    channel.on("handler-error", (error: Error) =>
-      this.#owner.log.error({ err: error }, `a handler of the ${role} channel threw`),
-    );
-    return channel;
   }
 
   /** On a channel of its own, which is all that a refusal closes. @returns why it was refused */
   async #attempt(what: string, act: (channel: SideChannel) => Promise<unknown>): Promise<LossReason | undefined> {
     const channel = await this.openSideChannel();
     try {
-      await this.#reply(what, act(channel));
+      await this.#loss.reply(what, act(channel));
       return undefined;
     } catch (error) {
       if (error instanceof RefusedError) return error.reason;
@@ -307,29 +262,5 @@ export class AmqpSession implements Session {
     } finally {
       void channel.close();
     }
-  }
-
-  /**
-   * Waits for the answer to a request. It ends with the session at the latest, and an answer that takes too long ends the
-   * session.
-   */
-  async #reply<T>(what: string, pending: Promise<T>, limitMs = this.#replyLimitMs): Promise<T> {
-    try {
-      return await withPatience(pending, {
-        limitMs,
-        onLimit: () => {
-          this.lose(lossReason("connection-closed", `no answer to "${what}" within ${limitMs} ms`));
-          return this.#lostError();
-        },
-        signal: this.lost,
-        onAbort: () => this.#lostError(),
-      });
-    } catch (error) {
-      throw this.lost.aborted ? this.#lostError() : error;
-    }
-  }
-
-  #lostError(): SessionLostError {
-    return new SessionLostError(this.lost.reason as LossReason);
   }
 }

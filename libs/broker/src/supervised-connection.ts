@@ -8,6 +8,7 @@ import { ConnectionOwner } from "./connection-owner.ts";
 import { LossLog } from "./loss-log.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
 import { openConnection } from "./open-connection.ts";
+import { OtherwiseQueues } from "./otherwise-queues.ts";
 import { untilAborted, withPatience } from "./patience.ts";
 import { ReconnectBackoff } from "./reconnect-backoff.ts";
 import { redactUrl } from "./redact-url.ts";
@@ -39,7 +40,7 @@ export class SupervisedConnection {
   #up = false;
   #blocked = false;
   #lastLoss: LossReason | undefined;
-  readonly #otherwise = new Set<string>();
+  readonly #otherwise = new OtherwiseQueues();
 
   /** Throws a BrokerSettingsError for settings that can never work. */
   constructor(settings: BrokerSettings, hooks: ConnectionHooks) {
