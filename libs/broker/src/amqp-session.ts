@@ -1,5 +1,6 @@
 import type { Channel, ChannelModel } from "amqplib";
 import { type BrokerLog, BrokerSettingsError } from "./broker-settings.ts";
+import { CancelledConsumer } from "./cancelled-consumer.ts";
 import { ConfirmChannel, type ConfirmHooks } from "./confirm-channel.ts";
 import { startConsumer } from "./consumer.ts";
 import { type LossReason, lossReason } from "./loss-reason.ts";
@@ -12,9 +13,6 @@ import type { ConsumeOptions, Consumer, Delivery, Session, SettleGiven } from ".
 import { SessionChannels } from "./session-channels.ts";
 import { SessionLoss } from "./session-loss.ts";
 import { RefusedError, SideChannel } from "./side-channel.ts";
-
-// amqplib says this and closes the connection: after a cancel for its timeout, RabbitMQ 4.3 goes on delivering to that consumer.
-const SENT_TO_CANCELLED = /^Unknown consumer: /;
 
 export const MAX_PREFETCH = 65_535;
 
@@ -40,10 +38,9 @@ export class AmqpSession implements Session {
   readonly #disconnected = new AbortController();
   readonly #channels: SessionChannels;
   readonly #proof: QueueProof;
+  readonly #cancelled: CancelledConsumer;
   #control: Channel | undefined;
   #closing: Promise<void> | undefined;
-  #sentToCancelled = false;
-  #explaining: Promise<void> = Promise.resolve();
 
   constructor(connection: OpenConnection, generation: number, owner: SessionOwner) {
     this.generation = generation;
@@ -56,6 +53,11 @@ export class AmqpSession implements Session {
     this.#proof = new QueueProof({
       openChannel: () => this.#model.createChannel(),
       reply: (what, pending) => this.#loss.reply(what, pending),
+    });
+    this.#cancelled = new CancelledConsumer({
+      loss: this.#loss,
+      control: () => this.#control,
+      explained: (reason) => owner.onExplained(reason),
     });
     // A socket failure emits error and then close; a graceful close by the broker (320) only close.
     this.#model.on("error", (error: Error) => this.#connectionClosed(error));
@@ -169,9 +171,7 @@ export class AmqpSession implements Session {
       lost: this.lost,
       log: this.#owner.log,
       onDelivery,
-      onCancelled: () => {
-        this.#explaining = this.#consumerCancelled(queue);
-      },
+      onCancelled: () => this.#cancelled.cancelled(queue),
       reply: (what, pending) => this.#loss.reply(what, pending),
       patientReply: (what, pending) => this.#loss.reply(what, pending, Number.POSITIVE_INFINITY),
     });
@@ -211,35 +211,13 @@ export class AmqpSession implements Session {
    * its acks.
    */
   async #closeInOrder(): Promise<void> {
-    await this.#explaining; // a channel that closes drops the answers that it still gets
+    await this.#cancelled.over; // a channel that closes drops the answers that it still gets
     await this.#channels.close();
     await Promise.allSettled([this.#model.close()]);
   }
 
-  /**
-   * RabbitMQ 4.3 and later cancel the consumer of a quorum queue that keeps messages unacked for longer than
-   * `consumer_timeout`, in the very words in which they tell that a queue is gone: that it is still there tells which it
-   * was. Its messages may run elsewhere by now, so the session is lost first, and the reason found afterwards.
-   */
-  async #consumerCancelled(queue: string): Promise<void> {
-    this.lose(lossReason("consumer-cancelled", `the broker cancelled the consumer of queue ${queue}`));
-    if (!(await this.#isStillThere(queue))) return;
-    const detail = `the broker took back messages of queue ${queue} that stayed unacked for long, and cancelled its consumer`;
-    this.#owner.onExplained(lossReason("consumer-timeout", detail));
-  }
-
-  /** False also if the connection was lost before it could answer. */
-  async #isStillThere(queue: string): Promise<boolean> {
-    try {
-      await this.#control?.checkQueue(queue);
-      return this.#control !== undefined;
-    } catch {
-      return this.#sentToCancelled;
-    }
-  }
-
   #connectionClosed(cause: unknown): void {
-    if (cause instanceof Error && SENT_TO_CANCELLED.test(cause.message)) this.#sentToCancelled = true;
+    this.#cancelled.closed(cause);
     this.lose(lossReason("connection-closed", cause));
     this.#disconnected.abort();
   }
