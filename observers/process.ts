@@ -7,7 +7,7 @@ import { runWorker } from "./process/run-worker.ts";
 /**
  * Runs a command for ever, in a process group of its own that never outlives the service: the way to write an observer in
  * any language. Offered where the service permits commands, and for these alone. The command finds `UNACKED_OBSERVER_ID`,
- * `UNACKED_OBSERVER_NAME`, `UNACKED_RUN_ID`, the fencing token `UNACKED_EPOCH` and `UNACKED_CHECKPOINT_FILE` in its environment.
+ * `UNACKED_OBSERVER_NAME`, `UNACKED_RUN_ID`, the fencing token `UNACKED_FENCING_TOKEN` and `UNACKED_CHECKPOINT_FILE` in its environment.
  *
  * With the protocol "lines", the default:
  *

@@ -6,7 +6,7 @@ const inheritedVariables = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMP
 
 /** All that a command finds in its environment. */
 export function environmentOf(
-  { params, observer, runId, epoch }: ObserverContext<ProcessParams> & AdmittedContext,
+  { params, observer, runId, fencingToken }: ObserverContext<ProcessParams> & AdmittedContext,
   checkpointFile?: string,
 ): Record<string, string> {
   return {
@@ -14,7 +14,7 @@ export function environmentOf(
     UNACKED_OBSERVER_ID: observer.id,
     UNACKED_OBSERVER_NAME: observer.name,
     UNACKED_RUN_ID: runId,
-    UNACKED_EPOCH: String(epoch),
+    UNACKED_FENCING_TOKEN: String(fencingToken),
     ...(checkpointFile !== undefined && { UNACKED_CHECKPOINT_FILE: checkpointFile }),
     ...params.env,
   };

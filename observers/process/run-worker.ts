@@ -71,7 +71,7 @@ class Dialogue {
 
   /** @param toldMs between the message `stop` and SIGTERM */
   constructor(context: ProcessContext, guarded: GuardedCommand, toldMs: number) {
-    const { params, signal, observer, runId, epoch, checkpoint, emit, saveCheckpoint } = context;
+    const { params, signal, observer, runId, fencingToken, checkpoint, emit, saveCheckpoint } = context;
     this.#context = context;
     this.#guarded = guarded;
     this.#input = guarded.stdin as Writable;
@@ -98,7 +98,7 @@ class Dialogue {
         observerId: observer.id,
         observerName: observer.name,
         runId,
-        epoch,
+        fencingToken,
         checkpoint: before,
       },
     });

@@ -32,7 +32,7 @@ describe("a random walk of observers that are admitted, save, and are changed as
   });
 
   it.runIf(isTurnOf(0))(
-    "never repeats an epoch, never starts one below what it had saved, an older dump of the books included",
+    "never repeats a fencing token, never starts one below what it had saved, an older dump of the books included",
     async () => {
       const random = fc.sample(fc.noBias(fc.double({ min: 0, max: 0.999, noNaN: true })), {
         seed: firstSeed,

@@ -102,7 +102,7 @@ describe("observers that ask before they start", () => {
     const one = await createOne("fenced", pool, { emit: true });
     await eventually(() => expect(startsOf(one)).toHaveLength(1));
     const [first] = startsOf(one);
-    expect(first?.epoch).toBe(one.fencingToken);
+    expect(first?.fencingToken).toBe(one.fencingToken);
     expect(one).toMatchObject({ waitsFor: null, fencingToken: expect.any(Number) });
     // Milliseconds of PostgreSQL's clock, so that it rises over an older dump, too.
     expect(Math.abs((one.fencingToken ?? 0) - Date.now())).toBeLessThan(3_600_000);
@@ -111,11 +111,14 @@ describe("observers that ask before they start", () => {
     await eventually(() => expect(startsOf(one)).toHaveLength(2), { timeoutMs: LONG_MS });
     await until([one.id], "Processing");
     await eventually(() => expect(tap.messages.filter(({ observerId }) => observerId === one.id)).toHaveLength(2));
-    const epochs = startsOf(one).map(({ epoch }) => epoch ?? 0);
-    expect(epochs[1]).toBeGreaterThanOrEqual((epochs[0] ?? 0) + 1_000);
-    expect((await runsOf(one.id)).map(({ fencingToken }) => fencingToken)).toEqual(epochs.toReversed());
-    const headers = tap.messages.map((message) => [message.headers["unacked-run-id"], message.headers["unacked-epoch"]]);
-    expect(headers).toEqual(startsOf(one).map(({ runId, epoch }) => [runId, epoch]));
+    const tokens = startsOf(one).map(({ fencingToken }) => fencingToken ?? 0);
+    expect(tokens[1]).toBeGreaterThanOrEqual((tokens[0] ?? 0) + 1_000);
+    expect((await runsOf(one.id)).map(({ fencingToken }) => fencingToken)).toEqual(tokens.toReversed());
+    const headers = tap.messages.map((message) => [
+      message.headers["unacked-run-id"],
+      message.headers["unacked-fencing-token"],
+    ]);
+    expect(headers).toEqual(startsOf(one).map(({ runId, fencingToken }) => [runId, fencingToken]));
     await tap.close();
     await system.check({ pool, timeoutMs: LONG_MS });
   });
@@ -210,13 +213,15 @@ describe("observers that ask before they start", () => {
     await killManager();
     await eventually(() => expect(all.map((one) => startsOf(one).length)).toEqual([1, 1]));
     process.kill(startsOf(all[0] as ObserverView)[0]?.slot ?? expect.fail("nobody knows its slot"), "SIGKILL");
-    const after = before.map((epoch) => [epoch, epoch + 1]);
-    await eventually(() => expect(all.map((one) => startsOf(one).map(({ epoch }) => epoch))).toEqual(after), {
+    const after = before.map((fencingToken) => [fencingToken, fencingToken + 1]);
+    await eventually(() => expect(all.map((one) => startsOf(one).map(({ fencingToken }) => fencingToken))).toEqual(after), {
       timeoutMs: LONG_MS,
     });
     await system.startManager();
     const tokens = async () => (await system.observers(all.map(({ id }) => id))).map(({ fencingToken }) => fencingToken);
-    await eventually(async () => expect(await tokens()).toEqual(before.map((epoch) => epoch + 1)), { timeoutMs: LONG_MS });
+    await eventually(async () => expect(await tokens()).toEqual(before.map((fencingToken) => fencingToken + 1)), {
+      timeoutMs: LONG_MS,
+    });
     await system.check({ pool, timeoutMs: LONG_MS });
   });
 
@@ -232,7 +237,7 @@ describe("observers that ask before they start", () => {
   });
 
   it.runIf(isTurnOf(0))(
-    "over kills of services and managers: each start has a higher epoch, and none runs beside another",
+    "over kills of services and managers: each start has a higher fencing token, and none runs beside another",
     async () => {
       const pool = "kills";
       await serve(pool, "a");
@@ -251,12 +256,12 @@ describe("observers that ask before they start", () => {
       }
       await until(ids, "Processing");
       await system.check({ pool, timeoutMs: LONG_MS });
-      const starts = all.map((one) => startsOf(one).map(({ epoch = 0 }) => epoch));
-      for (const epochs of starts) expect(epochs).toEqual([...new Set(epochs)].toSorted((a, b) => a - b));
+      const starts = all.map((one) => startsOf(one).map(({ fencingToken = 0 }) => fencingToken));
+      for (const tokens of starts) expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => a - b));
       const asking =
         "SELECT count(*) FROM commands WHERE kind = 'admit' UNION ALL SELECT count(*) FROM observers WHERE requested_run_id IS NOT NULL AND status <> 'Deleted'";
       await eventually(async () => expect(await queryRows(databaseUrl, asking)).toEqual([{ count: "0" }, { count: "0" }]));
-      console.info(`${KILLS} kills, ${starts.flat().length} starts of ${all.length} observers, epochs rise in each`);
+      console.info(`${KILLS} kills, ${starts.flat().length} starts of ${all.length} observers, tokens rise in each`);
     },
   );
 });

@@ -52,12 +52,12 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
     const env = { CHECKPOINT_EVERY_MS: "20" };
     system = new System({ amqpUrl: broker.amqpUrl, databaseUrl, management: broker.management, env });
     log = new SaveLog(system.actsFile);
-    await runStatement(databaseUrl, "CREATE TABLE fences (observer_id uuid PRIMARY KEY, epoch bigint NOT NULL)");
+    await runStatement(databaseUrl, "CREATE TABLE fences (observer_id uuid PRIMARY KEY, fencing_token bigint NOT NULL)");
     await runStatement(
       databaseUrl,
-      "CREATE TABLE written (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, observer_id uuid, epoch bigint, n bigint)",
+      "CREATE TABLE written (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, observer_id uuid, fencing_token bigint, n bigint)",
     );
-    await runStatement(databaseUrl, "CREATE TABLE tried (observer_id uuid, epoch bigint, n bigint)");
+    await runStatement(databaseUrl, "CREATE TABLE tried (observer_id uuid, fencing_token bigint, n bigint)");
     await system.startManager();
     await serve("a");
     await serve("b");
@@ -82,7 +82,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
 
   /**
    * Wakes when others have all that it had. A slot that wakes is ended before it does anything, so what its runs were just writing is held up on
-   * its way to the table, and arrives when a newer epoch has begun.
+   * its way to the table, and arrives when a run with a newer fencing token has begun.
    */
   async function freeze(ids: string[]): Promise<void> {
     const name = await fullest();
@@ -145,7 +145,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
       async () => {
         const [row] = await queryRows<{ count: number }>(
           database.databaseUrl,
-          "SELECT count(*)::int FROM fences f JOIN observers o ON o.id = f.observer_id WHERE f.epoch >= o.fencing_token AND o.id = ANY($1)",
+          "SELECT count(*)::int FROM fences f JOIN observers o ON o.id = f.observer_id WHERE f.fencing_token >= o.fencing_token AND o.id = ANY($1)",
           [ids],
         );
         expect(row?.count).toBe(ids.length);
@@ -165,7 +165,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
   async function refused(): Promise<number> {
     const [row] = await queryRows<{ count: number }>(
       database.databaseUrl,
-      "SELECT count(*)::int FROM (SELECT observer_id, epoch, n FROM tried EXCEPT SELECT observer_id, epoch, n FROM written) r",
+      "SELECT count(*)::int FROM (SELECT observer_id, fencing_token, n FROM tried EXCEPT SELECT observer_id, fencing_token, n FROM written) r",
     );
     return row?.count ?? 0;
   }
@@ -189,7 +189,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
   }
 
   it.runIf(isTurnOf(2))(
-    "none starts below what it has saved, and what an older epoch writes after a newer one has begun is refused by the table",
+    "none starts below what it has saved, and what a run with an older fencing token writes after a newer one has begun is refused by the table",
     async () => {
       const ids = await createAll();
       await allRun(ids);
@@ -210,12 +210,12 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
       const saved = log.readOn().counts.resolved;
       await eventually(() => expect(log.readOn().counts.resolved).toBeGreaterThan(saved + COUNTERS), { timeoutMs: LONG_MS });
       await system.check({ pool, timeoutMs: LONG_MS, freshMs: 5_000 + 5 * EVERY_MS, maxLateActs: 5 });
-      const { counts, below, epochsBack, reached } = log.readOn();
-      expect({ below, epochsBack, counted: reached.size }).toEqual({ below: [], epochsBack: [], counted: COUNTERS });
+      const { counts, below, tokensBack, reached } = log.readOn();
+      expect({ below, tokensBack, counted: reached.size }).toEqual({ below: [], tokensBack: [], counted: COUNTERS });
       const [figures] = await queryRows<{ writes: string; late: string }>(
         database.databaseUrl,
         `SELECT count(*) AS writes, count(*) FILTER (WHERE is_late) AS late
-       FROM (SELECT epoch < max(epoch) OVER (PARTITION BY observer_id ORDER BY id) AS is_late FROM written) w`,
+       FROM (SELECT fencing_token < max(fencing_token) OVER (PARTITION BY observer_id ORDER BY id) AS is_late FROM written) w`,
       );
       expect(figures?.late).toBe("0");
       const refusals = await refused();
@@ -224,7 +224,7 @@ describe(`${COUNTERS} observers that count and save each step, while all that ca
       const times = (what: string) => beside.filter((one) => one === what).length;
       console.info(
         `${COUNTERS} of them in ${Math.round((performance.now() - startMs) / 1_000)} s: ${KILLS} kills of services, ${times("freeze")} frozen, ${times("manager")} of managers, ${times("broker")} of the broker, ${times("database")} of the database; ` +
-          `${counts.given} starts, none below its checkpoint, ${counts.resolved} saved; ${figures?.writes} writes, ${refusals} of an older epoch refused, 0 got through`,
+          `${counts.given} starts, none below its checkpoint, ${counts.resolved} saved; ${figures?.writes} writes, ${refusals} of an older token refused, 0 got through`,
       );
     },
     3_600_000,

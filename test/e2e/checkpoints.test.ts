@@ -13,7 +13,7 @@ const LONG_MS = 90_000;
 interface Save {
   observerId: string;
   runId: string;
-  epoch: number;
+  fencingToken: number;
   n: number;
   kind: "given" | "resolved" | "refused";
   monotonicNs: string;
@@ -120,9 +120,9 @@ describe("observers that save where they have got to", () => {
       await serve(pool, "c");
       await untilGiven(5);
       expect(startsBelow([one.id]).below).toEqual([]);
-      expect(savesOf(one, "given").map(({ epoch }) => epoch)).toEqual(
+      expect(savesOf(one, "given").map(({ fencingToken }) => fencingToken)).toEqual(
         savesOf(one, "given")
-          .map(({ epoch }) => epoch)
+          .map(({ fencingToken }) => fencingToken)
           .toSorted((a, b) => a - b),
       );
       await system.call("POST", `/api/v1/observers/${one.id}/pause`);

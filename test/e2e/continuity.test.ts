@@ -17,7 +17,7 @@ const COUNTING = `
 n=$(cat "$UNACKED_CHECKPOINT_FILE" 2>/dev/null || echo 0)
 while sleep 0.05; do
   n=$((n + 1))
-  echo "$n $UNACKED_EPOCH"
+  echo "$n $UNACKED_FENCING_TOKEN"
   echo "$n" >"$UNACKED_CHECKPOINT_FILE.new" && mv "$UNACKED_CHECKPOINT_FILE.new" "$UNACKED_CHECKPOINT_FILE"
 done`;
 
@@ -137,7 +137,7 @@ describe("the types that are shipped", () => {
   );
 
   it.runIf(isTurnOf(1))(
-    "process gives its command an epoch that rises, and the file that the run before has written",
+    "process gives its command a token that rises, and the file that the run before has written",
     async () => {
       const id = await create("counted", "process", { command: "sh", args: ["-c", COUNTING] });
       const lines = () => eventsOf("counted").map(({ line = "" }) => line.split(" ").map(Number) as [number, number]);
@@ -148,13 +148,14 @@ describe("the types that are shipped", () => {
       }
       await untilMore(() => lines().length, 10);
       expect(gapsIn(lines().map(([n]) => n))).toEqual([]);
-      const epochs = [...new Set(lines().map(([, epoch]) => epoch))];
-      expect(epochs).toHaveLength(KILLS + 1);
-      expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
+      const tokens = [...new Set(lines().map(([, fencingToken]) => fencingToken))];
+      expect(tokens).toHaveLength(KILLS + 1);
+      expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
       const again = lines().length - new Set(lines().map(([n]) => n)).size;
       console.info(`${KILLS} kills: ${lines().length} lines, none missing, ${again} of them again`);
       // It went on from what was saved, and not from the beginning.
-      for (const epoch of epochs.slice(1)) expect(lines().find((one) => one[1] === epoch)?.[0]).toBeGreaterThan(1);
+      for (const fencingToken of tokens.slice(1))
+        expect(lines().find((one) => one[1] === fencingToken)?.[0]).toBeGreaterThan(1);
       await system.remove(id);
     },
     240_000,

@@ -103,7 +103,7 @@ describe("a report of an unknown observer that no service has made", () => {
   it("can be retried by an operator, who then stands in the audit trail", async () => {
     const start = startOf({});
     const checkpoint = { number: 7, value: '{"n":7}' };
-    const { id } = await reported({ ...start, epoch: 5_000, checkpoint });
+    const { id } = await reported({ ...start, fencingToken: 5_000, checkpoint });
     const { status, body } = await system.call<ObserverView>("POST", `/api/v1/errors/${id}/retry`);
     expect([status, body]).toMatchObject([202, { id: start.observerId, name: start.name, revision: 2 }]);
     await system.untilStatus([start.observerId], "Processing");

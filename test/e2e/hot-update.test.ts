@@ -96,7 +96,7 @@ describe.each(inTurn(PLACES))("observers whose type takes changes as they run, i
     expect(await system.get(one.id)).toMatchObject({ runNumber: 1, specVersion: 21, observedSpecVersion: 21 });
   });
 
-  it("that ask for a restart begin again in place: same message, a higher epoch", async () => {
+  it("that ask for a restart begin again in place: same message, a higher fencing token", async () => {
     const one = await createOne("restart");
     await want(one.id, "b", { answer: "restart" });
     await untilActs(one.id, ["a", "b"]);

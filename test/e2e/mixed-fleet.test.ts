@@ -73,8 +73,8 @@ describe.runIf(isHere(release) && isTurnOf(0))(
       const saved = log.readOn().counts.resolved;
       await eventually(() => expect(log.readOn().counts.resolved).toBeGreaterThan(saved + 12), { timeoutMs: LONG_MS });
       await system.check({ timeoutMs: LONG_MS });
-      const { counts, below, epochsBack, reached } = log.readOn();
-      expect({ below, epochsBack, saving: reached.size }).toEqual({ below: [], epochsBack: [], saving: 12 });
+      const { counts, below, tokensBack, reached } = log.readOn();
+      expect({ below, tokensBack, saving: reached.size }).toEqual({ below: [], tokensBack: [], saving: 12 });
       const onOld = (await system.observers(ids)).filter(({ service }) => service?.name.startsWith("old"));
       expect(onOld.filter(({ type }) => type !== "stamp")).toEqual([]);
       console.info(

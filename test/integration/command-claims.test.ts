@@ -157,7 +157,7 @@ test.each([
   const [[column, value]] = Object.entries(after) as [[string, string | null]];
   await query(`UPDATE observers SET ${column} = $2, spec_version = 3 WHERE id = $1`, [id, value]);
   await eventually(
-    () => expect(sent).toMatchObject([{ kind: "admit", admission: { epoch: 7_000, spec: { specVersion: 3 } } }]),
+    () => expect(sent).toMatchObject([{ kind: "admit", admission: { fencingToken: 7_000, spec: { specVersion: 3 } } }]),
     {
       timeoutMs: 10_000,
     },
@@ -224,7 +224,7 @@ test("an admission is dropped where another run asks by now: only one is admitte
   const { due } = await one.claimDue(10, HOLD_MS, STOP_PAUSES);
   expect(due).toMatchObject([
     { kind: "admit", runId: asked, admission: null },
-    { kind: "admit", runId: asks, admission: { epoch: 2_000 } },
+    { kind: "admit", runId: asks, admission: { fencingToken: 2_000 } },
   ]);
 });
 

@@ -27,19 +27,24 @@ describe("the recipe of a fence", () => {
     ({ databaseUrl } = await freshDatabase());
     const client = await connect();
     await client.query(statement("fence-table"));
-    await client.query("CREATE TABLE written (epoch bigint, n integer)");
+    await client.query("CREATE TABLE written (fencing_token bigint, n integer)");
   });
   afterAll(() => Promise.all(clients.map((client) => client.end())));
 
   /** Writes under the fence. @returns whether it was let */
-  async function write(client: pg.Client, epoch: number, n: number, meanwhile?: () => Promise<void>): Promise<boolean> {
+  async function write(
+    client: pg.Client,
+    fencingToken: number,
+    n: number,
+    meanwhile?: () => Promise<void>,
+  ): Promise<boolean> {
     await client.query("BEGIN");
-    const { rows } = await client.query(statement("fence-take"), [epoch, OBSERVER]);
+    const { rows } = await client.query(statement("fence-take"), [fencingToken, OBSERVER]);
     if (rows.length === 0) {
       await client.query("ROLLBACK");
       return false;
     }
-    await client.query("INSERT INTO written VALUES ($1, $2)", [epoch, n]);
+    await client.query("INSERT INTO written VALUES ($1, $2)", [fencingToken, n]);
     await meanwhile?.();
     await client.query("COMMIT");
     return true;
@@ -47,21 +52,21 @@ describe("the recipe of a fence", () => {
 
   it("lets a run write again and again, its successor from its first statement on, and the run before no more", async () => {
     const [older, newer] = [await connect(), await connect()];
-    const epoch = Date.now();
-    expect(await write(older, epoch, 1)).toBe(true);
-    expect(await write(older, epoch, 2)).toBe(true);
-    expect(await write(newer, epoch + 1_000, 3)).toBe(true);
-    expect(await write(older, epoch, 4)).toBe(false);
-    expect(await write(newer, epoch + 1_000, 5)).toBe(true);
+    const fencingToken = Date.now();
+    expect(await write(older, fencingToken, 1)).toBe(true);
+    expect(await write(older, fencingToken, 2)).toBe(true);
+    expect(await write(newer, fencingToken + 1_000, 3)).toBe(true);
+    expect(await write(older, fencingToken, 4)).toBe(false);
+    expect(await write(newer, fencingToken + 1_000, 5)).toBe(true);
   });
 
   it("overtakes nobody in the middle of a transaction: the newer one waits for its end", async () => {
     const [older, newer] = [await connect(), await connect()];
-    const epoch = Date.now() + 10_000;
+    const fencingToken = Date.now() + 10_000;
     const order: string[] = [];
     let overtaking: Promise<unknown> = Promise.resolve();
-    await write(older, epoch, 6, async () => {
-      overtaking = write(newer, epoch + 1_000, 7).then(() => order.push("newer"));
+    await write(older, fencingToken, 6, async () => {
+      overtaking = write(newer, fencingToken + 1_000, 7).then(() => order.push("newer"));
       overtaking.catch(() => undefined); // awaited below
       // It stands before the fence.
       const watcher = await connect();
@@ -70,8 +75,8 @@ describe("the recipe of a fence", () => {
     });
     await overtaking;
     expect(order).toEqual(["older", "newer"]);
-    const { rows } = await newer.query("SELECT epoch FROM written ORDER BY n");
-    const epochs = rows.map((row) => Number(row.epoch));
-    expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
+    const { rows } = await newer.query("SELECT fencing_token FROM written ORDER BY n");
+    const tokens = rows.map((row) => Number(row.fencing_token));
+    expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
   });
 });

@@ -154,7 +154,7 @@ describe("a service that permits some commands", () => {
         return names;
       });
       const harmless =
-        /^(PATH|HOME|USER|LANG|LC_ALL|TZ|TMPDIR|WORD|UNACKED_(OBSERVER_ID|OBSERVER_NAME|RUN_ID|EPOCH|CHECKPOINT_FILE))$/;
+        /^(PATH|HOME|USER|LANG|LC_ALL|TZ|TMPDIR|WORD|UNACKED_(OBSERVER_ID|OBSERVER_NAME|RUN_ID|FENCING_TOKEN|CHECKPOINT_FILE))$/;
       expect(printed.filter((name) => !harmless.test(name ?? ""))).toEqual([]);
 
       const refused = await manager.start({ type: "process", params: { command: "sh", args: ["-c", "echo no"] } });

@@ -200,7 +200,7 @@ test("with resume nothing is saved behind a tick that nobody was told, where a s
     params: definition.params.parse({ url, product: "BTC-USD", movePercent: 1, emitTicks: true, resume: true }),
     observer: { id: "1", name: "1", type: definition.type, labels: {} },
     runId: "1",
-    epoch: 1,
+    fencingToken: 1,
     saves: {
       schema: definition.checkpoint,
       everyMs: 0,

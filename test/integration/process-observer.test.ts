@@ -77,7 +77,7 @@ function runOn(publish: (json: string) => Promise<void>, params: object) {
     params: definition.params.parse(params),
     observer: { id: "1", name: "1", type: definition.type, labels: {} },
     runId: "1",
-    epoch: 1,
+    fencingToken: 1,
     saves: { schema: definition.checkpoint, everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() },
     stopTimeoutMs: 25_000,
     writeLog: () => {},
@@ -273,17 +273,17 @@ test("a command that talks over the network loses its connection with the servic
 const SAVE =
   'save() { printf %s "$1" >"$UNACKED_CHECKPOINT_FILE.new" && mv "$UNACKED_CHECKPOINT_FILE.new" "$UNACKED_CHECKPOINT_FILE"; };';
 
-test("a command is given its epoch, and a file with what was saved last; what it writes there is saved, and nothing is left of it", async () => {
+test("a command is given its fencing token, and a file with what was saved last; what it writes there is saved, and nothing is left of it", async () => {
   const run = runObserver(observer, {
     params: shell(
-      `${SAVE} echo "$UNACKED_EPOCH $UNACKED_CHECKPOINT_FILE"; cat "$UNACKED_CHECKPOINT_FILE"; echo; save "is 8"`,
+      `${SAVE} echo "$UNACKED_FENCING_TOKEN $UNACKED_CHECKPOINT_FILE"; cat "$UNACKED_CHECKPOINT_FILE"; echo; save "is 8"`,
     ),
-    epoch: 7_000,
+    fencingToken: 7_000,
     checkpoint: { text: "was 7" },
   });
   expect(await run.finished).toEqual({ outcome: "completed" });
-  const [[epoch, file] = [], text] = [lines(run)[0]?.split(" "), lines(run)[1]];
-  expect([epoch, text]).toEqual(["7000", "was 7"]);
+  const [[fencingToken, file] = [], text] = [lines(run)[0]?.split(" "), lines(run)[1]];
+  expect([fencingToken, text]).toEqual(["7000", "was 7"]);
   expect(run.checkpoints).toEqual([{ text: "is 8" }]);
   expect(existsSync(dirname(String(file)))).toBe(false);
 });

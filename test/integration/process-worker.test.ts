@@ -48,7 +48,7 @@ test("a worker is told its params, its checkpoint and who it is, and what it say
       { workerParams: { pair: ["BTC", { deep: true }] } },
     ),
     observer: { name: "mine" },
-    epoch: 7_000,
+    fencingToken: 7_000,
     checkpoint: { json: { n: 7 } },
   });
   expect(await run.finished).toEqual({ outcome: "completed" });
@@ -58,7 +58,7 @@ test("a worker is told its params, its checkpoint and who it is, and what it say
       observerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       observerName: "mine",
       runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      epoch: 7_000,
+      fencingToken: 7_000,
       checkpoint: { n: 7 },
     },
     null,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type AdmissionLine, admissionViolations } from "../support/acts/admissions.ts";
 
-const line = (atMs: number, kind: AdmissionLine["kind"], runId: string, epoch: number, n: number): AdmissionLine => ({
+const line = (atMs: number, kind: AdmissionLine["kind"], runId: string, fencingToken: number, n: number): AdmissionLine => ({
   observerId: "one",
   runId,
-  epoch,
+  fencingToken,
   n,
   kind,
   monotonicNs: BigInt(atMs) * 1_000_000n,
@@ -19,14 +19,14 @@ const GOOD = [
 ];
 const found = (lines: AdmissionLine[]) => admissionViolations(lines).map(({ invariant }) => invariant);
 
-describe("the judge of epochs and checkpoints", () => {
+describe("the judge of fencing tokens and checkpoints", () => {
   it("finds nothing where all is well, in whatever order it is written", () => {
     expect([found(GOOD), found(GOOD.toReversed())]).toEqual([[], []]);
   });
 
-  it("finds an epoch that comes twice, or falls", () => {
-    expect(found([...GOOD, line(7, "given", "d", 2_001, 5)])).toEqual(["epoch-repeated"]);
-    expect(found([...GOOD, line(7, "given", "d", 1_500, 5)])).toEqual(["epoch-repeated"]);
+  it("finds a token that comes twice, or falls", () => {
+    expect(found([...GOOD, line(7, "given", "d", 2_001, 5)])).toEqual(["token-repeated"]);
+    expect(found([...GOOD, line(7, "given", "d", 1_500, 5)])).toEqual(["token-repeated"]);
   });
 
   it("finds a start below what had resolved by then, and not below what resolves later", () => {

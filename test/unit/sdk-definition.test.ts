@@ -63,7 +63,7 @@ test("fields that mean nothing are remembered, for its author to be told; they r
   expect(unknownFieldsOf(defineObserver({ ...draft, ...known } as never))).toEqual([]);
 });
 
-test("what asks before it starts has an epoch in its type, also where onUpdate alone makes it ask", async () => {
+test("what asks before it starts has a fencing token in its type, also where onUpdate alone makes it ask", async () => {
   const params = z.strictObject({ of: z.int().default(1) });
   const seen: number[] = [];
   const updatable = defineObserver({
@@ -71,25 +71,25 @@ test("what asks before it starts has an epoch in its type, also where onUpdate a
     params,
     onUpdate: (next, ctx) => {
       expectTypeOf(next).toEqualTypeOf<{ of: number }>();
-      expectTypeOf(ctx.epoch).toBeNumber();
+      expectTypeOf(ctx.fencingToken).toBeNumber();
       return "applied";
     },
     async run(ctx) {
       expectTypeOf(ctx.params).toEqualTypeOf<{ of: number }>();
-      expectTypeOf(ctx.epoch).toBeNumber();
-      seen.push(ctx.epoch);
+      expectTypeOf(ctx.fencingToken).toBeNumber();
+      seen.push(ctx.fencingToken);
     },
   });
   expectTypeOf(updatable).toEqualTypeOf<ObserverDefinition<{ of: number }>>();
-  await runObserver(updatable, { epoch: 7 }).finished;
+  await runObserver(updatable, { fencingToken: 7 }).finished;
   expect(seen).toEqual([7]);
   defineObserver({
     type: "both",
     params,
     checkpoint: z.object({ at: z.int() }),
     onUpdate: () => "restart",
-    async run({ epoch, checkpoint, saveCheckpoint }) {
-      expectTypeOf(epoch).toBeNumber();
+    async run({ fencingToken, checkpoint, saveCheckpoint }) {
+      expectTypeOf(fencingToken).toBeNumber();
       await saveCheckpoint({ at: checkpoint?.at ?? 0 });
     },
   });
@@ -98,7 +98,7 @@ test("what asks before it starts has an epoch in its type, also where onUpdate a
     params,
     async run(ctx) {
       // @ts-expect-error none has admitted it
-      expect(ctx.epoch).toBeUndefined();
+      expect(ctx.fencingToken).toBeUndefined();
     },
   });
 });

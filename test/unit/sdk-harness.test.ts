@@ -361,7 +361,7 @@ test.each<[string, (run: Refused) => Promise<void>]>([
     params: {},
     observer: { id: "1", name: "a", type: "tried", labels: {} },
     runId: "r",
-    epoch: 1,
+    fencingToken: 1,
     saves: { schema: z.number(), everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() },
     stopTimeoutMs: 1_000,
     writeLog: () => undefined,
@@ -449,7 +449,7 @@ test("waitForEvent finds what came before and what comes later, and gives up in 
   await expect(hopeless).rejects.toThrow(/ended as stopped/);
 });
 
-test("a crash begins the next run of the same observer, from its checkpoint, with a higher epoch; what the dead one does counts for nobody", async () => {
+test("a crash begins the next run of the same observer, from its checkpoint, with a higher fencing token; what the dead one does counts for nobody", async () => {
   const late: unknown[] = [];
   const counting = defineObserver({
     type: "counting",
@@ -459,16 +459,16 @@ test("a crash begins the next run of the same observer, from its checkpoint, wit
     async run(ctx) {
       const n = (ctx.checkpoint?.n ?? 0) + ctx.params.step;
       await ctx.saveCheckpoint({ n });
-      await ctx.emit({ n, epoch: ctx.epoch, id: ctx.observer.id });
+      await ctx.emit({ n, fencingToken: ctx.fencingToken, id: ctx.observer.id });
       await untilAborted(ctx.signal);
       for (const act of [ctx.emit({ n: -1 }), ctx.saveCheckpoint({ n: -1 })]) await act.catch((error) => late.push(error));
     },
   });
-  const first = runObserver(counting, { params: { step: 1 }, checkpoint: { n: 10 }, epoch: 5 });
+  const first = runObserver(counting, { params: { step: 1 }, checkpoint: { n: 10 }, fencingToken: 5 });
   const before = await first.waitForEvent<{ id: string }>();
   expect(await first.update({ step: 100 })).toEqual({ outcome: "applied" });
   const next = await first.crash();
-  expect(await next.waitForEvent()).toEqual({ n: 111, epoch: 6, id: before.id });
+  expect(await next.waitForEvent()).toEqual({ n: 111, fencingToken: 6, id: before.id });
   expect([first.events.length, first.checkpoints]).toEqual([1, [{ n: 11 }]]);
   expect(late).toEqual([expect.objectContaining({ code: "lease-lost" }), expect.objectContaining({ code: "lease-lost" })]);
   await next.stop();

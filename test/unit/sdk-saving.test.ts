@@ -14,7 +14,7 @@ function run(save?: () => Promise<void>, stopTimeoutMs = 40) {
     params: {},
     observer: { id: "o", name: "o", type: "t", labels: {} },
     runId: "r",
-    epoch: 1,
+    fencingToken: 1,
     saves: {
       schema: z.number(),
       everyMs: 0,
@@ -133,7 +133,7 @@ describe("what waits behind a save that is under way", () => {
 describe("what the next run could not start with", () => {
   const saves = (schema: z.ZodType) => ({ schema, everyMs: 0, checkpoint: undefined, save: () => Promise.resolve() });
   const contextOf = (schema: z.ZodType) => {
-    const parts = { params: {}, observer: {}, runId: "r", epoch: 1, stopTimeoutMs: 40, writeLog: () => undefined };
+    const parts = { params: {}, observer: {}, runId: "r", fencingToken: 1, stopTimeoutMs: 40, writeLog: () => undefined };
     return createRunContext({ ...parts, saves: saves(schema) } as never).context as unknown as {
       saveCheckpoint(value: unknown): Promise<void>;
     };

@@ -134,6 +134,6 @@ export const Revision = count(1);
  * The fencing token of an admitted run. It rises with each run, even after an older dump of the database was restored. Below 2^53,
  * so a `number`; in SQL a `bigint`.
  */
-export const Epoch = z.int().min(1);
+export const FencingToken = z.int().min(1);
 
 export const DEFAULT_POOL = "default";

@@ -27,8 +27,8 @@ export type HarnessOptions = {
   readonly observer?: Partial<Omit<ObserverIdentity, "type">>;
   /** UUID of the run. Default: a random one. */
   readonly runId?: string;
-  /** `ctx.epoch` of a type with `start: "admitted"`. Default: the milliseconds of the clock, as in service. */
-  readonly epoch?: number;
+  /** `ctx.fencingToken` of a type with `start: "admitted"`. Default: the milliseconds of the clock, as in service. */
+  readonly fencingToken?: number;
   /** How long it may be silent, as an observer says it for itself. Default: as its type says. */
   readonly silence?: Silence;
   /** `ctx.checkpoint` of a type that has one; checked by its schema. Default: none. */
@@ -64,7 +64,7 @@ export type HarnessRun = {
   stop(reason?: StopCode | ObserverStopped): Promise<RunOutcome>;
   /**
    * As if its service were killed, and the observer ran elsewhere: nothing that this run does from now on counts, and when its handler
-   * has settled (here it has to), the next run begins, with a higher epoch, the params that are wanted by now, and what was saved last.
+   * has settled (here it has to), the next run begins, with a higher fencing token, the params that are wanted by now, and what was saved last.
    */
   crash(): Promise<HarnessRun>;
   /**
@@ -117,7 +117,7 @@ export function runObserver<P>(
 ): HarnessRun {
   const definition = definitionOf(observer, options.permissions ?? everythingPermitted);
   const identity = identityOf(definition, options);
-  const epoch = options.epoch ?? Date.now();
+  const fencingToken = options.fencingToken ?? Date.now();
   const spy = new Spy();
   const turns = new Turns();
   const quiet = { forMs: 0, beats: 0 };
@@ -146,7 +146,7 @@ export function runObserver<P>(
       isUpdatable: definition.onUpdate !== undefined,
       observer: identity,
       runId: options.runId ?? randomUUID(),
-      epoch: definition.start === "admitted" ? epoch : undefined,
+      fencingToken: definition.start === "admitted" ? fencingToken : undefined,
       saves: schema && {
         schema,
         everyMs: 0,
@@ -221,7 +221,13 @@ export function runObserver<P>(
       await settled();
       const { runId: _, checkpoint: __, ...same } = options;
       const checkpoint = saved === undefined ? {} : { checkpoint: JSON.parse(saved) as unknown };
-      return runObserver(observer, { ...same, ...checkpoint, params: wanted, observer: identity, epoch: epoch + 1 });
+      return runObserver(observer, {
+        ...same,
+        ...checkpoint,
+        params: wanted,
+        observer: identity,
+        fencingToken: fencingToken + 1,
+      });
     },
     async silence(ms) {
       if (isOver) return "fine";

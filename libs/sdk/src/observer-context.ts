@@ -58,10 +58,10 @@ export type ObserverContext<P = unknown> = {
 export type AdmittedContext = {
   /**
    * The fencing token: a number that is higher in each later run of the observer, wherever it runs. Write it beside what you write
-   * elsewhere, and refuse there what bears a lower one (`WHERE epoch <= $1`): then a run that has not noticed yet that another has
-   * taken over cannot spoil what the other writes. A whole number below 2^53; a `bigint` in SQL.
+   * elsewhere, and refuse there what bears a lower one (`WHERE fencing_token <= $1`): then a run that has not noticed yet that
+   * another has taken over cannot spoil what the other writes. A whole number below 2^53; a `bigint` in SQL.
    */
-  readonly epoch: number;
+  readonly fencingToken: number;
 };
 
 /** What the handler of a type with a `checkpoint` gets besides: `Given` is what its schema gives back, `Saved` what it takes. */

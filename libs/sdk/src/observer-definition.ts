@@ -63,7 +63,7 @@ export type ObserverDraft<S extends z.ZodType, M extends StartMode = "at-once", 
   readonly silence?: Silence;
   /**
    * `admitted`: before its handler starts, a run asks the manager, so that it never starts for a deleted observer, always has the newest
-   * params, and has a fencing token (`ctx.epoch`). Price: it starts on another service only while a manager runs. Default `at-once`.
+   * params, and has a fencing token (`ctx.fencingToken`). Price: it starts on another service only while a manager runs. Default `at-once`.
    */
   readonly start?: M;
   /**
@@ -107,7 +107,7 @@ export type ObserverDefinition<P = unknown> = {
   run(ctx: ObserverContext<P>): Promise<void>;
 };
 
-/** One with `onUpdate`, which makes it `admitted`: its `ctx.epoch` is there. All else is as below. */
+/** One with `onUpdate`, which makes it `admitted`: its `ctx.fencingToken` is there. All else is as below. */
 export function defineObserver<S extends z.ZodType, C extends z.ZodType = never>(
   draft: ObserverDraft<S, "admitted", C> & { onUpdate: object },
 ): ObserverDefinition<z.output<S>>;

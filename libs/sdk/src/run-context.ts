@@ -18,7 +18,7 @@ export type RunContextParts<P> = {
   /** UUID of the run. */
   readonly runId: string;
   /** The fencing token of a run that was admitted. */
-  readonly epoch?: number | undefined;
+  readonly fencingToken?: number | undefined;
   /** Of a type that saves where its runs have got to. */
   readonly saves?: RunSaves | undefined;
   /** How long a handler that was told to stop may take to settle, milliseconds. An emit or a save may wait for its confirm for half of what is left of that. */
@@ -88,7 +88,7 @@ class PartsContext<P> implements RunContext<P> {
 
   constructor(parts: RunContextParts<P>) {
     this.#parts = parts;
-    const { params, observer, runId, epoch, saves } = parts;
+    const { params, observer, runId, fencingToken, saves } = parts;
     const { signal } = this.#controller;
     const log: ObserverLog = Object.freeze({
       debug: (message: string, fields?: LogFields) => this.#log("debug", message, fields),
@@ -101,11 +101,11 @@ class PartsContext<P> implements RunContext<P> {
     const context = { params, signal, log, emit, alive, observer, runId };
     this.#saving = saves && new Saving({ ...saves, emitted: () => this.#emitted() });
     this.#params = params;
-    if (epoch === undefined) this.context = Object.freeze(context);
+    if (fencingToken === undefined) this.context = Object.freeze(context);
     else {
       const saveCheckpoint = this.#saving && this.#saverOf(this.#saving);
       const { checkpoint } = saves ?? {};
-      const admitted = { ...context, epoch, ...(saves && { checkpoint, saveCheckpoint }) };
+      const admitted = { ...context, fencingToken, ...(saves && { checkpoint, saveCheckpoint }) };
       if (parts.isUpdatable) Object.defineProperty(admitted, "params", { enumerable: true, get: () => this.#params });
       this.context = Object.freeze(admitted);
     }

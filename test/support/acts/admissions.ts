@@ -2,7 +2,7 @@
 export interface AdmissionLine {
   observerId: string;
   runId: string;
-  epoch: number;
+  fencingToken: number;
   /** Of the checkpoint. */
   n: number;
   kind: "given" | "resolved";
@@ -17,14 +17,14 @@ export interface Restore {
 
 export interface AdmissionViolation {
   /** `gone-at-restore`: the run that had saved more was gone before the restored books were told of it, the stated exception. */
-  invariant: "epoch-repeated" | "checkpoint-lost" | "gone-at-restore";
+  invariant: "token-repeated" | "checkpoint-lost" | "gone-at-restore";
   observerId: string;
   detail: string;
 }
 
 /**
- * Invariant 11, judged by what handlers wrote and not by what the system says: an epoch rises strictly with every run of an observer, and none
- * starts below the last checkpoint that resolved before. Attempts of one run have one epoch.
+ * Invariant 11, judged by what handlers wrote and not by what the system says: the token rises strictly with every run of an observer, and none
+ * starts below the last checkpoint that resolved before. Attempts of one run have one token.
  */
 export function admissionViolations(
   lines: readonly AdmissionLine[],
@@ -44,12 +44,12 @@ function violationsOf(observerId: string, lines: AdmissionLine[], restores: read
       if (saved === undefined || line.n > saved.n) saved = line;
       continue;
     }
-    const isSameRun = newest?.runId === line.runId && newest.epoch === line.epoch;
-    if (newest !== undefined && !isSameRun && line.epoch <= newest.epoch)
+    const isSameRun = newest?.runId === line.runId && newest.fencingToken === line.fencingToken;
+    if (newest !== undefined && !isSameRun && line.fencingToken <= newest.fencingToken)
       found.push({
-        invariant: "epoch-repeated",
+        invariant: "token-repeated",
         observerId,
-        detail: `run ${line.runId} has epoch ${line.epoch}, ${newest.runId} before it ${newest.epoch}`,
+        detail: `run ${line.runId} has token ${line.fencingToken}, ${newest.runId} before it ${newest.fencingToken}`,
       });
     if (saved !== undefined && line.n < saved.n) {
       const isGone = restores.some(({ fromNs, toNs }) => line.monotonicNs >= fromNs && line.monotonicNs < toNs);

@@ -13,7 +13,7 @@ export interface Act {
   slot?: number;
   kind: "start" | "act" | "stop";
   /** Of the type `admitted`: the fencing token of its run, and the param it was started with. */
-  epoch?: number;
+  fencingToken?: number;
   word?: string;
   /** CLOCK_MONOTONIC of this machine, comparable between processes. */
   monotonicNs: bigint;

@@ -43,7 +43,7 @@ export function classified(body: Record<string, unknown>): { decoder: Decoder; k
   if (kind === "TaskBundle") return { decoder: kind, kinds: [kind, "StartTask"] };
   if (kind === "TaskMarker") return { decoder: kind, kinds: [kind] };
   if (kind === "TaskEventBatch") return { decoder: kind, kinds: [kind, ...(events ?? []).map((event) => event.kind)] };
-  if (kind === undefined && "epoch" in body) return { decoder: "ReportedStart", kinds: ["StartObserver"] };
+  if (kind === undefined && "fencingToken" in body) return { decoder: "ReportedStart", kinds: ["StartObserver"] };
   if (kind === undefined) return { decoder: "StartObserver", kinds: ["StartObserver"] };
   if (kind === "ErrorReport" || kind === "LogReply" || kind === "QueueMarker") return { decoder: kind, kinds: [kind] };
   if (events !== undefined) return { decoder: "StateMessage", kinds: ["EventBatch", ...events.map((event) => event.kind)] };

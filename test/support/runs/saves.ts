@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 export interface Save {
   observerId: string;
   runId: string;
-  epoch: number;
+  fencingToken: number;
   n: number;
   kind: "given" | "resolved" | "refused";
 }
@@ -17,11 +17,11 @@ export class SaveLog {
   readonly counts = { given: 0, resolved: 0, refused: 0 };
   /** What is against it, in words. */
   readonly below: string[] = [];
-  /** Starts whose epoch is not above all before. */
-  readonly epochsBack: string[] = [];
+  /** Starts whose token is not above all before. */
+  readonly tokensBack: string[] = [];
   /** By observer: the highest that was saved. */
   readonly reached = new Map<string, number>();
-  readonly #epochs = new Map<string, number>();
+  readonly #tokens = new Map<string, number>();
   readonly #file: string;
   #read = 0;
   #rest = "";
@@ -50,15 +50,15 @@ export class SaveLog {
     return this;
   }
 
-  #judge({ kind, observerId, runId, n, epoch }: Save): void {
+  #judge({ kind, observerId, runId, n, fencingToken }: Save): void {
     this.counts[kind] += 1;
     const reached = this.reached.get(observerId) ?? 0;
     if (kind === "resolved" && n > reached) this.reached.set(observerId, n);
     if (kind !== "given") return;
     if (n < reached) this.below.push(`${observerId} ${runId}: ${n} after ${reached}`);
-    const before = this.#epochs.get(observerId) ?? 0;
-    // Attempts of one run have one epoch.
-    if (epoch < before) this.epochsBack.push(`${observerId} ${runId}: ${epoch} after ${before}`);
-    this.#epochs.set(observerId, Math.max(before, epoch));
+    const before = this.#tokens.get(observerId) ?? 0;
+    // Attempts of one run have one token.
+    if (fencingToken < before) this.tokensBack.push(`${observerId} ${runId}: ${fencingToken} after ${before}`);
+    this.#tokens.set(observerId, Math.max(before, fencingToken));
   }
 }

@@ -16,7 +16,7 @@ export async function firstEventsOf(type: ObserverDefinition, params: unknown, c
     params: parsed.params,
     observer: { id: "o", name: type.type, type: type.type, labels: {} },
     runId: "r",
-    epoch: 1,
+    fencingToken: 1,
     saves: { schema: type.checkpoint, everyMs: SAVE_EVERY_MS, checkpoint: undefined, save: () => Promise.resolve() },
     stopTimeoutMs: 1_000,
     writeLog: () => undefined,

@@ -146,7 +146,7 @@ export async function standIn(broker?: Rabbitmq): Promise<StandIn> {
           runId,
           messageId,
           revision,
-          epoch: Date.now(),
+          fencingToken: Date.now(),
           spec: { params, labels, retry, silence, specVersion: 1 },
         },
       ];

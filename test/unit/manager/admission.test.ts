@@ -1,4 +1,4 @@
-import { Epoch, newServiceId, type ServiceEvent } from "@unacked/contracts";
+import { FencingToken, newServiceId, type ServiceEvent } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import type { ObserverBook } from "../../../services/observer-manager/src/domain/books/observer-book.ts";
 import { applyInput } from "../../../services/observer-manager/src/domain/observers/observer-input.ts";
@@ -6,8 +6,9 @@ import { completed, type RunIdentity, runOf, Scene, started } from "./books-fixt
 
 const CLOCK_MS = 1_795_000_000_000;
 const asks = (run: RunIdentity): ServiceEvent => ({ kind: "RunRequested", ...run, at: 1_000 });
-const startedWith = (run: RunIdentity, epoch: number): ServiceEvent => ({ ...started(run), epoch }) as ServiceEvent;
-const inventory = (runs: (RunIdentity & { requested?: boolean; epoch?: number })[]): ServiceEvent => ({
+const startedWith = (run: RunIdentity, fencingToken: number): ServiceEvent =>
+  ({ ...started(run), fencingToken }) as ServiceEvent;
+const inventory = (runs: (RunIdentity & { requested?: boolean; fencingToken?: number })[]): ServiceEvent => ({
   kind: "Inventory",
   at: 1_000,
   inventoryId: "01932f5b-1d22-7b63-9a1f-6c8dab2e3f01",
@@ -80,7 +81,7 @@ describe("the books, asked whether a run may start", () => {
     }
   });
 
-  it("give an epoch that is higher than any before, and PostgreSQL's clock at least", () => {
+  it("give a fencing token that is higher than any before, and PostgreSQL's clock at least", () => {
     const { scene, observer, run } = waiting();
     scene.say(a, [asks(run)]);
     expect(observer.fencingToken).toBe(CLOCK_MS);
@@ -92,14 +93,14 @@ describe("the books, asked whether a run may start", () => {
     expect(observer.fencingToken).toBe(CLOCK_MS + 1_999);
   });
 
-  it("take over an epoch that only a service knows: they may come from an older dump", () => {
+  it("take over a fencing token that only a service knows: they may come from an older dump", () => {
     const { scene, observer, run } = waiting();
-    scene.say(a, [inventory([{ ...run, epoch: CLOCK_MS + 5_000 }])]);
+    scene.say(a, [inventory([{ ...run, fencingToken: CLOCK_MS + 5_000 }])]);
     expect(observer).toMatchObject({ currentRunId: run.runId, fencingToken: CLOCK_MS + 5_000 });
   });
 
   it.each([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 999, 8_640_000_000_000_000])(
-    "go on admitting when a service tells the epoch %i, than which soon no number is higher",
+    "go on admitting when a service tells the token %i, than which soon no number is higher",
     (told) => {
       const { scene, observer, run } = waiting();
       scene.say(a, [startedWith(run, told)]);
@@ -109,7 +110,7 @@ describe("the books, asked whether a run may start", () => {
         const heir = runOf(observer, { messageId: run.messageId, deliveryCount: count });
         scene.say(b, [asks(heir)]);
         // What the service that is told it will take.
-        expect(Epoch.safeParse(observer.fencingToken).success).toBe(true);
+        expect(FencingToken.safeParse(observer.fencingToken).success).toBe(true);
         expect(observer.fencingToken).toBeGreaterThan(last);
         last = (observer.fencingToken ?? 0) + 999;
         scene.say(b, [startedWith(heir, last)]);
@@ -124,7 +125,7 @@ describe("the books, asked whether a run may start", () => {
     expect(kinds(scene)).toEqual(["admit"]);
     expect(observer).toMatchObject({ status: "Created", requestedRunId: run.runId, currentRunId: null });
     // An older dump, in which it had not begun yet.
-    scene.say(a, [inventory([{ ...run, epoch: CLOCK_MS + 1 }])]);
+    scene.say(a, [inventory([{ ...run, fencingToken: CLOCK_MS + 1 }])]);
     expect(observer).toMatchObject({ status: "Processing", currentRunId: run.runId, requestedRunId: null });
   });
 

@@ -25,8 +25,8 @@ function reportOf(
 }
 
 const [ofLost, ofNamesake, ofUnordered] = [
-  reportOf(lost, "gold", 1, { epoch: 5_000, checkpoint: { number: 7, value: '{"n":7}' } }),
-  reportOf(namesake, "silver", 2, { epoch: 9_000 }),
+  reportOf(lost, "gold", 1, { fencingToken: 5_000, checkpoint: { number: 7, value: '{"n":7}' } }),
+  reportOf(namesake, "silver", 2, { fencingToken: 9_000 }),
   reportOf(unordered, "copper", 3),
 ];
 const another: NewError = { ...ofLost, reason: "retries-used-up", messageId: messageId(104), body: "{}" };
@@ -91,7 +91,7 @@ describe("a readoption", async () => {
     ]);
   });
 
-  it("keeps where a run has got to: its checkpoint, under an epoch above its own", async () => {
+  it("keeps where a run has got to: its checkpoint, under a token above its own", async () => {
     const books = newBooks();
     await record(books, REPORTS);
     const { checkpoints, observers } = books.tables;
@@ -100,13 +100,17 @@ describe("a readoption", async () => {
   });
 
   it.each([
-    ["a checkpoint that is too long", { epoch: 5_000, checkpoint: { number: 7, value: `"${"x".repeat(65_536)}"` } }, 6_000],
-    ["one that is no JSON", { epoch: 5_000, checkpoint: { number: 7, value: "{" } }, 6_000],
-    ["one with a NUL", { epoch: 5_000, checkpoint: { number: 7, value: '"\0"' } }, 6_000],
-    ["one without a number", { epoch: 5_000, checkpoint: { value: "7" } }, 6_000],
-    ["one of no epoch", { checkpoint: { number: 7, value: "7" } }, null],
-    ["an epoch that is none", { epoch: "5000", checkpoint: { number: 7, value: "7" } }, null],
-    ["an epoch that leaves no room above it", { epoch: 2 ** 53 - 1, checkpoint: { number: 7, value: "7" } }, null],
+    [
+      "a checkpoint that is too long",
+      { fencingToken: 5_000, checkpoint: { number: 7, value: `"${"x".repeat(65_536)}"` } },
+      6_000,
+    ],
+    ["one that is no JSON", { fencingToken: 5_000, checkpoint: { number: 7, value: "{" } }, 6_000],
+    ["one with a NUL", { fencingToken: 5_000, checkpoint: { number: 7, value: '"\0"' } }, 6_000],
+    ["one without a number", { fencingToken: 5_000, checkpoint: { value: "7" } }, 6_000],
+    ["one of no fencing token", { checkpoint: { number: 7, value: "7" } }, null],
+    ["a token that is none", { fencingToken: "5000", checkpoint: { number: 7, value: "7" } }, null],
+    ["a token that leaves no room above it", { fencingToken: 2 ** 53 - 1, checkpoint: { number: 7, value: "7" } }, null],
   ])("takes one back without what is wrong in its report: %s", async (_, place, fencingToken) => {
     const books = newBooks();
     await record(books, [{ ...reportOf(lost, "gold", 1, place), runId: ofLost.runId }]);
@@ -118,7 +122,7 @@ describe("a readoption", async () => {
   it("takes one back with what it saved, however deep: nobody reads it but its type", async () => {
     const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
     const books = newBooks();
-    const place = { epoch: 5_000, checkpoint: { number: 7, value: deep } };
+    const place = { fencingToken: 5_000, checkpoint: { number: 7, value: deep } };
     await record(books, [{ ...reportOf(lost, "gold", 1, place), runId: ofLost.runId }]);
     expect(books.tables.checkpoints.get(lost)?.json).toBe(deep);
   });

@@ -84,7 +84,7 @@ test("Lines that its slot has dropped are in what it said, and not in the servic
   const placed = { id: 1, host: { tailOf: () => tail }, run: { log: createLog("silent") } } as unknown as Placed;
   const messages = new AttemptMessages({
     log: createLog("silent"),
-    placement: { find: () => placed },
+    occupants: { find: () => placed },
     over: () => expect.fail("it has not settled"),
     ends: () => expect.fail("nothing ends its slot"),
   });

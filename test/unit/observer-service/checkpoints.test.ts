@@ -14,8 +14,8 @@ const runOf = (id: string, generation = 1) =>
     runId: id,
     start: { observerId: id, messageId: id, revision: 1 },
     delivery: { generation },
-    admission: { epoch: 7, ownEpochs: 0 },
-    epoch: 7,
+    admission: { fencingToken: 7, ownTokens: 0 },
+    fencingToken: 7,
   }) as unknown as LiveRun;
 
 function checkpointsOf({ bytesPerS = 1e6 } = {}) {

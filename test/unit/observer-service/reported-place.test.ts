@@ -24,8 +24,8 @@ interface Told {
   reason?: "unknown-observer" | "retries-used-up";
 }
 
-/** What is reported of a run that was admitted with that epoch, or not at all. */
-function reported(epoch: number | undefined, { saved, params = {}, reason = "unknown-observer" }: Told = {}) {
+/** What is reported of a run that was admitted with that token, or not at all. */
+function reported(fencingToken: number | undefined, { saved, params = {}, reason = "unknown-observer" }: Told = {}) {
   const start: StartObserver = {
     observerId: newObserverId(),
     revision: 1,
@@ -39,7 +39,7 @@ function reported(epoch: number | undefined, { saved, params = {}, reason = "unk
     createdAt: new Date().toISOString(),
   };
   const run = newLiveRun({ start, delivery: { queue: "q" } as never, hasCheckpoint: true }, log);
-  if (epoch !== undefined) run.admission = { epoch, ownEpochs: 0, checkpoint: GIVEN };
+  if (fencingToken !== undefined) run.admission = { fencingToken, ownTokens: 0, checkpoint: GIVEN };
   if (saved !== undefined) run.saved = saved;
   const bodies: Buffer[] = [];
   const report = (_: unknown, { body }: { body: Buffer }) => Promise.resolve(void bodies.push(body));
@@ -47,18 +47,18 @@ function reported(epoch: number | undefined, { saved, params = {}, reason = "unk
   const fact = reason === "unknown-observer" ? ({ kind: "RunStopped", reason: "unknown" } as const) : FAILED;
   teller.report(run, { kind: "report", reason, fact } as never, () => undefined);
   const decoded = decodeBody(ReportedStart, bodies[0] ?? Buffer.of());
-  const { epoch: told, checkpoint, ...rest } = decoded.ok ? decoded.value : expect.fail(decoded.reason);
+  const { fencingToken: told, checkpoint, ...rest } = decoded.ok ? decoded.value : expect.fail(decoded.reason);
   expect(rest).toEqual(start);
-  return { epoch: told, checkpoint };
+  return { fencingToken: told, checkpoint };
 }
 
 describe("the report of a run whose observer the books do not have", () => {
-  test("says where it has got to: its epoch, and what it has saved last", () => {
-    expect(reported(5_000, { saved: SAVED })).toEqual({ epoch: 5_000, checkpoint: SAVED });
+  test("says where it has got to: its token, and what it has saved last", () => {
+    expect(reported(5_000, { saved: SAVED })).toEqual({ fencingToken: 5_000, checkpoint: SAVED });
   });
 
   test("says what it was given, where it has saved nothing", () => {
-    expect(reported(5_000)).toEqual({ epoch: 5_000, checkpoint: GIVEN });
+    expect(reported(5_000)).toEqual({ fencingToken: 5_000, checkpoint: GIVEN });
   });
 
   test("says nothing of it where it was never admitted, or where that would make it too long", () => {

@@ -21,15 +21,15 @@ import { localHandlers } from "../../support/slots/local-handlers.ts";
 
 /** A service's inner parts with no broker and no slots, and one start whose type asks. */
 function asking() {
-  const begun: { epoch: number; word: string }[] = [];
+  const begun: { fencingToken: number; word: string }[] = [];
   const told: ServiceEvent[] = [];
   let held = true;
   const definition = defineObserver({
     type: "asks",
     params: z.strictObject({ word: z.string() }),
     start: "admitted",
-    run: ({ epoch, params, signal }) => {
-      begun.push({ epoch, word: params.word });
+    run: ({ fencingToken, params, signal }) => {
+      begun.push({ fencingToken, word: params.word });
       return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
     },
   });
@@ -65,10 +65,10 @@ function asking() {
   const delivery = { generation: 1, deliveryCount: 0, settle: () => true, queue: "q" };
   runner.accept({ start, delivery: delivery as never, isAdmitted: true });
   const order = (message: object) => intake.take({ generation: 1, body: Buffer.from(JSON.stringify(message)) } as never);
-  const admit = (runId: RunId, epoch: number, word = "newest"): void => {
+  const admit = (runId: RunId, fencingToken: number, word = "newest"): void => {
     const { observerId, messageId } = start;
     const spec = { params: { word }, labels: {}, retry: DEFAULT_RETRY };
-    const target = { observerId, runId, messageId, revision: 1, epoch, spec };
+    const target = { observerId, runId, messageId, revision: 1, fencingToken, spec };
     order({ kind: "Admit", targets: [target] } satisfies Admit);
   };
   return {
@@ -88,16 +88,16 @@ function asking() {
 }
 
 describe("a run whose type asks first", () => {
-  test("starts when it is admitted, once, with that epoch and spec, and says so again to who asks again", async () => {
+  test("starts when it is admitted, once, with that token and spec, and says so again to who asks again", async () => {
     const one = asking();
     await one.asked();
     expect([one.begun, one.kinds()]).toEqual([[], ["RunRequested"]]);
     one.admit(one.run().runId, 5_000);
     one.admit(one.run().runId, 6_000, "later");
-    await eventually(() => expect(one.begun).toEqual([{ epoch: 5_000, word: "newest" }]));
+    await eventually(() => expect(one.begun).toEqual([{ fencingToken: 5_000, word: "newest" }]));
     expect(one.told.slice(1)).toMatchObject([
-      { kind: "RunStarted", epoch: 5_000 },
-      { kind: "RunStarted", epoch: 5_000 },
+      { kind: "RunStarted", fencingToken: 5_000 },
+      { kind: "RunStarted", fencingToken: 5_000 },
     ]);
   });
 
@@ -116,7 +116,7 @@ describe("a run whose type asks first", () => {
     expect(retries()).toHaveLength(3);
     one.makeRoom();
     one.admit(one.run().runId, 6_000);
-    await eventually(() => expect(one.begun).toEqual([{ epoch: 6_000, word: "newest" }]));
+    await eventually(() => expect(one.begun).toEqual([{ fencingToken: 6_000, word: "newest" }]));
     expect(retries()).toHaveLength(3);
   });
 
@@ -149,7 +149,7 @@ describe("a run whose type asks first", () => {
     const listed = () => takeInventory(one.runner.runs.all(), 1, {})[0]?.runs[0];
     expect(listed()).toMatchObject({ requested: true });
     one.admit(one.run().runId, 5_000);
-    expect(listed()).toMatchObject({ epoch: 5_000 });
+    expect(listed()).toMatchObject({ fencingToken: 5_000 });
     expect(listed()).not.toHaveProperty("requested");
   });
 
@@ -170,7 +170,7 @@ describe("a run whose type asks first", () => {
       one.runner.stop(before, { kind: "restarted" });
       while (one.run() === before) await new Promise((resolve) => setImmediate(resolve));
     }
-    expect([one.begun.length, one.begun.at(-1)]).toEqual([1_000, { epoch: 5_999, word: "newest" }]);
+    expect([one.begun.length, one.begun.at(-1)]).toEqual([1_000, { fencingToken: 5_999, word: "newest" }]);
     one.runner.stop(one.run(), { kind: "restarted" });
     await eventually(() => expect(one.kinds().filter((kind) => kind === "RunRequested")).toHaveLength(2));
     expect(one.begun).toHaveLength(1_000);

@@ -27,7 +27,7 @@ type Onward = (answer: UpdateAnswer | Error) => void;
 async function running({ takes = true, retry = DEFAULT_RETRY, limitMs = 60_000 } = {}) {
   const told: ServiceEvent[] = [];
   const asked: { word: string; answer: Onward }[] = [];
-  const begun: { word: string; epoch: number; params: () => string; fail: (error: Error) => void }[] = [];
+  const begun: { word: string; fencingToken: number; params: () => string; fail: (error: Error) => void }[] = [];
   let held = true;
   const definition = defineObserver({
     type: "takes",
@@ -42,7 +42,7 @@ async function running({ takes = true, retry = DEFAULT_RETRY, limitMs = 60_000 }
     }),
     run: (ctx) =>
       new Promise((resolve, reject) => {
-        begun.push({ word: ctx.params.word, epoch: ctx.epoch, params: () => ctx.params.word, fail: reject });
+        begun.push({ word: ctx.params.word, fencingToken: ctx.fencingToken, params: () => ctx.params.word, fail: reject });
         ctx.signal.addEventListener("abort", () => resolve());
       }),
   });
@@ -90,7 +90,7 @@ async function running({ takes = true, retry = DEFAULT_RETRY, limitMs = 60_000 }
   };
   await eventually(() => expect(told.map(({ kind }) => kind)).toContain("RunRequested"));
   const spec = { params: { word: "v1" }, labels: {}, retry, specVersion: 1 };
-  order({ kind: "Admit", targets: [{ observerId, runId: run().runId, messageId, revision: 1, epoch: 5_000, spec }] });
+  order({ kind: "Admit", targets: [{ observerId, runId: run().runId, messageId, revision: 1, fencingToken: 5_000, spec }] });
   await eventually(() => expect(begun).toHaveLength(1));
   return {
     told,
@@ -199,17 +199,17 @@ describe("a run that is told what is wanted of it", () => {
     expect([one.last()?.reason, one.asked.length]).toEqual([expect.stringContaining("is forbidden"), 0]);
   });
 
-  test("begins again in place where it asks for that: same message, a higher epoch, what is wanted", async () => {
+  test("begins again in place where it asks for that: same message, a higher fencing token, what is wanted", async () => {
     const one = await running();
     one.update(2);
     await one.untilAsked(1);
     one.asked[0]?.answer("restart");
     await one.untilBegun(["v1", "v2"]);
-    expect(one.begun.map(({ epoch }) => epoch)).toEqual([5_000, 5_001]);
+    expect(one.begun.map(({ fencingToken }) => fencingToken)).toEqual([5_000, 5_001]);
     expect(one.told.slice(-3)).toMatchObject([
       { kind: "RunUpdated", outcome: "restart" },
       { kind: "RunStopped", reason: "restarted" },
-      { kind: "RunStarted", specVersion: 2, epoch: 5_001 },
+      { kind: "RunStarted", specVersion: 2, fencingToken: 5_001 },
     ]);
   });
 

@@ -127,7 +127,7 @@ it("a type's schemas are looked at as the run that they are asked for: what they
     wire: new FrameWriter<FromSlot>({ writable: true, write: (text: string) => written.push(text) > 0 } as never),
     ...{ logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
   });
-  const who = { observerId: "o", name: "n", type: "checks", labels: {}, params: 1, epoch: 1, checkpoint: "1" };
+  const who = { observerId: "o", name: "n", type: "checks", labels: {}, params: 1, fencingToken: 1, checkpoint: "1" };
   host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
   host.take({ kind: "update", attempt: 1, specVersion: 2, silence: undefined, params: { value: 2 } });
   await eventually(() => expect(written.join("")).toContain('"updated"'));
@@ -262,7 +262,7 @@ it("what was refused of one that did not await it is told before its end, after 
     ...{ types: new Map([["hasty", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
     ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "info", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
   });
-  const who = { observerId: "o", name: "n", type: "hasty", labels: {}, params: {}, epoch: 1 };
+  const who = { observerId: "o", name: "n", type: "hasty", labels: {}, params: {}, fencingToken: 1 };
   host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
   await eventually(() => expect(written.match(/"kind":"log"/g)).toHaveLength(2));
   const kinds = written

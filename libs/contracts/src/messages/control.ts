@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonValue } from "../bounds.ts";
 import { Checkpoint } from "../checkpoint.ts";
-import { Epoch, Labels, MessageId, ObserverId, Revision, RunId } from "../ids.ts";
+import { FencingToken, Labels, MessageId, ObserverId, Revision, RunId } from "../ids.ts";
 import { SpecVersion } from "../observer-spec.ts";
 import { RetryPolicy } from "../retry.ts";
 import { ToldSilence } from "../silence.ts";
@@ -65,7 +65,7 @@ export const Admit = z.object({
   targets: z.array(
     z.object({
       ...ofRun,
-      epoch: Epoch,
+      fencingToken: FencingToken,
       spec: AdmittedSpec,
       /** The checkpoint that it starts with. Absent means none. */
       checkpoint: Checkpoint.optional(),

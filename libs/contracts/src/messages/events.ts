@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { amount, count, jsonValue, keptJsonSchema, MAX_INT4, shownText, wallClockMs } from "../bounds.ts";
 import { Checkpoint } from "../checkpoint.ts";
-import { Epoch, MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "../ids.ts";
+import { FencingToken, MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "../ids.ts";
 import { SpecVersion } from "../observer-spec.ts";
 import { ToldSilence } from "../silence.ts";
 import { RUN_STOPPED_REASONS } from "../states/states.ts";
@@ -36,17 +36,17 @@ export type ErrorText = z.infer<typeof ErrorText>;
  */
 const deliveryCount = count(0).optional();
 
-/** The epoch of an admitted run: see Admit. */
-const epoch = Epoch.optional();
+/** The fencing token of an admitted run: see Admit. */
+const fencingToken = FencingToken.optional();
 
 /** For a run whose type saves checkpoints: the number of the newest one that it has saved or was given; 0 means none. */
 const checkpointNumber = count(0).optional();
 
-/** A run has saved how far it has got. Its epoch is sent, too, as it tells runs apart where their checkpoints are compared. */
+/** A run has saved how far it has got. Its fencing token is sent, too, as it tells runs apart where their checkpoints are compared. */
 export const CheckpointSaved = z.object({
   kind: z.literal("CheckpointSaved"),
   ...runIdentity,
-  epoch: Epoch,
+  fencingToken: FencingToken,
   ...Checkpoint.shape,
 });
 export type CheckpointSaved = z.infer<typeof CheckpointSaved>;
@@ -78,7 +78,7 @@ export const RunStarted = z.object({
   deliveryCount,
   quietForMs,
   specVersion,
-  epoch,
+  fencingToken,
   checkpointNumber,
   /** The trace context of the handler's start. */
   traceContext: TraceContext.optional(),
@@ -119,7 +119,7 @@ export const RunHeld = z.object({
   kind: z.literal("RunHeld"),
   ...runIdentity,
   deliveryCount,
-  epoch,
+  fencingToken,
   checkpointNumber,
   specVersion,
 });
@@ -315,7 +315,7 @@ export const InventoryRun = z.object({
   deliveryCount,
   quietForMs,
   specVersion,
-  epoch,
+  fencingToken,
   checkpointNumber,
   /** Its handler has not begun, so this counts as RunRequested. */
   requested: z.boolean().optional(),

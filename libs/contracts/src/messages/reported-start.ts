@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { Checkpoint } from "../checkpoint.ts";
-import { Epoch } from "../ids.ts";
+import { FencingToken } from "../ids.ts";
 import { isJson } from "./parse-json.ts";
 import { StartObserver } from "./start-observer.ts";
 
@@ -9,7 +9,7 @@ import { StartObserver } from "./start-observer.ts";
  * A mistake in that is ignored, so that its observer comes back without it, rather than not at all.
  */
 export const ReportedStart = StartObserver.extend({
-  epoch: Epoch.optional().catch(undefined),
+  fencingToken: FencingToken.optional().catch(undefined),
   /** What it had saved last, or else was given. */
   checkpoint: Checkpoint.refine(({ value }) => isJson(value), "is no JSON")
     .optional()

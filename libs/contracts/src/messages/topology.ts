@@ -41,7 +41,7 @@ export const OUTPUT_HEADERS = {
   /** Which run emitted it. */
   runId: "unacked-run-id",
   /** The run's fencing token, if its type asks before it starts. */
-  epoch: "unacked-epoch",
+  fencingToken: "unacked-fencing-token",
 } as const;
 
 export const STATE_QUEUE = "unacked.state";

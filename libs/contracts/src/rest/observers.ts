@@ -118,7 +118,7 @@ export const ObserverView = z
       .int()
       .nullable()
       .describe(
-        "the highest `ctx.epoch` that a run of it was given; null: its type starts without asking, or none has asked yet",
+        "the highest `ctx.fencingToken` that a run of it was given; null: its type starts without asking, or none has asked yet",
       )
       .register(ADDED_LATER, { means: null }),
     waitsFor: z

@@ -17,7 +17,7 @@ export const RunView = z
     fencingToken: z
       .int()
       .nullable()
-      .describe("its `ctx.epoch`; null: its type starts without asking")
+      .describe("its `ctx.fencingToken`; null: its type starts without asking")
       .register(ADDED_LATER, { means: null }),
     revision: z.int(),
     specVersion: z

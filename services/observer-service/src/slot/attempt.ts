@@ -98,8 +98,8 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     return this.#host.stopTimeoutMs;
   }
 
-  get epoch(): number | undefined {
-    return this.#run.epoch;
+  get fencingToken(): number | undefined {
+    return this.#run.fencingToken;
   }
 
   get runId(): RunId {

@@ -11,7 +11,7 @@ export interface SlotRun extends AttemptedRun {
   readonly traceContext: TraceContext | undefined;
   /** The line, one run behind the other, that it stands in or would be the first of. */
   readonly line: number;
-  readonly epoch: number | undefined;
+  readonly fencingToken: number | undefined;
   readonly checkpoint: string | undefined;
   readonly kind: "observer" | "task" | "batch";
   /** For a task: the result of its handler. */
@@ -21,9 +21,9 @@ export interface SlotRun extends AttemptedRun {
 
 export function slotRunOf(begin: Begin, log: AttemptedRun["log"]): SlotRun {
   const { attempt, runId, observerId, name, type, labels, silence } = begin;
-  const { traceContext, epoch, checkpoint, line = attempt } = begin;
+  const { traceContext, fencingToken, checkpoint, line = attempt } = begin;
   const start = { observerId, name, type, labels, silence } as AttemptedRun["start"];
-  return { attempt, start, runId: runId as RunId, log, traceContext, line, epoch, checkpoint, kind: kindOf(begin) };
+  return { attempt, start, runId: runId as RunId, log, traceContext, line, fencingToken, checkpoint, kind: kindOf(begin) };
 }
 
 function kindOf({ taskAttempt, members }: Begin): SlotRun["kind"] {

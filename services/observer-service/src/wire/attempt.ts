@@ -8,9 +8,9 @@ import type { StopCause } from "./stop-cause.ts";
 
 /** The permission of a run to start, and what it starts with. */
 export interface Admission {
-  readonly epoch: number;
+  readonly fencingToken: number;
   /** How many successors the keeper has admitted by itself since a manager admitted one. */
-  readonly ownEpochs: number;
+  readonly ownTokens: number;
   /** The checkpoint that it starts with. */
   readonly checkpoint?: Checkpoint | undefined;
 }
@@ -20,7 +20,7 @@ export interface AttemptedRun {
   readonly start: Pick<StartObserver, "observerId" | "name" | "type" | "labels" | "silence">;
   readonly runId: RunId;
   /** For a run whose type asks before it starts. */
-  readonly epoch?: number | undefined;
+  readonly fencingToken?: number | undefined;
   /** The checkpoint that it starts with, as JSON, if its type saves. */
   readonly checkpoint?: string | undefined;
   /** Its lines name the observer and the run already. */

@@ -27,7 +27,7 @@ export interface Begin {
   /** Replaces its type's limits. */
   silence?: Silence | null | undefined;
   /** Only for a run that was admitted. */
-  epoch?: number | undefined;
+  fencingToken?: number | undefined;
   /** Only for a run whose type saves: the checkpoint that it starts with, as JSON. */
   checkpoint?: string | undefined;
   /** Only for a task: the number of this attempt. */

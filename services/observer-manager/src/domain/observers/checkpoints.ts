@@ -3,10 +3,7 @@ import type { Books } from "../books/books.ts";
 import { isGiven } from "./admission.ts";
 
 /** A checkpoint is kept whatever the run's standing. Which one of an observer's counts is decided when one is asked for. */
-export function noteCheckpoint(
-  books: Books,
-  { runId, observerId, epoch: fencingToken, number, value }: CheckpointSaved,
-): void {
+export function noteCheckpoint(books: Books, { runId, observerId, fencingToken, number, value }: CheckpointSaved): void {
   const before = books.savedCheckpoints.get(runId);
   books.forget({ kind: "tell-checkpoint", runId });
   if (!isOfGivenToken(books, observerId, fencingToken)) return;
@@ -16,7 +13,7 @@ export function noteCheckpoint(
 
 /** The run has started, so its checkpoint counts: as a copy of what it was given, until it saves one of its own. */
 export function noteSaver(books: Books, event: RunStarted | RunHeld | InventoryRun): void {
-  const { runId, observerId, epoch: fencingToken, checkpointNumber } = event;
+  const { runId, observerId, fencingToken, checkpointNumber } = event;
   if (fencingToken !== undefined && checkpointNumber !== undefined && isOfGivenToken(books, observerId, fencingToken))
     books.startedSavers.set(runId, { observerId, fencingToken, number: checkpointNumber });
 }

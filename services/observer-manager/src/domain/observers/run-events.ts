@@ -33,7 +33,7 @@ export function applyRunEvent(books: Books, source: Source, event: RunEvent): vo
       return noteCheckpoint(books, event);
     case "RunStarted": {
       const started = run ?? record(books, observer, source, event);
-      noteFencingToken(books, observer, started, event.epoch);
+      noteFencingToken(books, observer, started, event.fencingToken);
       noteSaver(books, event);
       noteSpecVersion(books, started, event.specVersion);
       if (!run || run.state === "Requested") meetRun(books, observer, started);
@@ -68,7 +68,7 @@ function holdOn(
   source: Source,
   event: Extract<RunEvent, { kind: "RunHeld" }>,
 ): void {
-  noteFencingToken(books, observer, run, event.epoch);
+  noteFencingToken(books, observer, run, event.fencingToken);
   noteSaver(books, event);
   noteSpecVersion(books, run, event.specVersion);
   takeBack(books, observer, run, source);

@@ -37,7 +37,7 @@ export type DueCommand = {
 
 /** What a run is admitted with, as the books have it when it is sent. */
 export interface Admission {
-  epoch: number;
+  fencingToken: number;
   spec: AdmittedSpec;
   /** What the run was given when it asked. */
   checkpoint?: Checkpoint;

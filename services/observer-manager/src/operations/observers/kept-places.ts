@@ -9,8 +9,10 @@ import type { BooksTransaction } from "../books/books-store.ts";
  * only now does not count.
  */
 export async function keepPlaces(tx: BooksTransaction, starts: readonly ReportedStart[]): Promise<void> {
-  const admitted = starts.flatMap(({ observerId, epoch, checkpoint }) =>
-    epoch !== undefined && isGiven({ fencingToken: null }, epoch) ? [{ observerId, fencingToken: epoch, checkpoint }] : [],
+  const admitted = starts.flatMap(({ observerId, fencingToken, checkpoint }) =>
+    fencingToken !== undefined && isGiven({ fencingToken: null }, fencingToken)
+      ? [{ observerId, fencingToken, checkpoint }]
+      : [],
   );
   if (admitted.length === 0) return;
   const { books } = await tx.loadObservers(admitted.map(({ observerId: id }) => ({ kind: "id", id })));

@@ -106,7 +106,7 @@ function newestOfEach(reported: Reported[]): Reported[] {
 
 /** Where one message went to two services, the run that was admitted later, or at all, knows where it had got to. */
 const isNewer = (one: ReportedStart, other: ReportedStart): boolean =>
-  one.revision > other.revision || (one.revision === other.revision && (one.epoch ?? 0) > (other.epoch ?? 0));
+  one.revision > other.revision || (one.revision === other.revision && (one.fencingToken ?? 0) > (other.fencingToken ?? 0));
 
 /** Makes one action a service, however many of its observers are taken back. */
 function candidates(): (one: Reported) => Candidate {

@@ -94,13 +94,13 @@ export class RunOrders {
    */
   admit({ targets }: Admit, order: Delivery): void {
     const { runner, events, holds } = this.#parts;
-    for (const { epoch, spec, checkpoint, ...identity } of targets) {
+    for (const { fencingToken, spec, checkpoint, ...identity } of targets) {
       const run = this.#runOf(identity);
       if (run === undefined || !holds(run.delivery.generation)) continue;
       if (run.state.phase === "running") events.tell(startedAgain(run));
       else {
         this.#parts.tracing?.ordered(run, order);
-        if (admit(run, { epoch, ownEpochs: 0, checkpoint }, spec)) runner.admitted(run);
+        if (admit(run, { fencingToken, ownTokens: 0, checkpoint }, spec)) runner.admitted(run);
         else runner.admittedAgain(run);
       }
     }

@@ -15,7 +15,7 @@ import { runAsService } from "../../isolation.ts";
 /** Publishes an observer's output to `unacked.output`, key `<type>.<name>`. No queue needs to be bound. */
 export type Output = (
   start: Pick<StartObserver, "observerId" | "name" | "type">,
-  run: { readonly runId: RunId; readonly epoch?: number | undefined },
+  run: { readonly runId: RunId; readonly fencingToken?: number | undefined },
   eventJson: string,
   /** If it aborts, what has not been sent is not sent any more: its handler has gone with its slot. */
   wanted?: AbortSignal,
@@ -27,7 +27,7 @@ export function createOutput(
   onSettled: (outcome: "confirmed" | "failed", type: string) => void,
 ): Output {
   let waiting = 0;
-  return async ({ observerId, name, type }, { runId, epoch }, eventJson, wanted) => {
+  return async ({ observerId, name, type }, { runId, fencingToken }, eventJson, wanted) => {
     // Well below what the publisher lets wait, so that a flood of outputs cannot keep the events of runs waiting.
     if (waiting >= MAX_UNCONFIRMED) throw new OutputOverflowError(MAX_UNCONFIRMED);
     const bytes = Buffer.byteLength(eventJson);
@@ -41,7 +41,10 @@ export function createOutput(
       messageId: newMessageId(),
       appId: serviceId,
       mandatory: false,
-      headers: { [OUTPUT_HEADERS.runId]: runId, ...(epoch !== undefined && { [OUTPUT_HEADERS.epoch]: epoch }) },
+      headers: {
+        [OUTPUT_HEADERS.runId]: runId,
+        ...(fencingToken !== undefined && { [OUTPUT_HEADERS.fencingToken]: fencingToken }),
+      },
       body,
     };
     waiting += 1;

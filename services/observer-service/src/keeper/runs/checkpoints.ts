@@ -58,7 +58,8 @@ export class Checkpoints {
   /** Sends it again, as the database lacks it. */
   tellAgain(run: LiveRun): void {
     const newest = newestOf(run);
-    if (newest !== undefined && run.epoch !== undefined) this.#parts.events.tell(eventOf(run, run.epoch, newest));
+    if (newest !== undefined && run.fencingToken !== undefined)
+      this.#parts.events.tell(eventOf(run, run.fencingToken, newest));
   }
 
   #pump(): void {
@@ -90,12 +91,12 @@ export class Checkpoints {
     const number = (newestOf(run)?.number ?? 0) + 1;
     run.saved = { number, value: json };
     this.#bytes -= Buffer.byteLength(json) + ENVELOPE_BYTES;
-    const event = eventOf(run, admission.epoch, run.saved);
+    const event = eventOf(run, admission.fencingToken, run.saved);
     events.tell(event, () => (holds(delivery.generation) ? resolve() : lost()));
   }
 }
 
-function eventOf({ runId, start }: LiveRun, epoch: number, checkpoint: Checkpoint): CheckpointSaved {
+function eventOf({ runId, start }: LiveRun, fencingToken: number, checkpoint: Checkpoint): CheckpointSaved {
   const { observerId, messageId, revision } = start;
-  return { kind: "CheckpointSaved", observerId, runId, messageId, revision, at: Date.now(), epoch, ...checkpoint };
+  return { kind: "CheckpointSaved", observerId, runId, messageId, revision, at: Date.now(), fencingToken, ...checkpoint };
 }

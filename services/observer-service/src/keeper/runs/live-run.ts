@@ -28,7 +28,7 @@ export interface LiveRun {
   readonly isAdmitted: boolean;
   /** The permission to start, and what it starts with. */
   admission?: Admission;
-  readonly epoch: number | undefined;
+  readonly fencingToken: number | undefined;
   /** Whether its type saves how far its runs have got. */
   readonly hasCheckpoint: boolean;
   /** The checkpoint that it has saved last. */
@@ -92,8 +92,8 @@ class FreshRun implements LiveRun {
     this.#log = log;
   }
 
-  get epoch(): number | undefined {
-    return this.admission?.epoch;
+  get fencingToken(): number | undefined {
+    return this.admission?.fencingToken;
   }
 
   get checkpoint(): string | undefined {
@@ -116,7 +116,7 @@ export const isAsking = ({ isAdmitted, hasBegun }: LiveRun): boolean => isAdmitt
 
 /** Takes an admission. A newer one replaces it until the handler begins. @returns whether it was new */
 export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): boolean {
-  if (run.hasBegun || (run.admission !== undefined && run.admission.epoch >= admission.epoch)) return false;
+  if (run.hasBegun || (run.admission !== undefined && run.admission.fencingToken >= admission.fencingToken)) return false;
   run.admission = admission;
   run.start = { ...run.start, ...spec };
   return true;
@@ -126,17 +126,17 @@ export function admit(run: LiveRun, admission: Admission, spec: AdmittedSpec): b
 export const newestOf = ({ saved, admission }: LiveRun): Checkpoint | undefined => saved ?? admission?.checkpoint;
 
 /** What is reported about an admitted run beside its identity. */
-export function standingOf(run: LiveRun): { epoch?: number; checkpointNumber?: number } {
-  if (run.epoch === undefined) return {};
-  return { epoch: run.epoch, ...(run.hasCheckpoint && { checkpointNumber: newestOf(run)?.number ?? 0 }) };
+export function standingOf(run: LiveRun): { fencingToken?: number; checkpointNumber?: number } {
+  if (run.fencingToken === undefined) return {};
+  return { fencingToken: run.fencingToken, ...(run.hasCheckpoint && { checkpointNumber: newestOf(run)?.number ?? 0 }) };
 }
 
 /**
- * What a manager that has lost its observer needs beside its start: the checkpoint of its next run, and the epoch that has
+ * What a manager that has lost its observer needs beside its start: the checkpoint of its next run, and the token that has
  * to be exceeded.
  */
-export function placeOf(run: LiveRun): Pick<ReportedStart, "epoch" | "checkpoint"> {
-  return { epoch: run.epoch, checkpoint: newestOf(run) };
+export function placeOf(run: LiveRun): Pick<ReportedStart, "fencingToken" | "checkpoint"> {
+  return { fencingToken: run.fencingToken, checkpoint: newestOf(run) };
 }
 
 /** Whether the observer's own code runs, or may run, for this run. */

@@ -8,8 +8,8 @@ export interface RunTraits {
   readonly hasCheckpoint: boolean;
 }
 
-/** How many successors a keeper admits by itself before it has to ask: the manager's next epoch is higher by one more. */
-const OWN_EPOCHS = 999;
+/** How many successors a keeper admits by itself before it has to ask: the manager's next token is higher by one more. */
+const OWN_TOKENS = 999;
 
 /**
  * The next run of the same message: it waits for its turn, and begins with what this one has saved.
@@ -34,6 +34,6 @@ export function successorOf(run: LiveRun, failures: number, traits: RunTraits | 
 /** Undefined if it has to ask. */
 function admissionOfNext(run: LiveRun): Admission | undefined {
   const { admission } = run;
-  if (admission === undefined || admission.ownEpochs >= OWN_EPOCHS) return undefined;
-  return { epoch: admission.epoch + 1, ownEpochs: admission.ownEpochs + 1, checkpoint: newestOf(run) };
+  if (admission === undefined || admission.ownTokens >= OWN_TOKENS) return undefined;
+  return { fencingToken: admission.fencingToken + 1, ownTokens: admission.ownTokens + 1, checkpoint: newestOf(run) };
 }

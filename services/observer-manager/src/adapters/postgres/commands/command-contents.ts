@@ -48,14 +48,14 @@ const STARTS = withinBytes(
  * checkpoints_pkey.
  */
 const ADMISSIONS = withinBytes(
-  `SELECT r.id, r.fencing_token::float8 AS epoch, o.labels, o.retry, o.silence,
+  `SELECT r.id, r.fencing_token::float8 AS "fencingToken", o.labels, o.retry, o.silence,
           CASE WHEN o.rejected_update IS NULL THEN o.params ELSE o.rejected_update #> '{keeps,params}' END AS params,
           coalesce((o.rejected_update #>> '{keeps,specVersion}')::int, o.spec_version) AS "specVersion", o.pending IS NULL AND o.status <> 'OnDeleting' AS "isWanted", c.number::float8 AS number, c.value,
           ${bytesOfAll(["o.params", "o.rejected_update", "c.value"])} AS bytes
    FROM runs r JOIN observers o ON o.id = r.observer_id
      LEFT JOIN checkpoints c ON c.run_id = r.id AND c.value IS NOT NULL
    WHERE r.id = ANY($1) AND r.state = 'Requested' AND o.requested_run_id = r.id`,
-  'id, epoch, labels, retry, silence, "specVersion", "isWanted", number',
+  'id, "fencingToken", labels, retry, silence, "specVersion", "isWanted", number',
   ["params", "value"],
 );
 
@@ -83,14 +83,23 @@ const updateOf = ({ isWanted, params, labels, retry, silence, specVersion }: Upd
 type AdmissionRow = {
   id: RunId;
   isBeyond: boolean;
-  epoch: number;
+  fencingToken: number;
   isWanted: boolean;
   number: number | null;
   value: string | null;
 } & Admission["spec"];
 
-const admissionOf = ({ epoch, number, value, params, labels, retry, silence, specVersion }: AdmissionRow): Admission => ({
-  epoch,
+const admissionOf = ({
+  fencingToken,
+  number,
+  value,
+  params,
+  labels,
+  retry,
+  silence,
+  specVersion,
+}: AdmissionRow): Admission => ({
+  fencingToken,
   spec: { params, labels, retry, silence, specVersion },
   ...(number !== null && value !== null && { checkpoint: { number, value } }),
 });

@@ -32,7 +32,7 @@ export class PlacedRun implements Placed {
 
   begin(): void {
     const { observerId, name, type, labels, params, silence } = this.run.start;
-    const { runId, trace, taskAttempt, inputs, members, epoch, checkpoint } = this.run;
+    const { runId, trace, taskAttempt, inputs, members, fencingToken, checkpoint } = this.run;
     const { line } = this;
     const traceContext = trace?.start?.context;
     this.slot?.process.send({
@@ -46,7 +46,7 @@ export class PlacedRun implements Placed {
       params,
       taskAttempt,
       ...(silence && { silence }),
-      ...(epoch !== undefined && { epoch }),
+      ...(fencingToken !== undefined && { fencingToken }),
       ...(checkpoint !== undefined && { checkpoint }),
       ...(inputs !== undefined && { inputs }),
       ...(members !== undefined && { members }),
