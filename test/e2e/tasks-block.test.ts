@@ -46,6 +46,18 @@ test.runIf(isTurnOf(1))("a task that blocks its slot is named as who did it, wit
   expect(out).toMatch(new RegExp(`SIGKILL +1 +task block ${id} did it: HandlerBlockedError: `));
 });
 
+test.runIf(isTurnOf(1))("one whose time is up says where it blocked its slot, too", async () => {
+  const { id } = await tasks.create({}, { type: "block-timed", params: {} });
+  expect(await tasks.get(id, "30s")).toMatchObject({
+    status: "Failed",
+    lastError: {
+      name: "TaskTimeoutError",
+      message: expect.stringContaining("HandlerBlockedError"),
+      stack: expect.stringContaining("block-timed."),
+    },
+  });
+});
+
 test.runIf(isTurnOf(1))("its service is heard as before: what it tells is current, and a drain of it ends", async () => {
   const { lastSeenAt } = await service();
   await eventually(async () => {

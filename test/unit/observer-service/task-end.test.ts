@@ -48,6 +48,29 @@ describe("the end of a task's attempt", () => {
     expect(fateOfInterrupted(cause, limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
   });
 
+  it("says where it blocked its slot, also if its time was up before that was seen", () => {
+    const error = Object.assign(new Error("blocked for 5000 ms"), {
+      name: "HandlerBlockedError",
+      stack: "HandlerBlockedError: blocked\n    at run (/job.ts:7:26)",
+    });
+    const late = {
+      outcome: { outcome: "failed", error },
+      word: {},
+      cause: { kind: "uncaught", error: timeIsUp(50) },
+    } as const;
+    expect(fateOf(late, limits, 0.5)).toMatchObject({
+      fact: {
+        outcome: "failed",
+        error: {
+          name: "TaskTimeoutError",
+          message: expect.stringMatching(/within 50 ms .*: HandlerBlockedError: blocked for 5000 ms$/),
+          stack: expect.stringContaining("job.ts:7:26"),
+        },
+        retryInMs: 100,
+      },
+    });
+  });
+
   it("fails for good where what nobody caught says so, and by that, also if its time is up meanwhile", () => {
     const error = new NonRetryableError("no such customer");
     const late = { outcome: { outcome: "failed", error }, word: { isFinal: true } } as const;

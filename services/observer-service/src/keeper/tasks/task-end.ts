@@ -43,7 +43,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
   const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
   // An uncaught error says itself that a retry would not help. A timeout does not say that.
   const isFinal = cause?.kind === "uncaught" && outcome.outcome === "failed" && word.isFinal === true;
-  if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(cause, limits, random);
+  if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(withItsEnd(cause, outcome), limits, random);
   switch (outcome.outcome) {
     case "completed":
       return isJson(word.output) // a slot is not trusted to send JSON
@@ -60,6 +60,13 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
     default:
       return outcome satisfies never;
   }
+}
+
+/** Its time was up, or nobody caught an error of it, and then it ended its slot: by blocking it, most likely, which is why its time was up. */
+function withItsEnd(cause: StopCause, outcome: RunOutcome): StopCause {
+  if (cause.kind !== "uncaught" || outcome.outcome !== "failed" || !ENDS_SLOTS.has(outcome.error.name)) return cause;
+  const { name, message, stack } = thrownText(outcome.error);
+  return { ...cause, error: { ...cause.error, message: `${cause.error.message}: ${name}: ${message}`, stack } };
 }
 
 /** It has gone with its slot, through no fault of its own. The cause that it had been told comes first. */
