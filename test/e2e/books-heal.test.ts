@@ -110,6 +110,27 @@ describe("books restored from an older backup", () => {
     for (const { actor } of body.items) expect(actor).toMatchObject({ name: "service-1", authentication: "broker" });
   });
 
+  it("record again what services run of a type that a deploy has brought since the backup", async () => {
+    const retry = { maxAttempts: "unlimited", delaysMs: [300], resetAfterMs: 600_000 };
+    const before = await system.createMany("feed", 5, { throwAfterMs: 1_000 }, { retry });
+    await Promise.all(system.managers.map((manager) => manager.kill("SIGTERM")));
+    // Its words wait, ahead of the introduction that it will be asked for.
+    await eventually(async () => expect((await system.management.queue("unacked.state")).ready).toBeGreaterThan(3), {
+      timeoutMs: 30_000,
+    });
+    const books = system.env.DATABASE_URL as string;
+    await runStatement(books, "TRUNCATE observers, runs, commands, errors CASCADE");
+    const other = '[{"type": "other", "version": "1", "description": "", "paramsSchema": {}}]';
+    await runStatement(books, `UPDATE services SET types = '${other}', last_seq = 1`);
+    await system.startManager();
+    const ids = before.map(({ id }) => id).toSorted();
+    await eventually(async () => expect((await system.listObservers()).map(({ id }) => id).toSorted()).toEqual(ids), {
+      timeoutMs: 20_000,
+    });
+    const { body } = await system.call<ErrorPage>("GET", "/api/v1/errors?reason=unknown-observer");
+    expect(body.items).toEqual([]);
+  });
+
   it("on another server, whose transactions have lower numbers: what waits, and is in no queue, is sent again", async () => {
     await system.createMany("observer", 10);
     const { body: waiting } = await system.create("waiting", {}, { whenFull: "queue" });

@@ -65,7 +65,7 @@ export class ObserverSide {
       { ...amqp, tracing },
       {
         ledger: new Ledger(books, amqp.managerId, tally),
-        errors: new Readoption({ store: books, errors, types: typeCheck, retentionMs, committed, tally, log }),
+        errors: new Readoption({ store: books, errors, retentionMs, committed, tally, log }),
         markerRead: (markerIds) => proofs.stateMarkersRead(markerIds),
         committed,
       },

@@ -2,7 +2,6 @@ import { newMessageId, newObserverId, newRunId, newServiceId, type ObserverId } 
 import { describe, expect, it } from "vitest";
 import type { ErrorBook, NewError } from "../../../services/observer-manager/src/operations/books/books-store.ts";
 import { Readoption } from "../../../services/observer-manager/src/operations/observers/readoption.ts";
-import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
 import { Dying, deathsIn } from "../../support/ports/dying.ts";
 import { MemoryBooks, messageId } from "../../support/ports/memory-books.ts";
 
@@ -46,26 +45,14 @@ function newBooks(): MemoryBooks {
   return books;
 }
 
-/** In a pool whose services know the type `ticker`, which asks before it starts. */
-function admittedTypes(withoutAdmission: string[], mayAdmit: boolean): TypeCheck {
-  const ticker = { type: "ticker", version: "1", description: "", paramsSchema: {}, start: "admitted" as const };
-  const liveTypes = async () => ({ services: 2, types: [ticker], withoutAdmission });
-  return new TypeCheck({ liveTypes, livePools: async () => [] }, () => mayAdmit);
-}
-
-function uncheckedTypes(): TypeCheck {
-  const liveTypes = async () => ({ services: 0, types: [], withoutAdmission: [] });
-  return new TypeCheck({ liveTypes, livePools: async () => [] }, () => true);
-}
-
 /** As the consumer of the errors gives them: whatever it does not ack comes again. */
-async function record(books: MemoryBooks, reports: NewError[], process?: Dying, types = uncheckedTypes()): Promise<void> {
+async function record(books: MemoryBooks, reports: NewError[], process?: Dying): Promise<void> {
   const store = process === undefined ? books : books.of(process);
   const errors: ErrorBook = {
     record: (all) => (all.length === 0 ? Promise.resolve() : store.inTransaction((tx) => tx.recordErrors(all))),
   };
   const { committed } = process?.port({ committed: () => undefined }) ?? { committed: () => undefined };
-  await new Readoption({ store, errors, types, retentionMs: 3_600_000, committed, tally, log }).record(reports);
+  await new Readoption({ store, errors, retentionMs: 3_600_000, committed, tally, log }).record(reports);
 }
 
 const seen = (books: MemoryBooks) => ({
@@ -145,16 +132,6 @@ describe("a readoption", async () => {
       expect(seen(books)).toEqual(seen(undisturbed));
     },
   );
-
-  it.each([
-    ["a manager has yet to see who else reads what its run asks", [], false],
-    ["an older service of its pool does not know admission", ["old"], true],
-  ])("takes one back whose type asks before it starts where %s", async (_, withoutAdmission, mayAdmit) => {
-    const books = newBooks();
-    await record(books, [ofLost], undefined, admittedTypes(withoutAdmission, mayAdmit));
-    expect(seen(books)).toMatchObject({ names: ["silver 1", "gold 4"], starts: [`start ${lost}`] });
-    expect(books.tables.errors).toEqual([]);
-  });
 
   it("leaves one alone that is there: two managers that were given the same report record it once", async () => {
     const books = newBooks();

@@ -89,7 +89,7 @@ export const notTakenBack = (report: NewError, why: string): NewError => ({
   detail: `not taken back: ${why} (${report.detail})`.slice(0, 16_384),
 });
 
-export function refusalText({ code, detail, errors = [] }: Refusal): string {
+function refusalText({ code, detail, errors = [] }: Refusal): string {
   const where = errors.map(({ pointer, message }) => `${pointer ?? ""}: ${message}`);
   return [code, ...(detail === undefined ? [] : [detail]), ...where].join(", ");
 }

@@ -1,15 +1,12 @@
 import type { RunId } from "@unacked/contracts";
 import { type BooksStore, type ErrorBook, type NewError, RefusedByDatabase, type UnknownRun } from "../books/books-store.ts";
 import type { Log } from "../log.ts";
-import type { Refusal } from "../refusal.ts";
 import type { Tally } from "../tally.ts";
-import type { TypeCheck } from "../types/type-check.ts";
-import { notTakenBack, type Reported, readLostObserver, refusalText, takeBack } from "./lost-observers.ts";
+import { notTakenBack, type Reported, readLostObserver, takeBack } from "./lost-observers.ts";
 
 export interface ReadoptionParts {
   store: BooksStore;
   errors: ErrorBook;
-  types: TypeCheck;
   retentionMs: number;
   /** Told after a commit that wrote a command. */
   committed(): void;
@@ -48,16 +45,10 @@ export class Readoption implements ErrorBook {
     const runIds = reports.flatMap(({ runId }) => runId ?? []);
     const orders = runIds.length === 0 ? new Map<RunId, UnknownRun>() : await this.#parts.store.findUnknownRuns(runIds);
     const judged = reports.map((report) => this.#judge(report, orders));
-    const believed = judged.flatMap((one) => ("why" in one ? [] : [one]));
-    const wrongTypes = await this.#parts.types.check(believed.map(({ request }) => request));
-    const refused = judged.flatMap((one) => ("why" in one ? [notTakenBack(one.report, one.why)] : []));
-    const reported: Reported[] = [];
-    for (const [i, one] of believed.entries()) {
-      const refusal = wrongTypes[i] ?? null;
-      if (refusal === null || isUndecided(refusal)) reported.push(one);
-      else refused.push(notTakenBack(one.report, refusalText(refusal)));
-    }
-    return { reported, refused };
+    return {
+      reported: judged.flatMap((one) => ("why" in one ? [] : [one])),
+      refused: judged.flatMap((one) => ("why" in one ? [notTakenBack(one.report, one.why)] : [])),
+    };
   }
 
   #judge(report: NewError, orders: ReadonlyMap<RunId, UnknownRun>): Reported | { report: NewError; why: string } {
@@ -101,10 +92,3 @@ export class Readoption implements ErrorBook {
     committed();
   }
 }
-
-/**
- * The refusal is no fault of the observer's. Nobody has said yet which types there are: the service that reports is as good as new to these
- * books. Or some do not know admission (yet): it was accepted once, and fares as those of its type that are there.
- */
-const isUndecided = ({ code, knownTypes }: Refusal): boolean =>
-  code === "admission-not-known" || (code === "unknown-type" && knownTypes?.length === 0);
