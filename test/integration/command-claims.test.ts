@@ -419,3 +419,26 @@ test("a proof of absence begins in spite of what was noted by a clock that has b
   await query("UPDATE absence_proofs SET begun_at = begun_at + interval '1 hour', asked_at = asked_at + interval '1 hour'");
   expect(await next()).toEqual({ kind: "begin" });
 });
+
+test("a proof of absence begins beside any number of starts that wait for their pause, and judges none of them", async () => {
+  const proofs = new PostgresProofStore(books.dataSource);
+  const pool = "parked";
+  const start = async (dueInS: number, count: number) => {
+    await query(
+      `WITH parked AS (
+         INSERT INTO observers (id, name, type, params, labels, pool, retry, status)
+         SELECT gen_random_uuid(), 'parked-' || $1::int || '-' || i, 'nobody-has-it', '{}', '{}', 'parked', '{}', 'Created'
+         FROM generate_series(1, $2::int) i RETURNING id)
+       INSERT INTO commands (kind, observer_id, revision, due_at) SELECT 'start', id, 1, now() + $1::int * interval '1 second' FROM parked`,
+      [dueInS, count],
+    );
+  };
+  await start(60, 1_500);
+  expect(await proofs.begin(pool, randomUUID(), "", null)).toBe(true);
+  const notJudged = "SELECT cardinality(not_judged) AS count FROM absence_proofs WHERE pool = 'parked'";
+  expect(await query(notJudged)).toEqual([{ count: 1_500 }]);
+  // Those that are on their way are another matter.
+  await query("DELETE FROM absence_proofs");
+  await start(0, 1_001);
+  expect(await proofs.begin(pool, randomUUID(), "", null)).toBe(false);
+});

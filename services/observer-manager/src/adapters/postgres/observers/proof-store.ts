@@ -41,8 +41,9 @@ const ABSENT = (which: string): string => `
   SELECT o.id, o.changed_xid::text AS mark FROM observers o JOIN absence_proofs p ON p.pool = ${MESSAGE_POOL}
   WHERE ${MESSAGE_POOL} = $2 AND p.marker_id = $3 AND ${which} AND ${IN_DOUBT} LIMIT $4`;
 
-/** No proof is begun while more starts than this are on their way. */
+/** No proof is begun while more starts than this are on their way. One that waits for its time, as nobody has its type, is on none. */
 const MAX_TO_BE_SENT = 1_000;
+const IS_ON_ITS_WAY = "c.claim_id IS NOT NULL OR c.due_at <= now()";
 
 const INSTEAD = `
   ON CONFLICT (pool) DO UPDATE SET
@@ -50,12 +51,12 @@ const INSTEAD = `
     begun_at = excluded.begun_at, snapshot = excluded.snapshot, queue_seen_at = excluded.queue_seen_at, state_seen_at = NULL,
     round = 0, asked_at = excluded.asked_at, rounds_before = NULL, pair_from = NULL, pair_services = NULL, pair_snapshot = NULL`;
 
-/** The rows that it judges and the starts on their way are of one snapshot: that of this statement. */
+/** The rows that it judges and the starts that are to be sent are of one snapshot: that of this statement. */
 const BEGIN = `
   INSERT INTO absence_proofs AS p (pool, marker_id, services, not_judged)
   SELECT $1, $2::uuid, $3, coalesce(array_agg(c.observer_id), '{}')
   FROM commands c JOIN observers o ON o.id = c.observer_id WHERE c.kind = 'start' AND ${MESSAGE_POOL} = $1
-  HAVING count(*) <= ${MAX_TO_BE_SENT}
+  HAVING count(*) FILTER (WHERE ${IS_ON_ITS_WAY}) <= ${MAX_TO_BE_SENT}
   ${INSTEAD} WHERE p.marker_id = $4::uuid
   RETURNING marker_id`;
 
