@@ -53,3 +53,33 @@ test.each<[string, () => Promise<unknown>]>([
   const inDoubt = await put();
   expect(await suspects()).toEqual([inDoubt]);
 });
+
+async function sentBack(columns: Record<string, unknown> = {}, agoS = 5): Promise<string> {
+  const id = await put({ type: "fresh", ...columns });
+  await books.dataSource.query(
+    `INSERT INTO commands (kind, observer_id, revision, reason, created_at, due_at)
+     VALUES ('start', $1, 2, 'unknown-type', now() - $2::int * interval '1 s', now() + (60 - $2::int) * interval '1 s')`,
+    [id, agoS],
+  );
+  return id;
+}
+
+test("A start that was sent back for its type is due once a service that takes work has it, in its pool, and it has rested", async () => {
+  const reconciler = new PostgresReconcilerStore(books.dataSource);
+  const [known] = [
+    await sentBack(),
+    await sentBack({ pool: "another" }),
+    await sentBack({ type: "gone" }),
+    await sentBack({}, 1),
+  ];
+  const types = (...names: string[]) => names.map((type) => ({ type, version: "1", paramsSchema: {} }));
+  await putService(books.dataSource, { types: types("other") });
+  await putService(books.dataSource, { types: types("fresh"), drain: "cordoned" });
+  await putService(books.dataSource, { types: types("fresh"), state: "Gone", ended_at: LONG_AGO });
+  expect(await reconciler.sendKnownStarts()).toBe(0);
+  await putService(books.dataSource, { types: types("other", "fresh") });
+  expect(await reconciler.sendKnownStarts()).toBe(1);
+  const due = await books.dataSource.query("SELECT observer_id AS id FROM commands WHERE due_at <= now()");
+  expect(due).toEqual([{ id: known }]);
+  expect(await reconciler.sendKnownStarts()).toBe(0);
+});

@@ -17,7 +17,11 @@ test("Pools that nobody serves hold up no proof in another, and each of them is 
     return { queue: { ready: 1, consumers: 0 }, stateQueueDepth: 0 };
   };
   const parts = {
-    store: { poolsInDoubt: async () => [...UNSERVED, "wanted"], servicesThatCountOtherwise: async () => [] },
+    store: {
+      poolsInDoubt: async () => [...UNSERVED, "wanted"],
+      sendKnownStarts: async () => 0,
+      servicesThatCountOtherwise: async () => [],
+    },
     prover: { advance: async () => proofsAtMs.push(performance.now()) > 0, clear: async () => undefined },
     queues: { look: lookAt },
     mayProve: async (pool: string) => pool === "wanted",

@@ -223,7 +223,9 @@ describe("who is current", () => {
       },
     ]);
     expect(observer).toMatchObject({ status: "Created", revision: 2, lastError: { name: "UnknownType" } });
-    expect(scene.wanted).toEqual([{ kind: "start", observerId: observer.id, revision: 2, delayMs: 3_000 }]);
+    expect(scene.wanted).toEqual([
+      { kind: "start", observerId: observer.id, revision: 2, delayMs: 60_000, reason: "unknown-type" },
+    ]);
     scene.say(newServiceId(), [started(runOf(observer))]);
     expect(observer).toMatchObject({ status: "Processing", lastError: null });
   });

@@ -21,7 +21,8 @@ interface OfRun {
 
 /** What is to be sent. The key says what there can be only one of. */
 export type Command =
-  | { kind: "start"; observerId: ObserverId; revision: number; delayMs: number }
+  /** `reason`: a service has sent the one before back. */
+  | { kind: "start"; observerId: ObserverId; revision: number; delayMs: number; reason?: "unknown-type" }
   | { kind: "stop"; observerId: ObserverId; revision: number }
   | ({ kind: "stop-run"; reason: RunStopReason } & OfRun)
   | ({ kind: "admit" | "tell-checkpoint" | "update-run" | "move-run" } & OfRun)

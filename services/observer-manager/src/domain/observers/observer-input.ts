@@ -5,8 +5,12 @@ import type { RunBook } from "../books/run-book.ts";
 import { decide, type ObserverAction, type ObserverInput } from "./observer-machine.ts";
 import { addressOf, admit, endRun, supersede } from "./run-fate.ts";
 
-/** How long a start waits when a service did not know its type: a rolling deploy may bring one that does. */
-export const UNKNOWN_TYPE_PAUSE_MS = 3_000;
+/**
+ * How long a start waits when a service did not know its type. It is due earlier, once it has rested, where a service that takes work has the
+ * type: a rolling deploy may bring one, and where some have it the others send it back (reconciler-store.ts).
+ */
+export const UNKNOWN_TYPE_PAUSE_MS = 60_000;
+export const UNKNOWN_TYPE_REST_MS = 3_000;
 /** `lastError` has this name where a service did not know the observer's type and let it go. */
 export const UNKNOWN_TYPE = "UnknownType";
 
@@ -69,7 +73,7 @@ function carryOut(books: Books, observer: ObserverBook, action: ObserverAction, 
         kind: "start",
         observerId,
         revision: observer.revision,
-        delayMs: action === "send-start" ? 0 : UNKNOWN_TYPE_PAUSE_MS,
+        ...(action === "send-start" ? { delayMs: 0 } : { delayMs: UNKNOWN_TYPE_PAUSE_MS, reason: "unknown-type" }),
       });
     case "send-stop":
       return books.want({ kind: "stop", observerId, revision: observer.revision });

@@ -12,6 +12,8 @@ export interface ReconcilerStore {
   poolsInDoubt(forMs: number): Promise<string[]>;
   /** All that the books know of a sighting. */
   sight(pool: string, forMs: number): Promise<Pick<Sighting, "suspects" | "services" | "readUntilMs" | "atMs">>;
+  /** Makes starts due that were sent back for their type, where a service has it. @returns how many */
+  sendKnownStarts(): Promise<number>;
   /** Asks every living service of the pool for its inventory. */
   askInventories(pool: string): Promise<void>;
   /** Living services whose own count of runs differs, at this moment, from the books'. */
@@ -68,7 +70,7 @@ export interface RepairCounts {
 /**
  * Compares what services say they run with what the books say, and repairs both ways: an observer that nobody has is
  * sent again with revision + 1, one being deleted that nobody has is Deleted, and a service whose count differs is asked
- * for everything. It concludes only from proof (absence-prover.ts, or absence.ts where not all know markers). A crash in between leaves things as they were.
+ * for everything. Starts that were sent back for their type are due once a service has it. It concludes only from proof (absence-prover.ts, or absence.ts where not all know markers). A crash in between leaves things as they were.
  */
 export class Reconciler {
   readonly counts: RepairCounts = {
@@ -100,7 +102,8 @@ export class Reconciler {
   }
 
   async #lookAround(): Promise<number> {
-    const { store, prover, isCaughtUp } = this.#parts;
+    const { store, prover, isCaughtUp, committed } = this.#parts;
+    if ((await store.sendKnownStarts()) > 0) committed();
     if (isCaughtUp()) await this.#askWhereCountsDiffer();
     else this.#firstLooks.clear();
     const pools = await store.poolsInDoubt(IN_DOUBT_AFTER_MS);

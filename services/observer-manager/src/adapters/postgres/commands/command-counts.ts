@@ -8,13 +8,14 @@ const IS_TOLD_LATER = `c.kind IN ('admit', 'update-run') AND EXISTS (
 
 /**
  * This is one pass: the table holds what is not sent or not answered yet. What is being sent is overdue until it has been sent. What was
- * never sent counts as due since it first was, however often it was put off: at once, or, for a start that was sent back, after a pause.
+ * never sent counts as due since it first was, however often it was put off: at once, or, for a start that was sent back, after its pause.
  */
+const PAUSE = `CASE WHEN kind = 'start' AND reason = 'unknown-type' THEN ${UNKNOWN_TYPE_PAUSE_MS} ELSE 0 END * interval '1 millisecond'`;
 const COUNTS = `
   SELECT kind, count(*)::int AS count,
          greatest(0, extract(epoch FROM now() - min(
            CASE WHEN sent_count > 0 OR ${IS_TOLD_LATER} THEN coalesce(claimed_at, due_at)
-                ELSE least(claimed_at, due_at, created_at + ${UNKNOWN_TYPE_PAUSE_MS} * interval '1 millisecond') END)))::float8 AS "overdueS",
+                ELSE least(claimed_at, due_at, created_at + ${PAUSE}) END)))::float8 AS "overdueS",
          greatest(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestS"
   FROM commands c GROUP BY kind`;
 

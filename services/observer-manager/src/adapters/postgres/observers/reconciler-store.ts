@@ -1,9 +1,10 @@
 import { DOUBTFUL_STATUSES, type ServiceId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
 import type { Sighting } from "../../../domain/observers/absence.ts";
+import { UNKNOWN_TYPE_REST_MS } from "../../../domain/observers/observer-input.ts";
 import type { ReconcilerStore } from "../../../operations/observers/reconciler.ts";
 import { OR_SEND_AGAIN } from "../commands/command-writes.ts";
-import { CONSUMES, LIVING_STATES } from "../services/service-states.ts";
+import { CONSUMES, LIVING_STATES, TAKES_WORK } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 
 /**
@@ -44,6 +45,22 @@ const ASK = `
   WHERE state IN (${LIVING_STATES}) AND (pool = $1 OR id = $2)
   ${OR_SEND_AGAIN}`;
 
+/** More are made due by the next look. */
+const SENT_AT_ONCE = 10_000;
+
+/**
+ * Starts that were sent back, and whose type a service of their pool has by now. The types are read only where one waits. What is locked is
+ * being forgotten or replaced. Indexes: commands_due, observers_pkey, services_living.
+ */
+const SEND_KNOWN = `
+  UPDATE commands SET due_at = now() WHERE id = ANY(ARRAY(
+    SELECT c.id FROM commands c JOIN observers o ON o.id = c.observer_id
+    WHERE c.kind = 'start' AND c.reason = 'unknown-type' AND c.claim_id IS NULL AND c.due_at > now()
+      AND c.created_at < now() - ${UNKNOWN_TYPE_REST_MS} * interval '1 millisecond'
+      AND (${MESSAGE_POOL}, o.type) IN (
+        SELECT s.pool, t ->> 'type' FROM services s CROSS JOIN jsonb_array_elements(s.type_facts) t WHERE ${TAKES_WORK})
+    LIMIT ${SENT_AT_ONCE} FOR UPDATE OF c SKIP LOCKED))`;
+
 /** Index: runs_not_ended_on_service. */
 const COUNT_OTHERWISE = `
   SELECT s.id, s.generation, s.name FROM services s
@@ -79,6 +96,11 @@ export class PostgresReconcilerStore implements ReconcilerStore {
         })),
       };
     });
+  }
+
+  async sendKnownStarts(): Promise<number> {
+    const [, count] = await this.#dataSource.query<[unknown[], number]>(SEND_KNOWN);
+    return count;
   }
 
   async askInventories(pool: string): Promise<void> {

@@ -55,7 +55,7 @@ const POOLS = `
 
 /**
  * Indexes: observers_by_status, observers_to_start, and runs_of_observer for those that a service has sent back. These are sent again, and
- * so written, every few seconds: they have waited since their error was told first, or since a later run (an older manager leaves the error
+ * so written, again and again: they have waited since their error was told first, or since a later run (an older manager leaves the error
  * there).
  */
 const OLDEST_WAITING = `

@@ -3,11 +3,10 @@ import type { DataSource } from "typeorm";
 import type { UnservedType } from "../../../domain/overview/facts.ts";
 import { OBSERVER_COUNTS } from "../observers/observer-counts.ts";
 import { LATE_STARTS } from "../observers/scheduled-start-store.ts";
-import { LIVING_STATES } from "../services/service-states.ts";
+import { LIVING_STATES, TAKES_WORK } from "../services/service-states.ts";
 import { literals } from "../statements/sql-conditions.ts";
 import { MAY_LIVE, mayBeServed } from "../tasks/views/unheard-services.ts";
 
-const TAKES_WORK = `s.state IN (${LIVING_STATES}) AND s.drain = 'none'`;
 const HAS = (type: string): string => `s.type_facts @> jsonb_build_array(jsonb_build_object('type', ${type}))`;
 
 /** Indexes: services_living, observers_to_start. A pool in which no service takes work is another matter. */

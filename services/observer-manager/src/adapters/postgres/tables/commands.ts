@@ -15,6 +15,7 @@ export const CommandsTable = new EntitySchema({
     generation: nullable("integer"),
     runId: nullable("uuid", "run_id"),
     messageId: nullable("uuid", "message_id"),
+    /** Why a run is to stop; `unknown-type`: a start that a service has sent back. */
     reason: nullable("text"),
     traceContext: nullable("text", "trace_context"),
     /** While it is claimed: when the claim runs out. */
