@@ -315,6 +315,43 @@ it("What is queued starts one after the other, the oldest first, with the times 
   expect((await rowsOf("a")).map(({ status }) => status)).toEqual(["started", "started", "started"]);
 });
 
+/** As in books that have lost the last minutes: those of a backup, or of a standby that was behind. */
+const lose = async (before: { next_at: Date; due_at: Date; last_at: Date | null }): Promise<void> => {
+  await books.dataSource.query("DELETE FROM occurrences");
+  await books.dataSource.query("DELETE FROM tasks");
+  const { next_at, due_at, last_at } = before;
+  await books.dataSource.query("UPDATE schedules SET next_at = $1, due_at = $2, last_at = $3", [next_at, due_at, last_at]);
+};
+
+it("Times that come again, as the books have lost them, have tasks of the same ids, in the order of their times", async () => {
+  const body: Parameters<typeof put>[1] = { ...MINUTE, overlap: "queue", catchUp: "all" };
+  const runAll = async () => {
+    await fire();
+    for (const _ of [1, 2, 3]) {
+      for (const { id } of await tasks()) await end(id);
+      await startQueued();
+    }
+    const rows = await rowsOf("a");
+    expect(tell(rows)).toEqual({ "started catch-up": 2, "started time": 1 });
+    return rows.map(({ at, task_id }) => [at, task_id]);
+  };
+  await put("a", body);
+  const [before] = await books.dataSource.query("SELECT * FROM schedules");
+  await shift(180);
+  const first = await runAll();
+  await lose(before);
+  expect(await runAll()).toEqual(first);
+  expect(first.map(([, id]) => id)).toEqual(first.map(([, id]) => id).toSorted());
+  // A schedule that is made again is another.
+  await desk().deleteSchedule("a", SOMEBODY);
+  await shift(0);
+  await put("a", body);
+  await shift(180);
+  const other = await runAll();
+  expect(other.map(([at]) => at)).toEqual(first.map(([at]) => at));
+  expect(other.filter(([, id]) => first.some(([, known]) => known === id))).toEqual([]);
+});
+
 it("Run now with an id of one's own is made once, however often it is asked for, and is remembered for a day", async () => {
   await put("a", { ...MINUTE, overlap: "queue", keep: 1 });
   const id = randomUUID() as RequestedRunId;

@@ -31,7 +31,7 @@ export * from "./messages/task-events.ts";
 export * from "./messages/task-orders.ts";
 export * from "./messages/topology.ts";
 export * from "./messages/trace-context.ts";
-export { newUuid } from "./new-uuid.ts";
+export { newUuid, uuidOf } from "./new-uuid.ts";
 export * from "./observer-spec.ts";
 export { placeText } from "./place-text.ts";
 export { readableBytes } from "./readable-bytes.ts";

@@ -46,7 +46,7 @@ export async function runNow(
   // If it took one of the schedule's own times, that would find its row there, and do nothing.
   while (taken.has(atMs) || isItsOwn(definition, atMs)) atMs += 1;
   const asked = { ...state.underWay.regular, overlap: overlap ?? definition.overlap };
-  const { occurrences, cancel } = started(definition, asked, [
+  const { occurrences, cancel } = started({ ...state, definition }, asked, [
     { atMs, cause: "manual", lateMs: 0, by, ...(id !== undefined && { request: { id, overlap } }) },
   ]);
   return { decision: decisionOf(state, occurrences, cancel), answer: { atMs } };
@@ -75,7 +75,7 @@ export async function backfill(
   const wanted = times.filter((atMs) => !isUnderWay(there.get(atMs)));
   const overlap = asked.overlap ?? (definition.overlap === "allow" ? "allow" : "queue");
   const { occurrences } = started(
-    definition,
+    { ...state, definition },
     { ...state.underWay.backfill, overlap },
     wanted.map((atMs) => ({ atMs, cause: "backfill", lateMs: nowMs - atMs, by })),
   );

@@ -1,8 +1,10 @@
-import { newTaskId, type TaskId } from "@unacked/contracts";
+import type { CreateTask, TaskId } from "@unacked/contracts";
 import type { TaskDefinition } from "../../domain/schedules/definition.ts";
 import { dueTimes } from "../../domain/schedules/due.ts";
 import { decideOverlap } from "../../domain/schedules/overlap.ts";
+import { ownTaskId } from "../../domain/schedules/own-task-id.ts";
 import { jitterOf } from "../../domain/schedules/times.ts";
+import { withId } from "../tasks/creations/new-ids.ts";
 import type { NewTask } from "../tasks/creations/new-task.ts";
 import type { Lane, NewOccurrence, ScheduleDecision, TaskScheduleState } from "./schedule-store.ts";
 
@@ -24,7 +26,7 @@ function decided(state: TaskScheduleState, nowMs: number): ScheduleDecision {
   const { id, definition, version, underWay } = state;
   const { timing, keep, overlap } = definition;
   const { due, missed, earlierMissed, nextMs: next } = dueTimes(definition, { ...state, nowMs, keep });
-  const { occurrences, cancel } = started(definition, { ...underWay.regular, overlap }, due);
+  const { occurrences, cancel } = started(state, { ...underWay.regular, overlap }, due);
   const all = missed.map((one): NewOccurrence => ({ ...one, status: "missed", cause: "time" }));
   if (earlierMissed > 0 && all[0] !== undefined) all[0].earlierMissed = earlierMissed;
   const last = [...missed, ...due].map(({ atMs }) => atMs);
@@ -39,9 +41,12 @@ function decided(state: TaskScheduleState, nowMs: number): ScheduleDecision {
   };
 }
 
+/** What its tasks are made of. */
+export type TaskSource = Pick<TaskScheduleState, "id" | "createdMs" | "definition">;
+
 /** @param times in order. @returns what becomes of each, and which tasks they take the place of */
 export function started(
-  definition: TaskDefinition,
+  source: TaskSource,
   { running, queued, overlap }: Lane & { overlap: TaskDefinition["overlap"] },
   times: readonly Pick<NewOccurrence, "cause" | "atMs" | "lateMs" | "by" | "request">[],
 ): { occurrences: NewOccurrence[]; cancel: TaskId[] } {
@@ -55,7 +60,7 @@ export function started(
         return {
           ...time,
           status: "started",
-          task: taskOf(definition, time.atMs),
+          task: taskOf(source, time),
           isOpen: overlap !== "allow",
           mayWait: overlap === "queue",
         };
@@ -70,11 +75,17 @@ export function started(
   return { occurrences, cancel: decisions.some(({ kind }) => kind === "start-instead") ? running : [] };
 }
 
-export function taskOf({ task }: TaskDefinition, atMs: number): NewTask {
+/** What somebody asks for is a wish of its own each time, and so has a new id. */
+export function taskOf(source: TaskSource, { cause, atMs }: Pick<NewOccurrence, "cause" | "atMs">): NewTask {
+  const task = taskAt(source.definition, atMs);
+  return withId(cause === "time" || cause === "catch-up" ? { ...task, id: ownTaskId(source, atMs) } : task);
+}
+
+export function taskAt({ task }: TaskDefinition, atMs: number): CreateTask {
   const { timeParam, params, ...rest } = task;
   const at = timeParam === undefined ? {} : { [timeParam]: new Date(atMs).toISOString() };
   const own = timeParam === undefined ? params : { ...(params as object), ...at };
-  return { hasNewId: true, ...rest, params: own, id: newTaskId() };
+  return { ...rest, params: own };
 }
 
 export const planFrom = (

@@ -22,7 +22,7 @@ import type { Refusal } from "../refusal.ts";
 import { type CreationTypes, checkCreations } from "../tasks/creations/creation-check.ts";
 import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 import { backfill, countsOf, isSameTiming, missedByChange, runNow } from "./asked.ts";
-import { planFrom, taskOf } from "./firing.ts";
+import { planFrom, taskAt } from "./firing.ts";
 import type {
   Decided,
   OccurrenceQuery,
@@ -59,7 +59,7 @@ export class ScheduleDesk implements ScheduleTools {
     if ("code" in read) return read;
     // A schedule that is put once more changes nothing: a service that has its type may be away just then.
     if (read.kind === "task" && !(await this.#isThere(id, read))) {
-      const [checked] = await checkCreations(types, [taskOf(read, 0)]);
+      const [checked] = await checkCreations(types, [taskAt(read, 0)]);
       if (checked !== undefined && "kind" in checked) return atTask(checked);
     }
     const action = newAction("schedule.put", by);

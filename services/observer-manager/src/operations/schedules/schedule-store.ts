@@ -20,6 +20,7 @@ import type { UnwantedSend } from "../tasks/unwanted-send.ts";
 export interface ScheduleState {
   id: string;
   definition: Definition;
+  createdMs: number;
   version: number;
   isPaused: boolean;
   /** Its first time that nothing was decided about; null: paused, or over. */
@@ -197,7 +198,10 @@ export interface ScheduleFiringStore {
   /** Locks what is due, and writes what is decided about it; what nothing is decided about is due as before. */
   fire(limit: number, decide: (states: TaskScheduleState[], nowMs: number) => ScheduleDecision[]): Promise<Fired>;
   /** Starts the first that is queued of schedules whose tasks are all over, and whose key nobody has; of a backfill likewise, beside the others. */
-  startQueued(limit: number, taskOf: (definition: TaskDefinition, atMs: number) => NewTask): Promise<Fired>;
+  startQueued(
+    limit: number,
+    taskOf: (state: TaskScheduleState, time: Pick<NewOccurrence, "cause" | "atMs">) => NewTask,
+  ): Promise<Fired>;
   /** What there is to do. `dueInMs`: until the next one is due, 0 or less: one is; null: none will be. */
   ahead(): Promise<{ dueInMs: number | null; isAnyQueued: boolean }>;
 }

@@ -148,9 +148,9 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
       });
       const first = await tx.query<QueuedRow[]>(FIRST_QUEUED, [idle.map(({ id }) => id), idle.map(({ lane }) => lane)]);
       const decisions = first.map(({ scheduleId, at, cause, lateMs, by }): ScheduleDecision => {
-        const { definition, version } = byId.get(scheduleId) as TaskScheduleState;
+        const state = byId.get(scheduleId) as TaskScheduleState;
         const atMs = at.getTime();
-        const task = taskOf(definition, atMs);
+        const task = taskOf(state, { cause, atMs });
         const occurrence = {
           atMs,
           status: "started",
@@ -161,7 +161,15 @@ export class PostgresScheduleFiringStore implements ScheduleFiringStore {
           lateMs,
           ...(by !== null && { by }),
         } as const;
-        return { id: scheduleId, version, occurrences: [occurrence], cancel: [], plan: undefined, missed: 0, problem: null };
+        return {
+          id: scheduleId,
+          version: state.version,
+          occurrences: [occurrence],
+          cancel: [],
+          plan: undefined,
+          missed: 0,
+          problem: null,
+        };
       });
       return {
         ...(await writeDecisions(tx, decisions)),

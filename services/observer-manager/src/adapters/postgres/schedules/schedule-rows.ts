@@ -7,6 +7,7 @@ import type { LaneName, ScheduleState, UnderWay } from "../../../operations/sche
 export interface StateRow {
   id: string;
   definition: Definition;
+  createdAt: Date;
   version: number;
   isPaused: boolean;
   nextAt: Date | null;
@@ -17,7 +18,7 @@ export interface StateRow {
   nowMs: number;
 }
 
-export const STATE_COLUMNS = `s.id, s.definition, s.version, s.paused_at IS NOT NULL AS "isPaused", s.next_at AS "nextAt",
+export const STATE_COLUMNS = `s.id, s.definition, s.created_at AS "createdAt", s.version, s.paused_at IS NOT NULL AS "isPaused", s.next_at AS "nextAt",
   s.last_at AS "lastAt", s.wanted, s.change_at AS "changeAt", s.problem, floor(extract(epoch FROM unacked_now()) * 1000)::float8 AS "nowMs"`;
 
 /** Index: schedules_pkey. */
@@ -42,6 +43,7 @@ const QUEUED = `
 export const toState = ({
   id,
   definition,
+  createdAt,
   version,
   isPaused,
   wanted,
@@ -52,6 +54,7 @@ export const toState = ({
 }: StateRow): ScheduleState => ({
   id,
   definition,
+  createdMs: createdAt.getTime(),
   version,
   isPaused,
   wanted,
