@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AuditPage, ProblemDetails, ServiceView, TaskView, TypeList } from "@unacked/contracts";
+import type { AuditPage, ProblemDetails, RunList, ServiceView, TaskView, TypeList } from "@unacked/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gapsMs, percentile } from "../support/acts/gaps.ts";
 import type { Act } from "../support/acts/invariants.ts";
@@ -163,6 +163,8 @@ describe("SIGHUP to a service", { timeout: 480_000 }, () => {
     hangUp();
     await eventually(async () => expect(await typesThere()).not.toContain("walker"), { timeoutMs: 60_000 });
     await eventually(async () => expect((await system.get(walker)).status).not.toBe("Processing"));
+    const { items: runs } = (await system.call<RunList>("GET", `/api/v1/observers/${walker}/runs`)).body;
+    expect(runs.map(({ endReason }) => endReason)).toEqual(["type-gone"]);
     save("walker.ts", observer("walker", "const version = 2;"));
     hangUp();
     await system.untilStatus([walker], "Processing", 60_000);

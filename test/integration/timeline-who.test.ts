@@ -104,3 +104,9 @@ test("who moved it, or that a rebalance did, and why", async () => {
   await endRuns("moved");
   expect(await ended(other)).toEqual({ by: "the rebalancer", text: asked.why });
 });
+
+test("of one whose type is gone what became of it, and nobody", async () => {
+  const { id } = await putOn();
+  await endRuns("type-gone");
+  expect(await ended(id)).toEqual({ by: null, text: "the folder of its service has its type no more" });
+});

@@ -1,4 +1,4 @@
-import { newMessageId } from "@unacked/contracts";
+import { newMessageId, type ServiceEvent } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import type { Happening } from "../../../services/observer-manager/src/domain/books/happening.ts";
 import { newServices, released, runOf, Scene, started, stopped } from "./books-fixture.ts";
@@ -57,6 +57,14 @@ describe("what happened, for metrics", () => {
     expect(observer.status).toBe("Created");
     scene.say(service, [started(runOf(observer, { messageId: newMessageId(), revision: observer.revision }))]);
     expect(failoversIn(scene)).toEqual([]);
+  });
+
+  it("names what a run was given back for", () => {
+    const scene = new Scene();
+    const [service] = newServices();
+    const run = runOf(scene.observer());
+    scene.say(service, [started(run), { ...released(run, "draining"), typeGone: true } as ServiceEvent]);
+    expect(scene.books.happened).toContainEqual({ kind: "run-ended", reason: "type-gone" });
   });
 
   it("names a duplicate once it has ended, and a second message that was dropped", () => {

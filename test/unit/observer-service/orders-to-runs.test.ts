@@ -180,6 +180,18 @@ describe("a run that has failed for good, whose error report the broker does not
   });
 });
 
+test("a run whose type is gone from the folder says that as it is given back, and not that it was moved", async () => {
+  const { accept, events, run, runner, untilTold } = parts();
+  const settle = accept(start());
+  await eventually(() => expect(run).toHaveBeenCalledTimes(1));
+  runner.renew({ gone: ["guarded"] });
+  await untilTold("RunReleased");
+  const released = events.find(({ kind }) => kind === "RunReleased");
+  expect(released).toMatchObject({ reason: "draining", typeGone: true });
+  expect(released).not.toHaveProperty("moved");
+  await eventually(() => expect(settle).toHaveBeenCalledWith("requeue"));
+});
+
 test("a restart that is asked for while a run waits for a slot is followed then, and does not end it once it has begun", async () => {
   const { accept, order, run, runner, setRoom, told, untilTold } = parts();
   setRoom("no slot is free");

@@ -152,6 +152,7 @@ describe("a run that is told to end", () => {
     ["duplicate", { kind: "RunStopped", reason: "duplicate", settlement: "ack" }],
     ["not-wanted", { kind: "RunStopped", reason: "not-wanted", settlement: "ack" }],
     ["draining", { kind: "RunReleased", reason: "draining", settlement: "requeue" }],
+    ["type-gone", { kind: "RunReleased", reason: "draining", typeGone: true, settlement: "requeue" }],
     ["lease-lost", { kind: "RunReleased", reason: "lease-lost", settlement: "leave" }],
   ] as const)("as %s ends only when its handler has settled, however that was", (cause, end) => {
     expect(live(turn, stop(cause)).effects).toEqual([{ kind: "abort-handler", cause: { kind: cause } }]);
@@ -161,6 +162,7 @@ describe("a run that is told to end", () => {
   test.each<StopCause>([
     { kind: "draining" },
     { kind: "shed" },
+    { kind: "type-gone" },
     { kind: "moved", why: "its slot took too much" },
     { kind: "restarted", why: "its code was loaded again" },
   ])("as $kind has completed where its handler had returned before it heard of that", (cause) => {
@@ -208,7 +210,7 @@ describe("a run that is told to end", () => {
       expect(endOf(live(...reporting, stop(cause)).effects)).toEqual([
         { kind: "RunFailed", attempts: 2, error, settlement: "ack" },
       ]);
-    for (const cause of ["restarted", "shed"] as const)
+    for (const cause of ["restarted", "shed", "type-gone"] as const)
       expect(live(...reporting, stop(cause))).toMatchObject({ state: { phase: "reporting" }, effects: [] });
   });
   test("by a drain while the broker takes its report fails as it would have; else it is given back after a while", () => {

@@ -4,7 +4,7 @@ import { Checkpoint } from "../checkpoint.ts";
 import { FencingToken, MessageId, ObserverId, PoolName, Revision, RunId, ServiceId, ServiceName, TypeName } from "../ids.ts";
 import { SpecVersion } from "../observer-spec.ts";
 import { ToldSilence } from "../silence.ts";
-import { RUN_STOPPED_REASONS } from "../states/states.ts";
+import { RUN_STOPPED_REASONS, type RunEndReason } from "../states/states.ts";
 import { MAX_STACK, MAX_UPDATE_REASON } from "../text-lengths.ts";
 import { MAX_TYPES } from "./announced-types.ts";
 import { BrokenFile, MAX_BROKEN_FILES } from "./broken-file.ts";
@@ -161,8 +161,14 @@ export const RunReleased = z.object({
   reason: z.enum(["draining", "lease-lost"]),
   /** It was shed, so that others run it. */
   moved: z.literal(true).optional(),
+  /** The folder of its service has its type no more. */
+  typeGone: z.literal(true).optional(),
 });
 export type RunReleased = z.infer<typeof RunReleased>;
+
+/** Why the run has ended by it. What older managers do not know is told beside the reason. */
+export const reasonOfRelease = ({ reason, moved, typeGone }: RunReleased): RunEndReason =>
+  typeGone === true ? "type-gone" : moved === true ? "moved" : reason;
 
 /** A start that was not run: its message is acked once this is confirmed. */
 export const StartRefused = z.object({

@@ -47,6 +47,7 @@ export const RUN_END_REASONS = [
   "completed",
   "draining",
   "moved",
+  "type-gone",
   "lease-lost",
   "service-stopped",
   "service-gone",

@@ -2,6 +2,7 @@ import {
   RELOAD_OUTCOMES,
   type ReloadOutcome,
   RUN_STOPPED_REASONS,
+  reasonOfRelease,
   type ServiceEvent,
   StartRefused,
   TASK_OUTCOMES,
@@ -34,7 +35,7 @@ const PHASES = [
 ] as const satisfies RunState["phase"][];
 const LOSSES = ["deadline-passed", "session-lost", "taken-back", "process-failed"] as const satisfies LeaseLoss[];
 const TASK_ENDS = [...TASK_OUTCOMES, "released", "returned"] as const;
-const ENDS = [...RUN_STOPPED_REASONS, "completed", "failed", "draining", "moved", "lease-lost"];
+const ENDS = [...RUN_STOPPED_REASONS, "completed", "failed", "draining", "moved", "type-gone", "lease-lost"];
 
 /** The metrics of a service beside those of its process: `unacked_service_…` is its own (take the sum). */
 export class ServiceMetrics {
@@ -141,7 +142,7 @@ export class ServiceMetrics {
         if (event.error.name === "SilentError") this.#silences.inc();
         return this.#retries.inc();
       case "RunReleased":
-        return this.#ends.inc({ reason: event.moved === true ? "moved" : event.reason });
+        return this.#ends.inc({ reason: reasonOfRelease(event) });
       case "RunStopped":
         return this.#ends.inc({ reason: event.reason });
       case "RunCompleted":

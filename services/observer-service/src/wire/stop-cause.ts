@@ -16,6 +16,8 @@ export type StopCause =
   | { kind: "draining" }
   /** Others are to have it. */
   | { kind: "shed" }
+  /** The folder was loaded again, and does not have its type any more. */
+  | { kind: "type-gone" }
   | { kind: "stopped" | Exclude<RunStopReason, "superseded" | "taken-back"> }
   | { kind: "lease-lost" };
 
@@ -61,6 +63,7 @@ function strength(cause: StopCause): number {
     case "restarted":
       return 3;
     case "shed":
+    case "type-gone":
     case "draining":
       return 4;
     case "stopped":
@@ -89,6 +92,7 @@ export function stopCodeOf(cause: StopCause): StopCode {
       return "stopped";
     case "moved":
     case "shed":
+    case "type-gone":
       return "restarted";
     case "restarted":
     case "draining":
@@ -109,6 +113,8 @@ export function stopTextOf(cause: StopCause): string | undefined {
       return cause.why === undefined ? undefined : `it begins again: ${cause.why}`;
     case "shed":
       return "it is moved: another service is to have it";
+    case "type-gone":
+      return "it is given back: the folder of its service has its type no more";
     case "not-wanted":
       return "it was stopped: by the books it is not to run any more";
     case "unknown":

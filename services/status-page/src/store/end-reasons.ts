@@ -7,6 +7,7 @@ export const END_REASONS: Record<RunEndReason, { tone: Tone; meaning: string }> 
   restarted: { tone: "over", meaning: "restarted on request" },
   completed: { tone: "over", meaning: "its handler returned" },
   moved: { tone: "over", meaning: "moved to another service, for balance or on request" },
+  "type-gone": { tone: "over", meaning: "the folder of its service has its type no more" },
   draining: { tone: "over", meaning: "its service gave it back in order" },
   "service-stopped": { tone: "over", meaning: "its service ended in order" },
   superseded: { tone: "wait", meaning: "a newer run took its place" },

@@ -1,4 +1,4 @@
-import type { DuplicateDropped, RunEndReason, ServiceEvent } from "@unacked/contracts";
+import { type DuplicateDropped, type RunEndReason, reasonOfRelease, type ServiceEvent } from "@unacked/contracts";
 import type { Books } from "../books/books.ts";
 import type { ObserverBook } from "../books/observer-book.ts";
 import type { RunBook } from "../books/run-book.ts";
@@ -153,7 +153,7 @@ function endOf(event: RunEnd): { input: ObserverInput; reason: RunEndReason } {
     case "RunCompleted":
       return { input: "run-completed", reason: "completed" };
     case "RunReleased":
-      return { input: "run-lost", reason: event.moved === true ? "moved" : event.reason };
+      return { input: "run-lost", reason: reasonOfRelease(event) };
     default:
       return event satisfies never;
   }

@@ -69,7 +69,7 @@ export type RunFact =
   | { kind: "RunRetrying"; attempt: number; error: ErrorText; delayMs: number }
   | StoppedFact
   | { kind: "RunCompleted" }
-  | { kind: "RunReleased"; reason: "draining" | "lease-lost"; moved?: true }
+  | { kind: "RunReleased"; reason: "draining" | "lease-lost"; moved?: true; typeGone?: true }
   | FailedFact;
 
 /** What becomes of the message once the end is confirmed. `leave`: it is not ours any more. */
@@ -134,8 +134,7 @@ function stepWaiting(state: RunState & { phase: "waiting" }, input: RunInput, po
   // Nothing runs yet. But the order is repeated until a run has ended by it, and would end the handler just after that has begun.
   if (cause.kind === "restarted") return finished(cause, 0, undefined);
   if (!endsForGood(cause)) return ignored(state);
-  if (cause.kind === "lease-lost" || cause.kind === "draining" || cause.kind === "shed")
-    return finished(cause, 0, undefined);
+  if (["lease-lost", "draining", "shed", "type-gone"].includes(cause.kind)) return finished(cause, 0, undefined);
   // Its end would say that the observer is over while an older run of it may still be settling, so it waits for its turn.
   return { state: { phase: "stopping", cause, failures: 0, handler: false, mayComplete: false }, effects: [] };
 }
@@ -249,7 +248,8 @@ const REPORT_LIMIT_MS = 3_000;
 function stepReporting(state: RunState & { phase: "reporting" }, input: RunInput): RunStep {
   if (input.kind === "reported") return ended(state.fact, "ack");
   if (input.kind === "not-reported") return finished({ kind: "draining" }, 0, undefined);
-  if (input.kind !== "stop" || !endsForGood(input.cause) || input.cause.kind === "shed") return ignored(state);
+  if (input.kind !== "stop" || !endsForGood(input.cause)) return ignored(state);
+  if (input.cause.kind === "shed" || input.cause.kind === "type-gone") return ignored(state);
   if (input.cause.kind === "lease-lost") return finished(input.cause, 0, undefined);
   if (input.cause.kind === "draining") return state.limited ? ignored(state) : limited(state);
   // The manager has lost this observer: the report is the only remaining copy of its message, and has to say so.
@@ -310,6 +310,8 @@ function finished(cause: StopCause, failures: number, chance: RetryChance | unde
       return ended({ kind: "RunReleased", reason: "draining" }, "requeue");
     case "shed":
       return ended({ kind: "RunReleased", reason: "draining", moved: true }, "requeue");
+    case "type-gone":
+      return ended({ kind: "RunReleased", reason: "draining", typeGone: true }, "requeue");
     case "lease-lost":
       return ended({ kind: "RunReleased", reason: "lease-lost" }, "leave");
     case "stopped":

@@ -107,7 +107,7 @@ export class Runner {
    */
   renew({ changed = [], gone = [] }: { changed?: readonly string[]; gone?: readonly string[] }): void {
     for (const run of this.runs.all()) {
-      if (gone.includes(run.start.type)) this.stop(run, { kind: "shed" });
+      if (gone.includes(run.start.type)) this.stop(run, { kind: "type-gone" });
       else if (run.state.phase === "backing-off" && changed.includes(run.start.type)) this.stop(run, NEWER_CODE);
     }
     this.#renewal.begin();

@@ -123,6 +123,7 @@ function fateOfStopped(cause: Exclude<StopCause, { kind: "uncaught" }>): TaskFat
     case "restarted":
       return { kind: "again" };
     case "shed":
+    case "type-gone":
     case "draining":
       return { kind: "release", isOurs: true };
     case "lease-lost":

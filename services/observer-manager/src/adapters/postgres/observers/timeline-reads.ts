@@ -36,6 +36,7 @@ const BY = `
        WHEN e.reason = 'draining' THEN d.by END`;
 const ENDED_WHY = `
   CASE WHEN e.reason = 'moved' THEN m.why
+       WHEN e.reason = 'type-gone' THEN 'the folder of its service has its type no more'
        WHEN e.reason = 'draining' AND d.by IS NOT NULL THEN 'its service was drained'
        WHEN e.reason IN ('draining', 'service-stopped') THEN coalesce('its service ended: ' || s.end_reason, 'its service was told to end') END`;
 const OF_THE_OBSERVER = "FROM runs r WHERE r.observer_id = $1";
