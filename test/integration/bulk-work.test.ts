@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ObserverStatus } from "@unacked/contracts";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { missingActions } from "../../services/observer-manager/src/adapters/postgres/access/committed-actions.ts";
 import { PostgresBulkWorkStore } from "../../services/observer-manager/src/adapters/postgres/bulk-work/postgres-bulk-work-store.ts";
 import { BulkWorkDoer } from "../../services/observer-manager/src/operations/bulk-work/bulk-work-doer.ts";
 import { eventually } from "../support/eventually.ts";
@@ -59,6 +60,16 @@ describe("work on very many", () => {
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({ action: "observer.restart", count: 2_000, details: { work: id } });
     expect(items[0].targets).toHaveLength(10);
+  });
+
+  test("is not missing where a promoted standby has it from before its last steps, as it does them again", async () => {
+    await putMany(20, "some");
+    const { id } = await begin({ act: "restart", filter: { type: "some" } });
+    const [{ audit_id }] = await books.dataSource.query("SELECT audit_id FROM works WHERE id = $1", [id]);
+    const done = [{ id: audit_id, count: 20 }];
+    expect(await missingActions(books.dataSource, done)).toEqual(new Set());
+    await books.dataSource.query("DELETE FROM works");
+    expect(await missingActions(books.dataSource, done)).toEqual(new Set([audit_id]));
   });
 
   test("tells by reason whom it could not do it to, and names the first", async () => {

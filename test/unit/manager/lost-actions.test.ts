@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { type ActionDone, doneTo, newAction } from "../../../services/observer-manager/src/operations/access/audit.ts";
 import { LostActions } from "../../../services/observer-manager/src/operations/access/lost-actions.ts";
 import type { NewError } from "../../../services/observer-manager/src/operations/books/books-store.ts";
+import { scheduleActor } from "../../../services/observer-manager/src/operations/schedules/schedule-actor.ts";
 import { eventually } from "../../support/eventually.ts";
 import { keptLog, SOMEBODY } from "../../support/servers/books.ts";
 
@@ -80,6 +81,17 @@ test("of an action over several transactions it is told when one of them is miss
   actions.accepted([{ ...first, count: 3 }]);
   actions.databaseMoved();
   await eventually(() => expect(told[0]?.detail).toContain("and 4 others"));
+});
+
+test("what a schedule has done is not told: it does it again by itself", async () => {
+  const { actions, told, asked } = lostActions(new Map());
+  const paused = doneTo(newAction("observer.pause", scheduleActor("market-hours")), [{ id: newObserverId(), name: "gold" }]);
+  const lost = created("lost");
+  actions.accepted([paused, lost]);
+  actions.databaseMoved();
+  await eventually(() => expect(told).not.toHaveLength(0));
+  expect(told.map(({ messageId }) => messageId)).toEqual([lost.action.id]);
+  expect(asked).toEqual([1]);
 });
 
 test("while the database is away again it is looked up again", async () => {

@@ -4,7 +4,7 @@ import { Loop } from "../loop.ts";
 import type { ActionDone } from "./audit.ts";
 
 export interface LostActionsParts {
-  /** Those of these entries of the audit trail that the books do not have, or of which they have fewer. */
+  /** Those of these entries of the audit trail that the books do not have, or of which they have fewer, and do not do again by themselves. */
   missing(actions: { id: string; count: number }[]): Promise<ReadonlySet<string>>;
   errors: ErrorBook;
   managerId: string;
@@ -41,6 +41,7 @@ export class LostActions {
   /** Called after the commit. */
   accepted(done: readonly ActionDone[]): void {
     for (const one of done) {
+      if (one.action.by.authentication === "schedule") continue; // it does that again by itself
       const before = this.#kept.get(one.action.id);
       this.#kept.delete(one.action.id);
       const all = before === undefined ? one : { ...before, count: before.count + one.count };

@@ -23,10 +23,14 @@ export function onActionsCommitted(dataSource: DataSource, heard: (done: readonl
   dataSource.subscribers.push(subscriber);
 }
 
-/** Index: audit_pkey. */
+/**
+ * Bulk work that is there is at a place before what is missing of it, and goes on from there. Index: audit_pkey. All of `works` is read once,
+ * a row for each work that somebody has begun within the retention.
+ */
 const MISSING = `
   SELECT u.id FROM unnest($1::uuid[], $2::int[]) AS u (id, count)
-  WHERE NOT EXISTS (SELECT FROM audit WHERE audit.id = u.id AND audit.count >= u.count)`;
+  WHERE NOT EXISTS (SELECT FROM audit WHERE audit.id = u.id AND audit.count >= u.count)
+    AND NOT EXISTS (SELECT FROM works WHERE works.audit_id = u.id)`;
 
 export async function missingActions(
   dataSource: DataSource,
