@@ -124,6 +124,7 @@ describe("flows on one service", { timeout: 120_000 }, () => {
         .map((line) => line.replaceAll(/ {2,}/g, "  ").trimEnd()),
     ).toEqual([
       `flow ${id} "by the command line" is Failed: b failed (3 of 3 tasks over)`,
+      `Who did what: unacked get audit --filter target=${id} (for admins)`,
       "",
       "TASK  STATUS  AFTER  WHY",
       "a  Completed  -  -",

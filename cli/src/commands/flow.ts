@@ -4,6 +4,7 @@ import type { UnackedApi } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
+import { auditCommand } from "../output/description.ts";
 import { flowGraph } from "../output/flow-graph.ts";
 import { ListPrinter } from "../output/list-printer.ts";
 import { plainLine } from "../output/plain-text.ts";
@@ -117,7 +118,10 @@ async function show({ api, io, print }: Session, flowId: string, { output }: Out
   const flow = await api.call("getFlow", { path: { flowId } });
   const { listing, rows } = flowGraph(await tasksOf(api, flowId));
   const printer = new ListPrinter(listing, print(output));
-  if (output === "table" || output === "wide") io.out(`${plainLine(lineOf(flow))}\n`);
+  if (output === "table" || output === "wide") {
+    io.out(plainLine(lineOf(flow)));
+    io.out(`${plainLine(`Who did what: ${auditCommand(flow.id)} (for admins)`)}\n`);
+  }
   io.out(printer.rows(rows) + printer.end());
 }
 

@@ -187,12 +187,15 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** An id alone is clear without its kind. */
 const whoDidWhat = (target: string, kind?: AuditedKind): Field => [
   "Who did what",
-  `unacked get audit --filter target=${target}${kind === undefined ? "" : ` --filter targetKind=${kind}`}`,
+  auditCommand(target, kind),
   " (for admins)",
 ];
+
+/** An id alone is clear without its kind. */
+export const auditCommand = (target: string, kind?: AuditedKind): string =>
+  `unacked get audit --filter target=${target}${kind === undefined ? "" : ` --filter targetKind=${kind}`}`;
 
 const LABEL_WIDTH = 16;
 

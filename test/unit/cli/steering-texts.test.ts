@@ -249,6 +249,13 @@ describe("a command", () => {
     expect(out.split("\n")).toHaveLength(2);
   });
 
+  it("names above a flow's tasks how to see who did what to it", async () => {
+    const answer = { ...FLOW_FAILED, items: [], total: 0, nextCursor: null };
+    const command = `unacked get audit --filter target=${FLOW_FAILED.id}`;
+    expect((await told(["flow", "show", FLOW_FAILED.id], answer)).out).toContain(`Who did what: ${command} (for admins)\n`);
+    expect((await told(["flow", "show", FLOW_FAILED.id, "-o", "name"], answer)).out).not.toContain("Who did what");
+  });
+
   it("offers a shell only words that it takes as they are", async () => {
     const names = ["everyMs", "größe", HOSTILE, "a$(touch x)", "a`b`", "a b", "a;b", 'a"b', "a'b", "a\\b", "~", "*"];
     const paramsSchema = { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) };
