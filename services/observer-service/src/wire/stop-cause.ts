@@ -37,6 +37,7 @@ export function hasTheLastWord(cause: StopCause): boolean {
   switch (cause.kind) {
     case "draining":
     case "shed":
+    case "type-gone":
     case "moved":
       return false;
     case "restarted":
