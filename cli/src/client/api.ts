@@ -11,6 +11,7 @@ import type {
 } from "@unacked/contracts";
 import { aboutOf } from "./about.ts";
 import { failureOf } from "./call-failure.ts";
+import { tellOtherKind } from "./other-kind.ts";
 import { type TlsFiles, tlsFetch } from "./tls-fetch.ts";
 import { refuseNoToken } from "./token-flaw.ts";
 
@@ -57,7 +58,10 @@ export class UnackedApi {
     input: CallInput<Name>,
     { about = aboutOf(input.path), signal }: CallOptions = {},
   ): Promise<AnswerOf<Name>> {
-    return this.#client.call(name, input, signal).catch((error: unknown) => Promise.reject(this.#failure(error, about)));
+    return this.#client.call(name, input, signal).catch(async (error: unknown) => {
+      const { ref } = (input.path ?? {}) as { ref?: string };
+      throw await this.#failure(error, about, ref);
+    });
   }
 
   /**
@@ -78,14 +82,15 @@ export class UnackedApi {
   }
 
   followLogs(ref: string, limit: number, signal: AbortSignal): AsyncGenerator<LogEvent | Lost> {
-    return this.#told(this.#client.logs(ref, { limit }, signal), aboutOf({ ref }));
+    return this.#told(this.#client.logs(ref, { limit }, signal), ref);
   }
 
-  async *#told<News>(news: AsyncGenerator<News>, about?: string): AsyncGenerator<News> {
+  async *#told<News>(news: AsyncGenerator<News>, ref?: string): AsyncGenerator<News> {
+    const about = ref === undefined ? undefined : aboutOf({ ref });
     try {
       for await (const one of news) yield this.#isLost(one) ? { ...one, why: this.#whyLost(one, about) } : one;
     } catch (error) {
-      throw this.#failure(error, about);
+      throw await this.#failure(error, about, ref);
     }
   }
 
@@ -97,7 +102,9 @@ export class UnackedApi {
     return cause instanceof CallError ? failureOf(cause, this.url, about).message : why;
   }
 
-  #failure(error: unknown, about: string | undefined): unknown {
-    return error instanceof CallError ? failureOf(error, this.url, about) : error;
+  async #failure(error: unknown, about: string | undefined, ref: string | undefined): Promise<unknown> {
+    if (!(error instanceof CallError)) return error;
+    const failure = failureOf(error, this.url, about);
+    return ref === undefined ? failure : tellOtherKind(this, failure, ref);
   }
 }

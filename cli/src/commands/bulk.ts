@@ -8,6 +8,7 @@ import {
   type ObserverView,
 } from "@unacked/contracts";
 import { outcomeOf } from "../client/call-failure.ts";
+import { tellOtherKind } from "../client/other-kind.ts";
 import { remedyOfCode } from "../client/own-remedies.ts";
 import { CliFailure, noneIf, usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
@@ -142,7 +143,8 @@ async function changeListed(
       const answer = await send({ ...toBody(some), ...(filter && { filter }), dryRun });
       if (!("results" in answer)) throw new Error("the manager counted what was named");
       for (const result of answer.results) {
-        const outcome = outcomeOf(result, result.ref);
+        const told = outcomeOf(result, result.ref);
+        const outcome = told instanceof CliFailure ? await tellOtherKind(session.api, told, result.ref) : told;
         const standing = wait?.wanted === "Deleted" ? await standingOf(session, outcome, result.ref) : outcome;
         if (standing === "gone") results.leave(result.ref, "is Deleted already");
         else results.tell(standing, done);

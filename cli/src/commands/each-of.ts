@@ -3,8 +3,17 @@ import { plainLine } from "../output/plain-text.ts";
 import { failureText } from "../report.ts";
 import type { Session } from "../session.ts";
 
-/** One by one, in order: what is refused is told and costs the others nothing, and fails the command. @param act tells what it has found */
-export async function eachAsked<One>({ io }: Session, all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
+/**
+ * One by one, in order: what is refused is told and costs the others nothing, and fails the command.
+ * @param act tells what it has found
+ * @param how what is said in the end of those that failed
+ */
+export async function eachAsked<One>(
+  { io }: Session,
+  all: readonly One[],
+  act: (one: One) => Promise<void>,
+  how = "were refused",
+): Promise<void> {
   const refused: CliFailure[] = [];
   for (const one of all) {
     try {
@@ -16,7 +25,7 @@ export async function eachAsked<One>({ io }: Session, all: readonly One[], act: 
     }
   }
   if (refused[0] === undefined) return;
-  throw all.length === 1 ? refused[0] : new CliFailure("failed", `${refused.length} of ${all.length} were refused`);
+  throw all.length === 1 ? refused[0] : new CliFailure("failed", `${refused.length} of ${all.length} ${how}`);
 }
 
 /** The same, each told in a line. @param act says what was done */

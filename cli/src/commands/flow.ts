@@ -1,28 +1,32 @@
-import { type BodyOf, type FlowTaskPage, type FlowTaskView, type FlowView, newUuid } from "@unacked/contracts";
+import { type BodyOf, type FlowTaskPage, type FlowTaskView, newUuid } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { UnackedApi } from "../client/api.ts";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { usageFailure } from "../failure.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { auditCommand } from "../output/description.ts";
 import { flowGraph } from "../output/flow-graph.ts";
+import { flowLine } from "../output/flow-line.ts";
 import { ListPrinter } from "../output/list-printer.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { untilFlowCompleted } from "./flow-end.ts";
 import { type OutputOptions, outputOption } from "./option-sets.ts";
 import { readDocuments } from "./read-files.ts";
 import { creating, repeatWith } from "./repeatable-create.ts";
-import { untilOver } from "./until-over.ts";
 
 type NewFlow = BodyOf<"createFlow">;
 
-interface CreateOptions {
+interface WaitOptions {
+  wait?: boolean;
+  timeout: string;
+}
+
+interface CreateOptions extends WaitOptions {
   filename?: string;
   name?: string;
   id?: string;
   pool?: string;
-  wait?: boolean;
-  timeout: string;
 }
 
 export function addFlow(program: Command, io: Io): void {
@@ -56,18 +60,29 @@ export function addFlow(program: Command, io: Io): void {
     .argument("<id>", "id of the flow")
     .action(async (flowId: string, _options: object, self: Command) => {
       const { api } = openSession(io, self);
-      io.out(plainLine(lineOf(await api.call("cancelFlow", { path: { flowId } }))));
+      io.out(plainLine(flowLine(await api.call("cancelFlow", { path: { flowId } }))));
     });
   flow
     .command("rerun")
     .summary("run a flow that is over again: from some of its tasks, or from all that did not complete")
     .argument("<id>", "id of the flow")
     .argument("[refs...]", "run these again, and all that come after them")
-    .action(async (flowId: string, refs: string[], _options: object, self: Command) => {
-      const { api } = openSession(io, self);
-      const body = refs.length === 0 ? {} : { from: refs };
-      io.out(plainLine(lineOf(await api.call("rerunFlow", { path: { flowId }, body }))));
-    });
+    .option("-w, --wait", "wait until it is over")
+    .option("--timeout <duration>", "how long to wait at most", "5m")
+    .action((flowId: string, refs: string[], options: WaitOptions, self: Command) =>
+      rerun(openSession(io, self), flowId, refs, options),
+    );
+}
+
+async function rerun(session: Session, flowId: string, refs: string[], { wait, timeout }: WaitOptions): Promise<void> {
+  const { api, io } = session;
+  const timeoutMs = parseTimeout(timeout);
+  const body = refs.length === 0 ? {} : { from: refs };
+  const flow = await api.call("rerunFlow", { path: { flowId }, body });
+  const line = plainLine(flowLine(flow));
+  if (wait !== true) return io.out(line);
+  io.err(line);
+  await untilFlowCompleted(session, flow, timeoutMs);
 }
 
 async function create(session: Session, stages: string[], options: CreateOptions): Promise<void> {
@@ -78,23 +93,10 @@ async function create(session: Session, stages: string[], options: CreateOptions
     api.call("createFlow", { body: flow }, { about: "the flow", signal }),
   );
   const how = created.outcome === "created" ? "" : ` (${created.outcome})`;
-  const line = plainLine(`${lineOf(created)}${how}`);
+  const line = plainLine(`${flowLine(created)}${how}`);
   if (options.wait !== true) return io.out(line);
   io.err(line); // the id is told before the wait, so that the flow can be found however the wait ends
-  const over = await untilOver<FlowView>(session, created, {
-    look: (wait, signal) => api.call("getFlow", { path: { flowId: created.id }, query: { wait } }, { signal }),
-    isOver: ({ status }) => status !== "Running",
-    within: {
-      timeoutMs,
-      notOver: ({ id }) =>
-        new CliFailure("timedOut", `flow ${id} still runs`, { remedy: `It goes on. See: unacked flow show ${id}` }),
-    },
-  });
-  io.out(plainLine(lineOf(over)));
-  if (over.status !== "Completed")
-    throw new CliFailure("failed", `flow ${over.id} is ${over.status}: ${over.reason ?? ""}`, {
-      remedy: `See: unacked flow show ${over.id}`,
-    });
+  await untilFlowCompleted(session, created, timeoutMs);
 }
 
 /** The flow always has an id, so that the call can be repeated when nobody answers. */
@@ -119,7 +121,7 @@ async function show({ api, io, print }: Session, flowId: string, { output }: Out
   const { listing, rows } = flowGraph(await tasksOf(api, flowId));
   const printer = new ListPrinter(listing, print(output));
   if (output === "table" || output === "wide") {
-    io.out(plainLine(lineOf(flow)));
+    io.out(plainLine(flowLine(flow)));
     io.out(`${plainLine(`Who did what: ${auditCommand(flow.id)} (for admins)`)}\n`);
   }
   io.out(printer.rows(rows) + printer.end());
@@ -134,13 +136,4 @@ async function tasksOf(api: UnackedApi, flowId: string): Promise<FlowTaskView[]>
     cursor = page.nextCursor;
   }
   return tasks;
-}
-
-function lineOf({ id, name, status, cancelling, reason, run, tasks }: FlowView): string {
-  const over = tasks.completed + tasks.failed + tasks.cancelled;
-  const named = name === null ? "" : ` "${name}"`;
-  const how = cancelling ? "Cancelling" : status;
-  const why = reason === null ? "" : `: ${reason}`;
-  const again = run === 1 ? "" : `, run ${run}`;
-  return `flow ${id}${named} is ${how}${why} (${over} of ${tasks.total} tasks over${again})`;
 }

@@ -58,7 +58,11 @@ function untilEven(session: Session, asked: BalanceView, timeoutMs: number): Pro
       return now;
     },
     isOver: (now) => !isUnderWay(now),
-    within: { timeoutMs, notOver: (last) => timedOut(asked.pool, timeoutMs, movedOf(last)) },
+    timeoutMs,
+    unfinished: (last) => ({
+      message: `pool ${asked.pool} is not even yet: ${movedOf(last)}`,
+      remedy: `It goes on. See: unacked rebalance ${asked.pool} --dry-run; to end it: unacked rebalance ${asked.pool} --cancel`,
+    }),
   });
 }
 
@@ -73,8 +77,3 @@ const endedOtherwise = ({ pool, rebalance }: BalanceView): CliFailure =>
 /** No rebalance has begun, and the pool is not even either. */
 const notBegun = ({ pool, uneven, waits }: BalanceView): CliFailure =>
   new CliFailure("failed", `pool ${pool} is not even, and nothing can be moved now: ${waits ?? uneven}`);
-
-const timedOut = (pool: string, timeoutMs: number, how: string): CliFailure =>
-  new CliFailure("timedOut", `pool ${pool} is not even within ${timeoutMs} ms: ${how}`, {
-    remedy: `It goes on. See: unacked rebalance ${pool} --dry-run`,
-  });

@@ -1,15 +1,14 @@
-import { type BodyOf, isTaskOver, newUuid, ON_CONFLICT, type TaskView } from "@unacked/contracts";
+import { type BodyOf, newUuid, ON_CONFLICT, type TaskView } from "@unacked/contracts";
 import { type Command, Option } from "commander";
-import { CliFailure, usageFailure } from "../failure.ts";
+import { usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
 import { parseTimeout } from "../input/duration.ts";
 import type { Io } from "../io.ts";
 import { jsonText } from "../output/document-text.ts";
-import { errorLine } from "../output/errors.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { creating, repeatWith } from "./repeatable-create.ts";
-import { untilOver } from "./until-over.ts";
+import { untilCompleted } from "./task-end.ts";
 
 type NewTask = BodyOf<"createTask">;
 
@@ -58,26 +57,8 @@ async function run(session: Session, body: NewTask & { id: string }, { wait, tim
   if (task.waitsFor === "service") io.err(plainLine(unserved(task)));
   if (wait !== true) return io.out(line);
   io.err(line); // the id is told before the wait, so that the task can be found however the wait ends
-  const over = await untilOver<TaskView>(session, task, {
-    look: (wait, signal) => api.call("getTask", { path: { taskId: task.id }, query: { wait } }, { signal }),
-    isOver: ({ status }) => isTaskOver(status),
-    within: {
-      timeoutMs,
-      notOver: ({ id, status, waitsFor }) =>
-        new CliFailure(
-          "timedOut",
-          `task ${id} is still ${status}${waitsFor === null ? "" : `, and waits for: ${waitsFor}`}`,
-          {
-            remedy: `It goes on. See: unacked describe task ${id}`,
-          },
-        ),
-    },
-  });
-  if (over.status === "Completed") return io.out(`${jsonText(over.output, 2)}\n`);
-  const why = over.lastError === null ? "" : `: ${errorLine(over.lastError)}`;
-  throw new CliFailure("failed", `task ${over.id} is ${over.status}${why}`, {
-    remedy: `See: unacked describe task ${over.id}`,
-  });
+  const { output } = await untilCompleted(session, task, timeoutMs);
+  io.out(`${jsonText(output, 2)}\n`);
 }
 
 /** A task with the same key may have taken the params, but not the id. If it has run since, a repeat queues the params for one more run. */

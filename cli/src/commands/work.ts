@@ -90,13 +90,20 @@ async function begin(session: Session, act: WorkAct, options: BeginOptions): Pro
 /** Says meanwhile why no step is done, each reason once. */
 function untilDone(session: Session, work: WorkView): Promise<WorkView> {
   let told: string | null = null;
-  const look = async (): Promise<WorkView> => {
-    const now = await session.api.call("getWork", { path: { workId: work.id } });
+  const look = async (_wait: string, signal: AbortSignal): Promise<WorkView> => {
+    const now = await session.api.call("getWork", { path: { workId: work.id } }, { signal });
     if (now.waitsFor !== null && now.waitsFor !== told) session.io.err(plainLine(`work ${now.id} waits: ${now.waitsFor}`));
     told = now.waitsFor;
     return now;
   };
-  return untilOver(session, work, { look, isOver: ({ status }) => status !== "Running" });
+  return untilOver(session, work, {
+    look,
+    isOver: ({ status }) => status !== "Running",
+    unfinished: (last) => ({
+      message: `work ${last.id}: ${lineOf(last)}`,
+      remedy: `It goes on. See: unacked work show ${last.id}; to end it: unacked work cancel ${last.id}`,
+    }),
+  });
 }
 
 async function tell({ io }: Session, work: WorkView): Promise<void> {

@@ -15,6 +15,14 @@ import {
   WORK_DONE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/bulk-work-examples.ts";
 import {
+  FLOW_AGAIN,
+  FLOW_COMPLETED,
+  FLOW_CREATED,
+  FLOW_FAILED,
+  FLOW_ID,
+  FLOW_RUNNING,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/flow-examples.ts";
+import {
   CREATED as CREATED_OBSERVER,
   PROCESSING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/observer-examples.ts";
@@ -28,6 +36,8 @@ import {
 import {
   COMPLETED,
   CREATED,
+  READY,
+  TASK_FAILED,
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
@@ -52,7 +62,7 @@ function runAndWait(...answers: Answering[]): Promise<{ code: number; out: strin
 async function unacked(
   words: string[],
   answering: (path: string) => Answering | undefined,
-  saysAll: (out: string) => boolean = () => false,
+  saysAll: (told: { out: string; err: string }) => boolean = () => false,
 ): Promise<{ code: number; out: string; err: string }> {
   server = createServer((request, response) => {
     request.resume();
@@ -66,11 +76,15 @@ async function unacked(
     ...QUIET_IO,
     out: (text) => {
       told.out += text;
-      if (saysAll(told.out)) interrupting.abort();
+      if (saysAll(told)) interrupting.abort();
     },
-    err: (text) => void (told.err += text),
+    err: (text) => {
+      told.err += text;
+      if (saysAll(told)) interrupting.abort();
+    },
     env: { XDG_CONFIG_HOME: "/nowhere" },
     interruption: () => AbortSignal.any([interrupting.signal, AbortSignal.timeout(20_000)]),
+    takeSignals: () => ({ signal: interrupting.signal, release: () => undefined }),
   });
   return { code, ...told };
 }
@@ -263,7 +277,7 @@ it("An observer that is watched by its id is told of, in whatever case the id wa
       response.write(`event: observer\nid: 2\ndata: ${JSON.stringify(PROCESSING)}\n\n`);
     };
   };
-  const { out } = await unacked(["watch", PROCESSING.id.toUpperCase(), "-o", "name"], answering, (said) => said !== "");
+  const { out } = await unacked(["watch", PROCESSING.id.toUpperCase(), "-o", "name"], answering, (told) => told.out !== "");
   expect(out).toBe(`${PROCESSING.name}\n`);
 });
 
@@ -388,4 +402,112 @@ it.each([
   expect(code).toBe(exitCode);
   if (exitCode === EXIT_CODES.failed)
     expect(err).toContain(`pool ${BALANCE.pool} is not even, and nothing can be moved now: ${waits}`);
+});
+
+describe("a wait for a task or a flow by its id", () => {
+  const missing = (code: "task-not-found" | "flow-not-found" | "observer-not-found") =>
+    json({ ...PROBLEMS[code], type: "urn:x", detail: "none", requestId: "r", code }, 404, "application/problem+json");
+  const knownTasks =
+    (...looks: object[]) =>
+    (path: string): Answering | undefined => {
+      if (path.includes(`/tasks/${TASK_ID}`))
+        return json(looks.length > 1 ? (looks.shift() as object) : (looks[0] as object));
+      if (path.includes("/tasks/")) return missing("task-not-found");
+      if (path.includes("/flows/")) return missing("flow-not-found");
+      return path.includes("/observers") ? missing("observer-not-found") : undefined;
+    };
+  const knownFlows =
+    (...looks: object[]) =>
+    (path: string): Answering | undefined => {
+      if (path.includes("/tasks/")) return missing("task-not-found");
+      if (path.includes("/flows/")) return json(looks.length > 1 ? (looks.shift() as object) : (looks[0] as object));
+      return path.includes("/observers") ? missing("observer-not-found") : undefined;
+    };
+
+  it.each([[["wait", TASK_ID]], [["wait", "task", TASK_ID]]])(
+    "%s ends with the result, as run --wait does",
+    async (words) => {
+      const { code, out } = await unacked(words, knownTasks(READY, { ...COMPLETED, output: { bytes: 7 } }));
+      expect([code, JSON.parse(out)]).toEqual([EXIT_CODES.ok, { bytes: 7 }]);
+    },
+  );
+
+  it("fails as the task does", async () => {
+    const { code, err } = await unacked(["wait", TASK_ID], knownTasks(TASK_FAILED));
+    expect(code).toBe(EXIT_CODES.failed);
+    expect(err).toContain(`error: task ${TASK_ID} is Failed`);
+  });
+
+  it.each([
+    [FLOW_COMPLETED, EXIT_CODES.ok],
+    [FLOW_FAILED, EXIT_CODES.failed],
+  ])("ends as the flow does", async (end, exitCode) => {
+    const { code, out } = await unacked(["wait", FLOW_ID], knownFlows(FLOW_RUNNING, end));
+    expect(out).toContain(`flow ${FLOW_ID} "${end.name}" is ${end.status}`);
+    expect(code).toBe(exitCode);
+  });
+
+  it("of several tells each, and fails if one of them has", async () => {
+    const nobody = "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2fff";
+    const { code, out, err } = await unacked(["wait", nobody, TASK_ID], knownTasks(COMPLETED));
+    expect(out).toBe(`task ${TASK_ID} is Completed\n`);
+    expect(err).toMatch(/error: There is no task or flow .*\nerror: 1 of 2 did not complete\./);
+    expect(code).toBe(EXIT_CODES.failed);
+  });
+
+  it("has an end", async () => {
+    const { code, err } = await unacked(["wait", TASK_ID, "--timeout", "0s"], knownTasks(READY));
+    expect(err).toContain(`task ${TASK_ID} is still Ready`);
+    expect(code).toBe(EXIT_CODES.timedOut);
+  });
+
+  it.each([
+    [["logs", TASK_ID], knownTasks(READY), `${TASK_ID} is a task, and no observer. See: unacked describe task ${TASK_ID}`],
+    [["logs", "-f", TASK_ID], knownTasks(READY), `${TASK_ID} is a task`],
+    [["wait", TASK_ID, "--for", "Completed"], knownTasks(READY), `unacked wait ${TASK_ID}`],
+    [
+      ["describe", FLOW_ID],
+      knownFlows(FLOW_RUNNING),
+      `${FLOW_ID} is a flow, and no observer. See: unacked flow show ${FLOW_ID}`,
+    ],
+    [["logs", CREATED_OBSERVER.id], knownTasks(READY), `observer ${CREATED_OBSERVER.id}: No such observer`],
+  ])("%j says what the id is of", async (words, known, said) => {
+    const { code, err } = await unacked(words, known);
+    expect(err).toContain(said);
+    expect(code).toBe(EXIT_CODES.failed);
+  });
+
+  it("stop says so of one among several", async () => {
+    const { type, status, title } = { type: "urn:x", ...PROBLEMS["observer-not-found"] };
+    const problem = { type, title, status, detail: title, code: "observer-not-found", remedy: "", requestId: "r" };
+    const results = [TASK_ID, "w1"].map((ref) => ({ ref, status: 404, problem }));
+    const { err } = await unacked(["stop", TASK_ID, "w1"], (path) =>
+      path.endsWith("/stop") ? json({ results, accepted: 0, refused: 2 }) : knownTasks(READY)(path),
+    );
+    expect(err).toContain(`error: ${TASK_ID} is a task, and no observer. See: unacked describe task ${TASK_ID}`);
+    expect(err).toContain("error: observer w1: No such observer.");
+  });
+});
+
+it("flow rerun --wait ends as the flow does", async () => {
+  const { code, out } = await unacked(["flow", "rerun", FLOW_ID, "--wait"], (path) =>
+    json(path.endsWith("/rerun") ? FLOW_AGAIN : FLOW_FAILED),
+  );
+  expect(out).toContain(`is ${FLOW_FAILED.status}`);
+  expect(code).toBe(EXIT_CODES.failed);
+});
+
+it.each([
+  ["run", ["run", "resize", "--wait"], `Interrupted: task ${TASK_ID} is still Ready`, `unacked cancel ${TASK_ID}`],
+  ["flow create", ["flow", "create", "a", "--wait"], `flow ${FLOW_ID} still runs`, `unacked flow cancel ${FLOW_ID}`],
+])("Ctrl-C of %s --wait says that it goes on, and how to end it", async (_, words, said, remedy) => {
+  const answering = (path: string): Answering => {
+    if (path.endsWith("/tasks")) return json(CREATED, 201);
+    return path.endsWith("/flows") ? json(FLOW_CREATED, 201) : silent;
+  };
+  const { code, err } = await unacked(words, answering, (told) => told.err.includes(" is "));
+  expect(err).toContain(said);
+  expect(err).toContain("It goes on. See: ");
+  expect(err).toContain(remedy);
+  expect(code).toBe(EXIT_CODES.interrupted);
 });
