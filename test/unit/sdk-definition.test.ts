@@ -47,6 +47,18 @@ test.each<[string, object, RegExp]>([
   );
 });
 
+test("a URL whose protocol or host is refused is told with what is wrong with it", () => {
+  const params = z.object({ url: z.url({ protocol: /^wss?$/, hostname: /\.example$/ }) });
+  expect(parseParams({ params }, { url: "http://feed.example" })).toEqual({
+    ok: false,
+    issues: [{ pointer: "/url", message: "Invalid URL (Invalid protocol: must match ^wss?$)" }],
+  });
+  expect(parseParams({ params }, { url: "feed" })).toEqual({
+    ok: false,
+    issues: [{ pointer: "/url", message: "Invalid URL" }],
+  });
+});
+
 test("fields that mean nothing are remembered, for its author to be told; they refuse nothing, as `this` may have them", () => {
   expect(unknownFieldsOf(defineObserver({ ...draft, descripton: "x", retry: { maxAttempts: 3 } } as never))).toEqual([
     "descripton",

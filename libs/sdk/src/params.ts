@@ -63,11 +63,18 @@ function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {
     const why = issue.issues.map(({ message }) => message).join(", ");
     return [{ pointer: pointerTo(issue.path), message: `in the key: ${why || issue.message}` }];
   }
-  if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: issue.message }];
+  if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: messageOf(issue) }];
   return issue.keys.map((key) => ({
     pointer: pointerTo([...issue.path, key]),
     message: `there is no such ${part}`,
   }));
+}
+
+/** zod says "Invalid URL" of a right one with a wrong protocol or host too, and beside it which part it does not take. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_format" || !("note" in issue)) return issue.message;
+  const { note } = issue;
+  return `${issue.message} (${note}${issue.pattern === undefined ? "" : `: must match ${issue.pattern}`})`;
 }
 
 /** A JSON pointer (RFC 6901). */
