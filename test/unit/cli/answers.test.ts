@@ -21,12 +21,13 @@ import {
   OCCURRENCE_PAGE,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
 import {
+  COMPLETED,
   CREATED,
   READY,
   TASK_ID,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
-import { observerView, runView } from "./views.ts";
+import { observerView, runView, serviceView } from "./views.ts";
 
 /** A manager that answers each call by its method and path; of others it knows nothing. */
 interface Answer {
@@ -662,4 +663,31 @@ describe("a refusal says what it is about, also where the call's path does not",
     const { err } = await unacked(`change ${observer.id} --label a=b`, known);
     expect(err).toBe("error: observer shop: T.\n");
   });
+});
+
+describe("a task that no service of its pool can run", () => {
+  const waits = { "POST tasks": { status: 201, body: { ...CREATED, pool: "fsat", waitsFor: "service" } } };
+  const services = (...pools: string[]) => ({
+    "GET services": { body: { items: pools.map((pool) => serviceView({ pool })), total: pools.length } },
+  });
+
+  it("names the pools that are served where nobody serves its own, and takes it back", async () => {
+    const { code, err } = await unacked("run resize --pool fsat", { ...waits, ...services("fast", "default", "fast") });
+    expect(err).toBe(
+      `No service works in the pool fsat; served are: default, fast. The task waits for one. To take it back: unacked cancel ${TASK_ID}\n`,
+    );
+    expect(code).toBe(EXIT_CODES.ok);
+    expect((await unacked("run resize --pool fsat", { ...waits, ...services() })).err).toContain("fsat, nor in any other.");
+  });
+
+  it("names the new file where somebody serves it, or that is not known", async () => {
+    const remedy = "To load a new file: unacked reload --pool fsat";
+    expect((await unacked("run resize --pool fsat", { ...waits, ...services("fsat") })).err).toContain(remedy);
+    expect((await unacked("run resize --pool fsat", waits)).err).toContain(remedy);
+  });
+});
+
+it("run --in starts a task so long from now", async () => {
+  await unacked("run resize --in 90s", { "POST tasks": { status: 201, body: CREATED } });
+  expect(JSON.parse(sent)).toMatchObject({ startAt: "1970-01-01T00:01:31.000Z" });
 });
