@@ -8,6 +8,7 @@ import type { Io } from "../io.ts";
 import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
+import { inParallel } from "./in-parallel.ts";
 
 interface ChangeOptions {
   filter?: string[];
@@ -112,11 +113,16 @@ function add(program: Command, io: Io, change: Change): void {
     .action(async (ids: string[], options: ChangeOptions, self: Command) => {
       const dryRun = options.dryRun === true;
       const target = toTarget(ids, options);
-      const count = await changeAll(openSession(io, self), change, { target, dryRun });
+      const session = openSession(io, self);
+      const count = await changeAll(session, change, { target, dryRun });
+      const asked = Math.max(count.matched, new Set(ids).size);
       const how = dryRun ? `would be ${change.done}` : change.done;
-      io.out(plainLine(`${count.accepted} of ${count.matched} tasks: ${how}${count.more ? "; more match" : ""}`));
+      io.out(plainLine(`${count.accepted} of ${asked} tasks: ${how}${count.more ? "; more match" : ""}`));
       if (count.matched === 0 && withoutStatus !== undefined && !saysStatus(target)) io.err(plainLine(withoutStatus));
-      if (!dryRun) failUnlessAll(count, Math.max(count.matched, new Set(ids).size));
+      if (dryRun) return;
+      if (count.accepted < asked) throw await leftAsTheyAre(session, asked - count.accepted, { asked, ids });
+      if (count.more)
+        throw new CliFailure("failed", "More tasks match than one call does", { remedy: "Repeat it for the next." });
     });
 }
 
@@ -140,13 +146,24 @@ async function changeAll(
   }
 }
 
-function failUnlessAll({ accepted, more }: TaskBulkCount, asked: number): void {
-  if (accepted < asked)
-    throw new CliFailure(
-      "failed",
-      `${asked - accepted} of ${asked} were left as they are: not known, or it cannot be done to them`,
+/** Says of the ones that were named how each stands now; of a selection there is only the count. */
+async function leftAsTheyAre(
+  { api }: Session,
+  count: number,
+  { asked, ids }: { asked: number; ids: string[] },
+): Promise<CliFailure> {
+  const what = `${count} of ${asked} were left as they are`;
+  if (ids.length === 0) return new CliFailure("failed", `${what}: not known, or it cannot be done to them`);
+  const details = new Map<string, string>();
+  await inParallel([...new Set(ids)], async (taskId) => {
+    const how = await api.call("getTask", { path: { taskId } }).then(
+      ({ status }) => `task ${taskId} is ${status}`,
+      (error: Error) => error.message, // the failure below is worth more than that of this look
     );
-  if (more) throw new CliFailure("failed", "More tasks match than one call does", { remedy: "Repeat it for the next." });
+    details.set(taskId, how);
+  });
+  const inOrder = [...new Set(ids)].map((id) => details.get(id) ?? id);
+  return new CliFailure("failed", `${what}. They stand so now:`, { details: inOrder });
 }
 
 function toTarget(ids: string[], { filter, all }: ChangeOptions): Target {

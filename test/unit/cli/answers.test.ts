@@ -691,3 +691,27 @@ it("run --in starts a task so long from now", async () => {
   await unacked("run resize --in 90s", { "POST tasks": { status: 201, body: CREATED } });
   expect(JSON.parse(sent)).toMatchObject({ startAt: "1970-01-01T00:01:31.000Z" });
 });
+
+describe("cancel and rerun of named tasks", () => {
+  const OTHER = "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2fff";
+  const standing = {
+    [`GET tasks/${TASK_ID}`]: { body: COMPLETED },
+    [`GET tasks/${OTHER}`]: { status: 404, body: problemExample("task-not-found") },
+  };
+
+  it("say how each stands where some were left as they are", async () => {
+    const none = { "POST tasks/cancel": { body: { matched: 0, accepted: 0, more: false } } };
+    expect(await unacked(`cancel ${TASK_ID} ${OTHER}`, { ...none, ...standing })).toEqual({
+      code: EXIT_CODES.failed,
+      out: "0 of 2 tasks: cancelled, or told to end\n",
+      err: `error: 2 of 2 were left as they are. They stand so now:\n  task ${TASK_ID} is Completed\n  task ${OTHER}: No such task\n`,
+    });
+  });
+
+  it("ask for nothing more where all was done", async () => {
+    const { code, err } = await unacked(`rerun ${TASK_ID}`, {
+      "POST tasks/retry": { body: { matched: 1, accepted: 1, more: false } },
+    });
+    expect([code, err, asked.length]).toEqual([EXIT_CODES.ok, "", 1]);
+  });
+});
