@@ -46,7 +46,7 @@ function addFilter(found: ParsedFilter, text: string): void {
   if (key === "status") found.status = [...(found.status ?? []), ...value.split(",").map(toStatus)];
   else if (key === "label") addLabel(found, value);
   else if (key === "silent") found.silent = onlyTrue(value);
-  else if (found[key] === undefined) found[key] = value;
+  else if (found[key] === undefined) found[key] = key === "type" ? oneType(value) : value;
   else throw givenTwice(key, FILTER_KEYS);
 }
 
@@ -57,6 +57,12 @@ function givenTwice(key: string, keys: readonly string[]) {
     `--filter ${key} is given twice`,
     repeatable === "" ? "None may be repeated." : `Only ${repeatable} may be repeated.`,
   );
+}
+
+/** No type's name has a comma, so this was meant as for statuses. */
+function oneType(text: string): string {
+  if (text.includes(",")) throw usageFailure(`type=${text}: a filter takes one type`, "Only status takes several.");
+  return text;
 }
 
 function onlyTrue(text: string): true {
@@ -132,6 +138,7 @@ function parsePairs<Key extends string>(
       throw usageFailure(`"${text}" is not a filter of ${what}`, `Write it as key=value; the keys are ${keys.join(", ")}.`);
     const before = found[known];
     if (before !== undefined && known !== "status") throw givenTwice(known, keys);
+    if (known === "type") oneType(value);
     found[known] = before === undefined ? value : `${before},${value}`;
   }
   return found;

@@ -715,3 +715,9 @@ describe("cancel and rerun of named tasks", () => {
     expect([code, err, asked.length]).toEqual([EXIT_CODES.ok, "", 1]);
   });
 });
+
+it("a filter of tasks takes one type", async () => {
+  const { code, err } = await unacked("get tasks --filter type=naughty,feed", {});
+  expect(err).toBe("error: type=naughty,feed: a filter takes one type. Only status takes several.\n");
+  expect([code, asked]).toEqual([EXIT_CODES.usage, []]);
+});
