@@ -22,9 +22,7 @@ const EXIT_KINDS: Partial<Record<string, ExitKind>> = {
  */
 export function problemFailure(problem: AnyProblem, about?: string): CliFailure {
   const subject = about === undefined ? "" : `${about}: `;
-  // Many details only repeat the title, or begin with it.
-  const detail = problem.detail === problem.title ? "" : `: ${problem.detail}`;
-  return new CliFailure(EXIT_KINDS[problem.code] ?? "failed", `${subject}${problem.title}${detail}`, {
+  return new CliFailure(EXIT_KINDS[problem.code] ?? "failed", `${subject}${whatOf(problem)}`, {
     code: problem.code,
     details: [
       ...(problem.errors ?? []).map(fieldLine),
@@ -35,6 +33,13 @@ export function problemFailure(problem: AnyProblem, about?: string): CliFailure 
     isRefusal: problem.status < 500,
   });
 }
+
+/** Of these the detail says all that the title does, and of which pool or type. */
+const DETAIL_SAYS_ALL: ReadonlySet<string> = new Set(["unknown-type", "pool-not-served", "no-free-worker"]);
+
+/** Title and detail, where each says something of its own. */
+const whatOf = ({ code, title, detail }: AnyProblem): string =>
+  detail === title || DETAIL_SAYS_ALL.has(code) ? detail : `${title}: ${detail}`;
 
 function fieldLine({ pointer, parameter, message }: FieldProblem): string {
   const place = parameter ?? (pointer === "" ? "the whole body" : pointer);

@@ -721,3 +721,10 @@ it("a filter of tasks takes one type", async () => {
   expect(err).toBe("error: type=naughty,feed: a filter takes one type. Only status takes several.\n");
   expect([code, asked]).toEqual([EXIT_CODES.usage, []]);
 });
+
+it("a refusal says once what its title and detail both say", () => {
+  for (const code of ["pool-not-served", "unknown-type"] as const) {
+    const text = failureText(problemFailure(problemExample(code), "observer w1"));
+    expect(text.match(/No living service/g)).toHaveLength(1);
+  }
+});
