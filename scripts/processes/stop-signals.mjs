@@ -8,18 +8,20 @@ const SAME_SIGNAL_MS = 1_000;
  * The first signal has everything stop in order; one that comes later kills what is left.
  *
  * @param {AbortController} stopping aborted by the first
- * @param {{ onFirst: () => void, onAgain?: () => void }} hooks called before it is done
+ * @param {{ onFirst: () => void, onAgain?: () => void }} hooks each called once, before it is done
  * @returns {{ stop: () => void, unlisten: () => void }} `stop` does what a signal does
  */
 export function stopOnSignals(stopping, { onFirst, onAgain }) {
   let firstAtMs = 0;
+  let hurries = false;
   const stop = () => {
     if (!stopping.signal.aborted) {
       firstAtMs = performance.now();
       onFirst();
       stopping.abort();
     } else if (performance.now() - firstAtMs > SAME_SIGNAL_MS) {
-      onAgain?.();
+      if (!hurries) onAgain?.();
+      hurries = true;
       killHeld();
     }
   };
