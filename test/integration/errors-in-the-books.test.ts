@@ -41,6 +41,26 @@ async function errorOf(id: string): Promise<Record<string, unknown>> {
   return row ?? {};
 }
 
+test("An error has the name of the observer that it is about, while that is kept", async () => {
+  const observerId = (await putObserver(books.dataSource, { name: "shop" })) as ObserverId;
+  const error = {
+    messageId: randomUUID(),
+    reason: "unreadable" as const,
+    detail: "x",
+    queue: "q",
+    reporter: "r",
+    body: "",
+    bodyBytes: 0,
+  };
+  await recordErrors(books.dataSource, [
+    { ...error, observerId },
+    { ...error, messageId: randomUUID(), observerId: randomUUID() as ObserverId },
+  ]);
+  const { items } = await listErrors(books.dataSource, { limit: 2 });
+  expect(items.map(({ observerName }) => observerName).sort()).toEqual(["shop", null].sort());
+  for (const { id, observerName } of items) expect(await findError(books.dataSource, id)).toMatchObject({ observerName });
+});
+
 test("An observer's last error is written when one is told, and neither read nor written by what is told of it later", async () => {
   const before = { name: "Error", message: "the first", stack: stack() };
   const id = await putObserver(books.dataSource, { status: "Redistributing", last_error: before, last_error_at: LONG_AGO });

@@ -9,6 +9,7 @@ import { problemFailure } from "../../../cli/src/client/call-failure.ts";
 import { EXIT_CODES } from "../../../cli/src/failure.ts";
 import { run } from "../../../cli/src/program.ts";
 import { failureText } from "../../../cli/src/report.ts";
+import { ERROR_ENTRY } from "../../../services/observer-manager/src/adapters/http/openapi/examples/error-examples.ts";
 import {
   FLOW_CREATED,
   FLOW_ID,
@@ -727,4 +728,14 @@ it("a refusal says once what its title and detail both say", () => {
     const text = failureText(problemFailure(problemExample(code), "observer w1"));
     expect(text.match(/No living service/g)).toHaveLength(1);
   }
+});
+
+it("get errors shows each observer by its name, and by its id where it is not known any more", async () => {
+  const items = [ERROR_ENTRY, { ...ERROR_ENTRY, observerName: null }];
+  const { out } = await unacked("get errors", { "GET errors": { body: { items, total: 2, nextCursor: null } } });
+  const [, first = "", second = ""] = out.split("\n");
+  expect([first.trim().split(/ {2,}/).at(-1), second.trim().split(/ {2,}/).at(-1)]).toEqual([
+    ERROR_ENTRY.observerName,
+    ERROR_ENTRY.observerId,
+  ]);
 });

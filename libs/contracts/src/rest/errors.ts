@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ADDED_LATER } from "./added-later.ts";
 import { ObserverView } from "./observers.ts";
 import { page } from "./page.ts";
 import { perStatus } from "./stats.ts";
@@ -58,6 +59,11 @@ export const ErrorEntry = z
     group: z.string().describe("what details of one cause have in common: a filter of the list"),
     queue: z.string(),
     observerId: z.uuid().nullable(),
+    observerName: z
+      .string()
+      .nullable()
+      .describe("null: it is about no observer, or one that is not known (any more)")
+      .register(ADDED_LATER, { means: null }),
     runId: z.uuid().nullable(),
     reporter: z.string().describe("the service or manager that reported it"),
     body: z

@@ -57,17 +57,18 @@ type ObserverGroupRow = GroupRow &
     last_error_at: Date | null;
   };
 
-/** Reads the long columns, by ids. Details are cut: an older manager wrote them whole. Index: errors_pkey. */
+/** Reads the long columns, and whose they are, by ids. Details are cut: an older manager wrote them whole. Indexes: errors_pkey, observers_pkey. */
 const textsWith = (body: string): string =>
-  `SELECT id, left(detail, ${MAX_ERROR_DETAIL}) AS detail, ${body} AS body FROM errors WHERE id = ANY($1)`;
-const WHOLE = textsWith("body");
+  `SELECT e.id, left(e.detail, ${MAX_ERROR_DETAIL}) AS detail, ${body} AS body, o.name AS "observerName"
+   FROM errors e LEFT JOIN observers o ON o.id = e.observer_id WHERE e.id = ANY($1)`;
+const WHOLE = textsWith("e.body");
 /** The body of an unknown observer is its whole start: only findError shows it whole. */
-const SHOWN = textsWith(`left(body, ${MAX_REPORTED_BODY_BYTES})`);
+const SHOWN = textsWith(`left(e.body, ${MAX_REPORTED_BODY_BYTES})`);
 const ALL_BUT_TEXTS = Object.fromEntries(
   Object.keys(ErrorsTable.options.columns).flatMap((name) => (name === "detail" || name === "body" ? [] : [[name, true]])),
 );
 
-type Texts = Pick<ErrorRow, "id" | "detail" | "body">;
+type Texts = Pick<ErrorRow, "id" | "detail" | "body"> & Pick<ErrorEntry, "observerName">;
 
 /** Ids count up, so the newest is the highest. Indexes: errors_pkey, errors_by_group, errors_of_observer. */
 export async function listErrors(dataSource: DataSource, { after, limit, ...query }: ErrorQuery): Promise<ErrorPage> {
@@ -85,7 +86,9 @@ export async function listErrors(dataSource: DataSource, { after, limit, ...quer
   const shown = rows.slice(0, limit);
   const texts = await dataSource.query<Texts[]>(SHOWN, [shown.map(({ id }) => id)]);
   const textsOf = new Map(texts.map((each) => [each.id, each]));
-  const items = shown.map((row) => toErrorEntry({ ...row, detail: "", body: "", ...textsOf.get(row.id) }));
+  const items = shown.map((row) =>
+    toErrorEntry({ ...row, detail: "", body: "", observerName: null, ...textsOf.get(row.id) }),
+  );
   const last = rows.length > limit ? items.at(-1) : undefined;
   return { items, total, nextCursor: last === undefined ? null : encodeErrorCursor({ id: last.id }) };
 }
@@ -131,7 +134,7 @@ function spanOf({ group, count, first_at: firstAt, last_at: lastAt }: GroupRow) 
   return { group, count, firstSeenAt: shownTime(firstAt), lastSeenAt: shownTime(lastAt) };
 }
 
-function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow): ErrorEntry {
+function toErrorEntry({ messageId: _messageId, at, ...entry }: ErrorRow & Texts): ErrorEntry {
   return { ...entry, at: shownTime(at) };
 }
 

@@ -14,6 +14,7 @@ export const ERROR_ENTRY = {
   group: "TimeoutError: no answer within <n> ms",
   queue: "unacked.work.default",
   observerId: FAILED.id,
+  observerName: FAILED.name,
   runId: "01936f5e-3ca1-7f2a-b3d4-0c1e2f3a4b5c",
   reporter: SERVICE_ID,
   body: '{"kind":"StartObserver","name":"shop-front","type":"http-poll"}',
