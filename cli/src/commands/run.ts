@@ -72,9 +72,13 @@ const remedyOf = ({ id, type, onConflict }: NewTask & { id: string }): string =>
     ? `It may have come through, and a repeat may run it once more, even with --id ${id}. See first how the task with this key stands: unacked get tasks --filter type=${type}`
     : repeatWith(id);
 
+/** How long the pools are looked up at most: the id of the task is told after that. */
+const LOOK_MS = 2_000;
+
 /** The task is accepted, as a service may come; but pool or type may be mistyped, or the type's file not be loaded yet. */
 async function unserved({ api }: Session, { id, type, pool }: TaskView): Promise<string> {
-  const services = await api.call("listServices", {}).catch(() => undefined);
+  const signal = AbortSignal.timeout(LOOK_MS);
+  const services = await api.call("listServices", {}, { signal }).catch(() => undefined);
   const pools = new Set(services?.items.map((service) => service.pool));
   if (services !== undefined && !pools.has(pool)) {
     const others = pools.size === 0 ? ", nor in any other" : `; served are: ${[...pools].sort().join(", ")}`;
