@@ -7,6 +7,22 @@ type Flat = { path: readonly PropertyKey[]; message: string };
 /** More wrong fields are not worth reading: each is told with its whole path, so that a body of many was answered by many times as much. */
 export const MAX_FIELDS = 100;
 
+/** Of all that one call asks for together, in characters of their places and messages. */
+const MAX_TOLD_CHARACTERS = 1_000_000;
+
+/** The wrong fields of one of many that are told. */
+export type ToldFields = (problems: FieldProblem[]) => FieldProblem[];
+
+/** Bounds what one answer tells of wrong fields, however many are wrong and however long their places are: after that, of each the first. */
+export function toldFields(): ToldFields {
+  let left = MAX_TOLD_CHARACTERS;
+  return (problems) =>
+    problems.filter(({ pointer = "", message }, i) => {
+      left -= pointer.length + message.length;
+      return i === 0 || left >= 0;
+    });
+}
+
 /** One entry for each wrong field of a body, the first of them. */
 export const bodyProblems = (issues: readonly Issue[]): FieldProblem[] =>
   pointed(issues, [], "there is no such field").map((one) => ({ ...one, message: issueWords(one.message) }));

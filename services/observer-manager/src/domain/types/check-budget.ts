@@ -1,3 +1,5 @@
+import { toldFields } from "../field-problems.ts";
+
 /** A check may take so long uncounted. Measured, an honest expression takes a sixth of it: ten thousand such are all checked. */
 const HONEST_MS = 1;
 
@@ -9,6 +11,8 @@ const CALL_MS = 1_000;
  * are not counted, nor ended.
  */
 export class CheckBudget<Of extends object> {
+  /** What is told of all that is wrong. */
+  readonly told = toldFields();
   #leftMs = CALL_MS;
   readonly #spentMs = new Map<Of, number>();
 

@@ -37,6 +37,6 @@ export class KnownTypes<Known extends Info = Info> {
       if (problems.length === 0) return problems;
       first ??= problems;
     }
-    return first;
+    return first && checks.told(first);
   }
 }

@@ -1,12 +1,13 @@
 import {
   CreateTimer,
   CreateTimersEnvelope,
+  MAX_PARAMS_BYTES,
   MAX_TIMER_PAYLOAD_BYTES,
   type PutTimer,
   type TimerBatchResults,
   type TimerCancelResults,
 } from "@unacked/contracts";
-import { bodyProblems } from "../../domain/field-problems.ts";
+import { bodyProblems, type ToldFields, toldFields } from "../../domain/field-problems.ts";
 import { bytesOfJsonb } from "../../domain/json-bytes.ts";
 import { jsonCheck } from "../../domain/json-check.ts";
 import { refusedOne } from "../problem-details.ts";
@@ -21,11 +22,12 @@ export function readTimerBatch(
   if (!envelope.success)
     return { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: bodyProblems(envelope.error.issues) } };
   const seen = new Set<string>();
-  return { ok: true, timers: envelope.data.timers.map((one) => readOne(one, seen)) };
+  const told = toldFields();
+  return { ok: true, timers: envelope.data.timers.map((one) => readOne(one, seen, told)) };
 }
 
-function readOne(given: unknown, seen: Set<string>): CreateTimer | Refusal {
-  const checked = jsonCheck(CreateTimer, given);
+function readOne(given: unknown, seen: Set<string>, told: ToldFields): CreateTimer | Refusal {
+  const checked = jsonCheck(CreateTimer, given, MAX_PARAMS_BYTES, told);
   if (!checked.ok) return { kind: "problem", code: "invalid-body", errors: checked.errors };
   const { id } = checked.value;
   const isTwice = seen.has(id);

@@ -5,7 +5,7 @@ import {
   type TaskBatchResults,
   type TaskReceipts,
 } from "@unacked/contracts";
-import { bodyProblems } from "../../../domain/field-problems.ts";
+import { bodyProblems, type ToldFields, toldFields } from "../../../domain/field-problems.ts";
 import { jsonCheck } from "../../../domain/json-check.ts";
 import { refuser } from "../../problem-details.ts";
 import type { Refusal } from "../../refusal.ts";
@@ -14,12 +14,14 @@ import type { TaskCreateOutcome } from "../task-tools.ts";
 /** A parsed body of many creations: refused as a whole, or a list in which a task that is wrong stands as its refusal. */
 export function readBatch(given: unknown): { ok: true; tasks: (CreateTask | Refusal)[] } | { ok: false; refusal: Refusal } {
   const envelope = CreateTasksEnvelope.safeParse(given);
-  if (envelope.success) return { ok: true, tasks: envelope.data.tasks.map(readOne) };
-  return { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: bodyProblems(envelope.error.issues) } };
+  if (!envelope.success)
+    return { ok: false, refusal: { kind: "problem", code: "invalid-body", errors: bodyProblems(envelope.error.issues) } };
+  const told = toldFields();
+  return { ok: true, tasks: envelope.data.tasks.map((task) => readOne(task, told)) };
 }
 
-function readOne(task: unknown): CreateTask | Refusal {
-  const checked = jsonCheck(CreateTask, task);
+function readOne(task: unknown, told: ToldFields): CreateTask | Refusal {
+  const checked = jsonCheck(CreateTask, task, MAX_PARAMS_BYTES, told);
   if (!checked.ok) return { kind: "problem", code: "invalid-body", errors: checked.errors };
   const isTooLarge = Buffer.byteLength(JSON.stringify(checked.value.params)) > MAX_PARAMS_BYTES;
   return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;

@@ -7,13 +7,13 @@ import {
   type ObserverReceipts,
 } from "@unacked/contracts";
 import { z } from "zod";
-import { bodyProblems } from "../../../../domain/field-problems.ts";
+import { bodyProblems, type ToldFields, toldFields } from "../../../../domain/field-problems.ts";
+import { jsonCheck } from "../../../../domain/json-check.ts";
 import type { CreateOutcome, Lifecycle } from "../../../../operations/observers/observer-tools.ts";
 import { refuser } from "../../../../operations/problem-details.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { BATCH, BATCH_RESULTS, OBSERVER_RECEIPTS } from "../../openapi/examples/bulk-examples.ts";
 import { HttpProblem } from "../http-problem.ts";
-import { checkJson } from "../request-input.ts";
 import { defineRoute } from "../route.ts";
 
 /** The body as a whole; the items of its list are checked one by one. */
@@ -61,12 +61,13 @@ function readBatch(given: unknown): { observers: (CreateObserver | Refusal)[]; a
   const envelope = Envelope.safeParse(given);
   if (!envelope.success) throw new HttpProblem({ code: "invalid-body", errors: bodyProblems(envelope.error.issues) });
   const { observers, atomic } = envelope.data;
-  return { observers: observers.map(readObserver), atomic };
+  const told = toldFields();
+  return { observers: observers.map((one) => readObserver(one, told)), atomic };
 }
 
-function readObserver(given: unknown): CreateObserver | Refusal {
-  const checked = checkJson(CreateObserver, given);
-  if (!checked.ok) return checked.refusal;
+function readObserver(given: unknown, told: ToldFields): CreateObserver | Refusal {
+  const checked = jsonCheck(CreateObserver, given, MAX_PARAMS_BYTES, told);
+  if (!checked.ok) return { kind: "problem", code: "invalid-body", errors: checked.errors };
   const isTooLarge = Buffer.byteLength(JSON.stringify(checked.value.params)) > MAX_PARAMS_BYTES;
   return isTooLarge ? { kind: "problem", code: "body-too-large", detail: "The params are too large" } : checked.value;
 }
