@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { BodyRoom } from "../../services/observer-manager/src/adapters/http/server/body-room.ts";
+import { BodyRoom, bodyRooms } from "../../services/observer-manager/src/adapters/http/server/body-room.ts";
 import type { ManagerApi } from "../../services/observer-manager/src/operations/manager-api.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
@@ -16,8 +16,11 @@ const here = new AbortController().signal;
 
 const books = useBooks();
 
-const start = (bodyRoom: BodyRoom, change?: (api: ManagerApi) => ManagerApi): Promise<HttpManager> =>
-  startHttpManager(books.databaseUrl, change, undefined, undefined, { bodyRoom });
+const start = (
+  unread: BodyRoom,
+  change?: (api: ManagerApi) => ManagerApi,
+  parsed = bodyRooms().parsed,
+): Promise<HttpManager> => startHttpManager(books.databaseUrl, change, undefined, undefined, { rooms: { unread, parsed } });
 
 /** A batch of tasks of about so many bytes. */
 const tasksOf = (bytes: number) => ({
@@ -135,4 +138,44 @@ test("Who leaves while his long body is handled has its room until then; who lea
   expect(areHandled).toBe(1);
   handled?.();
   expect((await next).status).toBe(200);
+});
+
+/** Far more to V8 than they are long. */
+const heavy = `{"tasks":[{"type":"resize","params":[${"[],".repeat(25_000)}0]}]}`;
+const light = `{"tasks":[${'{"type":"resize"},'.repeat(3_999)}{"type":"resize"}]}`;
+const minimal = { "content-type": "application/json", prefer: "return=minimal" };
+const post = (manager: HttpManager, body: string, signal?: AbortSignal) =>
+  manager.call("POST", "/api/v1/tasks/batch", { body, headers: minimal, ...(signal && { signal }) });
+const roomy = () => new BodyRoom({ bytes: ROOM_BYTES, maxWaitMs: NEVER_MS });
+
+test("One that is too heavy for all the room is told how heavy it is, and one that is too deep that; neither waits", async () => {
+  const parsed = new BodyRoom({ bytes: 1_500_000, maxWaitMs: NEVER_MS });
+  const manager = await start(roomy(), undefined, parsed);
+  const giveBack = await parsed.take(1, here);
+  const refused = await post(manager, heavy);
+  expect([refused.status, refused.body.code]).toEqual([413, "body-too-large"]);
+  expect(refused.body.detail).toBe(
+    "These 0.1 MiB of JSON would take 2.1 MiB of memory with all their values, and this manager has 1.4 MiB for bodies: send it in parts",
+  );
+  const deep = await post(manager, `{"tasks":[${"[".repeat(70_000)}`);
+  expect([deep.status, deep.body.errors]).toEqual([422, [{ pointer: "", message: "nested deeper than 64 levels" }]]);
+  giveBack?.();
+});
+
+test("Heavy ones wait for each other after they were read; who leaves meanwhile has no room; who waits too long comes again", async () => {
+  const parsed = new BodyRoom({ bytes: 3_000_000, maxWaitMs: 500 });
+  const unread = roomy();
+  const manager = await start(unread, undefined, parsed);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => post(manager, heavy)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const giveBack = await parsed.take(3_000_000, here);
+  const late = await post(manager, heavy);
+  expect([late.status, late.body.code, late.headers.get("retry-after")]).toEqual([503, "not-ready", "5"]);
+  const gone = new AbortController();
+  const left = post(manager, heavy, gone.signal).catch(() => "left");
+  gone.abort();
+  expect(await left).toBe("left");
+  giveBack?.();
+  expect((await post(manager, light)).status).toBe(200);
+  for (const room of [parsed, unread]) (await room.take(room.bytes, here))?.();
 });

@@ -92,7 +92,7 @@ async function openHttpManager(
   change: (api: ManagerApi) => ManagerApi = (api) => api,
   access: Partial<HttpAccess> = {},
   basePath = "",
-  bounds: Pick<HttpServerSettings, "stalledMs" | "maxConnections" | "bodyRoom"> = {},
+  bounds: Pick<HttpServerSettings, "stalledMs" | "maxConnections" | "rooms"> = {},
 ): Promise<HttpManager> {
   const log = keptLog();
   const dataSource = await createDataSource({ databaseUrl, poolSize: 5, log }).initialize();

@@ -253,7 +253,7 @@ export const PROBLEMS = {
     status: 413,
     title: "The body is too large",
     remedy:
-      "A body is at most 256 KiB; that of a batch 32 MiB, with params of at most 256 KiB each. The payload of a timer is at most 64 KiB; a list of ids or names 2 MiB.",
+      "A body is at most 256 KiB; that of a batch 32 MiB, with params of at most 256 KiB each. The payload of a timer is at most 64 KiB; a list of ids or names 2 MiB. A body of very many values may have to be sent in parts: see `detail`.",
   },
   "unsupported-media-type": {
     status: 415,

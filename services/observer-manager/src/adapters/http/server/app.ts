@@ -17,7 +17,7 @@ import type { Refusal } from "../../../operations/refusal.ts";
 import { apiRoutes } from "../api/api-routes.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { BodyRoom } from "./body-room.ts";
+import { type BodyRooms, bodyRooms } from "./body-room.ts";
 import { eventStream } from "./change-events.ts";
 import { allowOrigins, refuseForeignPages } from "./cross-origin.ts";
 import { messagesOf } from "./express-messages.ts";
@@ -50,8 +50,8 @@ export interface HttpParts {
   basePath: string;
   /** Undefined means that nothing is traced. */
   tracing?: Tracing | undefined;
-  /** The room for bodies that are read or handled at one time. Default: a part of this process's memory. */
-  bodyRoom?: BodyRoom;
+  /** The rooms for bodies that are read or handled at one time. Default: parts of this process's memory. */
+  rooms?: BodyRooms;
 }
 
 /** Who may reach what, and from where. */
@@ -81,18 +81,7 @@ export function createApp(parts: HttpParts): { listener: RequestListener; messag
 const UNREADABLE_PATH: Refusal = { kind: "problem", code: "malformed-request", detail: "The path cannot be read" };
 
 function createRouter(parts: HttpParts): Express {
-  const {
-    api,
-    log,
-    version,
-    pageFolder,
-    describeError,
-    metrics,
-    access,
-    basePath,
-    tracing,
-    bodyRoom = new BodyRoom(),
-  } = parts;
+  const { api, log, version, pageFolder, describeError, metrics, access, basePath, tracing, rooms = bodyRooms() } = parts;
   const gate = new Gate(access.callers, new RateLimits(access), log);
   const routes = apiRoutes({ ...api, desk: gate });
   const app = express();
@@ -109,7 +98,7 @@ function createRouter(parts: HttpParts): Express {
   const document = sendDocument(() => openApiDocument(routes, version, basePath));
   registerPath(site, gate, { path: "/api/openapi.json", access: "open", handlers: { get: [document] } });
   registerPath(site, gate, { path: "/api/v1/events", access: "viewer", handlers: { get: [eventStream(api.changes)] } });
-  registerRoutes(site, gate, routes, log, bodyRoom);
+  registerRoutes(site, gate, routes, log, rooms);
   registerStatusPage(site, gate, { folder: pageFolder, basePath });
   site.use(() => {
     throw new HttpProblem({ code: "not-found" });

@@ -1,22 +1,40 @@
 import { Readable } from "node:stream";
+import { PROBLEMS } from "@unacked/contracts";
 import type { Response } from "express";
 import express, { type RequestHandler } from "express";
+import { jsonMistake } from "../../../domain/json-mistake.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 
-/** Reads a JSON body into `request.body`. Any JSON value is accepted, as the schema checks it. */
-export const jsonBody = (limit: number): RequestHandler =>
-  express.json({ limit, type: "application/json", strict: false, inflate: false, verify: requireContent });
-
-/** Refuses an empty body, which would be taken for `{}`. */
-function requireContent(_request: unknown, _response: unknown, body: Buffer): void {
-  if (body.length === 0) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
-}
+const TYPE = "application/json";
+/** JSON between programs is UTF-8 (RFC 8259, 8.1). */
+const OTHER_CHARSET = /;\s*charset=(?!"?utf-8\b)/i;
 
 /** Without a body there is no wrong type: the request is refused later, for its empty body. */
 export const requireJson: RequestHandler = (request, _response, next) => {
-  if (request.is("application/json") === false) throw new HttpProblem({ code: "unsupported-media-type" });
+  if (request.is(TYPE) === false || OTHER_CHARSET.test(request.headers["content-type"] ?? ""))
+    throw new HttpProblem({ code: "unsupported-media-type" });
   next();
 };
+
+/** Reads the bytes of a body into `request.body`. */
+export const bodyBytes = (limit: number): RequestHandler => express.raw({ limit, type: TYPE, inflate: false });
+
+/** Makes a JSON value of the bytes in `request.body`. Any value is accepted, as the schema checks it. Without a body there is none. */
+export const parseBody: RequestHandler = (request, _response, next) => {
+  if (Buffer.isBuffer(request.body)) request.body = parsed(request.body);
+  next();
+};
+
+/** TextDecoder leaves out a byte order mark. */
+function parsed(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpProblem({ code: "malformed-json", detail: jsonMistake(text) ?? PROBLEMS["malformed-json"].title });
+  }
+}
 
 /** Ends with a newline, as in a terminal the prompt would otherwise stand behind it. */
 export const jsonText = (body: unknown): string => `${JSON.stringify(body)}\n`;

@@ -1,4 +1,7 @@
-import type { NextFunction, RequestHandler, Response } from "express";
+import { MAX_JSON_DEPTH } from "@unacked/contracts";
+import type { RequestHandler, Response } from "express";
+import { jsonWeight } from "../../../domain/json-weight.ts";
+import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import type { BodyRoom, GiveBack } from "./body-room.ts";
 import { untilGone } from "./until-gone.ts";
@@ -10,6 +13,10 @@ const NO_ROOM = {
   detail: "Other long bodies are being handled now, and nothing of this one was taken",
   retryAfterS: 5,
 } as const;
+const TOO_DEEP: Omit<Refusal, "kind"> = {
+  code: "invalid-body",
+  errors: [{ pointer: "", message: `nested deeper than ${MAX_JSON_DEPTH} levels` }],
+};
 
 /**
  * Before a body of at most `limit` is read: a long one waits for room, which it has until its request is handled (`handlingBody`), or has ended before
@@ -23,19 +30,42 @@ export const roomForBody =
     return takeRoom(room, bytes, response, next);
   };
 
+/**
+ * Before a body that was read is parsed: a long one waits for room by its weight, and is refused if all the room would not do for it, or if no
+ * body that is right is so deep.
+ */
+export const roomForValues =
+  (room: BodyRoom): RequestHandler =>
+  ({ body }: { body: unknown }, response, next) => {
+    if (!Buffer.isBuffer(body) || body.length <= SHORT_BYTES) return next();
+    const weight = jsonWeight(body);
+    if (weight === undefined) throw new HttpProblem(TOO_DEEP);
+    if (weight > room.bytes) throw new HttpProblem({ code: "body-too-large", detail: tooHeavy(body.length, weight, room) });
+    return takeRoom(room, weight, response, next);
+  };
+
+const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
+const tooHeavy = (length: number, weight: number, { bytes }: BodyRoom): string =>
+  `These ${mib(length)} of JSON would take ${mib(weight)} of memory with all their values, and this manager has ${mib(bytes)} for bodies: send it in parts`;
+
 /** The room is given back when `handle` resolves or rejects, even if the client has left: until then the body is in memory. */
 export async function handlingBody(response: Response, handle: () => Promise<void>): Promise<void> {
-  const giveBack = response.locals["bodyRoom"] as GiveBack | undefined;
-  if (giveBack === undefined) return handle();
-  response.off("close", giveBack);
-  await handle().finally(giveBack);
+  const taken = takenFor(response);
+  if (taken.length === 0) return handle();
+  for (const giveBack of taken) response.off("close", giveBack);
+  await handle().finally(() => {
+    for (const giveBack of taken) giveBack();
+  });
 }
 
-async function takeRoom(room: BodyRoom, bytes: number, response: Response, next: NextFunction): Promise<void> {
+/** The rooms that a request has. */
+const takenFor = ({ locals }: Response): GiveBack[] => (locals["bodyRooms"] as GiveBack[] | undefined) ?? [];
+
+async function takeRoom(room: BodyRoom, bytes: number, response: Response, next: () => void): Promise<void> {
   const giveBack = await room.take(bytes, untilGone(response));
   if (giveBack === undefined) throw new HttpProblem(NO_ROOM);
   if (response.destroyed) return giveBack();
-  response.locals["bodyRoom"] = giveBack;
+  response.locals["bodyRooms"] = [...takenFor(response), giveBack];
   response.once("close", giveBack);
   next();
 }

@@ -1,6 +1,5 @@
-import { PROBLEMS, type ProblemCode } from "@unacked/contracts";
+import type { ProblemCode } from "@unacked/contracts";
 import type { Response } from "express";
-import { jsonMistake } from "../../../domain/json-mistake.ts";
 import { toProblemDetails } from "../../../operations/problem-details.ts";
 import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
@@ -11,10 +10,8 @@ export type DescribeError = (error: unknown) => { unavailable: boolean; detail?:
 
 /** The `type`s of errors that body-parser and raw-body throw (their README lists them). */
 const BODY_ERRORS: Record<string, ProblemCode> = {
-  "entity.parse.failed": "malformed-json",
   "entity.too.large": "body-too-large",
   "encoding.unsupported": "unsupported-media-type",
-  "charset.unsupported": "unsupported-media-type",
   "request.aborted": "malformed-request",
   "request.size.invalid": "malformed-request",
 };
@@ -22,15 +19,11 @@ const BODY_ERRORS: Record<string, ProblemCode> = {
 /** The answer to whatever was thrown on the way. It reveals nothing of an unknown error. */
 export function problemOfError(error: unknown, describeError: DescribeError): Refusal {
   if (error instanceof HttpProblem) return error.refusal;
-  const { type, status, body } = (typeof error === "object" && error !== null ? error : {}) as {
+  const { type, status } = (typeof error === "object" && error !== null ? error : {}) as {
     type?: unknown;
     status?: unknown;
-    /** For `entity.parse.failed`: the text. */
-    body?: unknown;
   };
   const bodyProblem = typeof type === "string" ? BODY_ERRORS[type] : undefined;
-  if (bodyProblem === "malformed-json" && typeof body === "string")
-    return { kind: "problem", code: bodyProblem, detail: jsonMistake(body) ?? PROBLEMS[bodyProblem].title };
   if (bodyProblem !== undefined) return { kind: "problem", code: bodyProblem };
   if (error instanceof URIError || status === 400) return { kind: "problem", code: "malformed-request" };
   if (status === 404 || status === 403) return { kind: "problem", code: "not-found" }; // an error of the static files

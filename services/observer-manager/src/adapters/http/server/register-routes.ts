@@ -7,12 +7,12 @@ import type { Refusal } from "../../../operations/refusal.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { readInput } from "../api/request-input.ts";
 import type { EventsAnswer, Route } from "../api/route.ts";
-import type { BodyRoom } from "./body-room.ts";
+import type { BodyRooms } from "./body-room.ts";
 import { callerOf } from "./caller.ts";
 import { fitting, type LeftOut } from "./fitting-rows.ts";
 import type { Gate } from "./gate.ts";
-import { jsonBody, requireJson, sendJson } from "./json-body.ts";
-import { handlingBody, roomForBody } from "./long-bodies.ts";
+import { bodyBytes, parseBody, requireJson, sendJson } from "./json-body.ts";
+import { handlingBody, roomForBody, roomForValues } from "./long-bodies.ts";
 import { sendProblem } from "./problem-of-error.ts";
 import { requestIdOf, spanOf } from "./request-context.ts";
 import { seenBy } from "./seen-by.ts";
@@ -38,13 +38,13 @@ export interface RegisteredPath {
  * A word of the API (`/observers/stop`) can also be somebody's name there (`/observers/{ref}`): the word's own methods come
  * first, the others belong to the name. Hence all methods are registered before any path refuses those that it lacks.
  */
-export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log, room: BodyRoom): void {
+export function registerRoutes(router: IRouter, gate: Gate, routes: Route[], log: Log, rooms: BodyRooms): void {
   const paths = [...new Set(routes.map((route) => route.path))].toSorted(
     (a, b) => countOfParameters(a) - countOfParameters(b),
   );
   for (const path of paths)
     for (const route of routes.filter((one) => one.path === path))
-      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route, log, room));
+      router[route.method](expressPathOf(path), ...gate.guard(route.access), ...handlersOf(route, log, rooms));
   for (const path of paths) refuseOtherMethods(router, expressPathOf(path), methodsAt(path, routes));
 }
 
@@ -73,12 +73,13 @@ function refuseOtherMethods(router: IRouter, path: string, methods: Route["metho
   });
 }
 
-function handlersOf(route: Route, log: Log, room: BodyRoom): RequestHandler[] {
+function handlersOf(route: Route, log: Log, rooms: BodyRooms): RequestHandler[] {
   const answer = (request: Request, response: Response) => answerRoute(route, log, request, response);
   if (route.body === undefined) return [answer];
   const limit = route.bodyLimitBytes ?? MAX_REQUEST_BODY_BYTES;
   const answerBody: RequestHandler = (request, response) => handlingBody(response, () => answer(request, response));
-  return [requireJson, roomForBody(limit, room), jsonBody(limit), answerBody];
+  const read = [requireJson, roomForBody(limit, rooms.unread), bodyBytes(limit)];
+  return [...read, roomForValues(rooms.parsed), parseBody, answerBody];
 }
 
 /**

@@ -1,0 +1,60 @@
+/** Params may be 64 deep, and are nested some levels deep in their body. */
+const MAX_LEVELS = 128;
+
+/**
+ * What V8 has of its heap for each, measured: an object is 24 to 64 bytes, and 180 with a key that no other has, or one that is a number; a
+ * list 48 to 56 and 8 for each item, which may be 24 as a number or a text by itself; a key that no other has is 66.
+ */
+const OBJECT_BYTES = 112;
+const LIST_BYTES = 64;
+const KEY_BYTES = 40;
+const ITEM_BYTES = 16;
+/** The body as a text, its texts in their values, and what is sent to the database: each of one byte, or of two once a character needs two. */
+const TEXTS = 3;
+
+const [QUOTE, BACKSLASH, ZERO, LETTER_U] = [0x22, 0x5c, 0x30, 0x75];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, COLON] = [0x5b, 0x5d, 0x7b, 0x7d, 0x2c, 0x3a];
+/** UTF-8: the second, third or fourth byte of a character; and the first one of a character that Latin-1 lacks. */
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
+const FIRST_BEYOND_LATIN_1 = 0xc4;
+
+/**
+ * About how much of V8's heap a JSON body takes until it is stored, in bytes; undefined: it is nested deeper than any that is right. It is
+ * asked before the body is parsed: what is short as JSON may take thirty times as much. Text that is no JSON has a weight, too.
+ */
+export function jsonWeight(body: Uint8Array): number | undefined {
+  let weight = 0;
+  let depth = 0;
+  let characters = body.length;
+  let isWide = false;
+  for (let i = 0; i < body.length; i += 1) {
+    switch (body[i] as number) {
+      case QUOTE:
+        for (i += 1; i < body.length && body[i] !== QUOTE; i += 1) {
+          const byte = body[i] as number;
+          if (byte === BACKSLASH) {
+            i += 1;
+            if (body[i] === LETTER_U) isWide ||= body[i + 1] !== ZERO || body[i + 2] !== ZERO;
+          } else if (isContinuation(byte)) characters -= 1;
+          else if (byte >= FIRST_BEYOND_LATIN_1) isWide = true;
+        }
+        break;
+      case OPEN_OBJECT:
+      case OPEN_LIST:
+        weight += body[i] === OPEN_LIST ? LIST_BYTES : OBJECT_BYTES;
+        depth += 1;
+        if (depth > MAX_LEVELS) return undefined;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        depth -= 1;
+        break;
+      case COLON:
+        weight += KEY_BYTES;
+        break;
+      case COMMA:
+        weight += ITEM_BYTES;
+    }
+  }
+  return weight + characters * TEXTS * (isWide ? 2 : 1);
+}
