@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ObserverView } from "@unacked/contracts";
+import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PostgresChangeLog } from "../../services/observer-manager/src/adapters/postgres/changes/change-feed.ts";
 import { createDataSource } from "../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
@@ -144,6 +145,19 @@ describe("a live client", () => {
     await sleep(100);
     await late.rollbackTransaction();
     await received(client, [second]);
+  });
+
+  test("is told without delay while a transaction of another database of the server is open", async () => {
+    const client = await liveClient(await manager());
+    const elsewhere = new pg.Client({ connectionString: new URL("/postgres", books.databaseUrl).href });
+    await elsewhere.connect();
+    onTestFinished(() => elsewhere.end());
+    await elsewhere.query("BEGIN; CREATE TEMP TABLE written (at timestamptz)");
+    const ids = [await change(), await change()];
+    await received(client, ids);
+    expect(client.observers().every(({ id }) => ids.includes(id))).toBe(true);
+    expect(client.events.at(-1)).toMatchObject({ view: { id: ids[1] }, cursor: expect.any(String) });
+    await elsewhere.query("COMMIT");
   });
 
   test("gets a place to go on from only where a transaction is complete", async () => {

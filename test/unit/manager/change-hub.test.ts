@@ -32,7 +32,7 @@ class Books implements ChangeLog {
   }
 
   #next = () => BigInt(this.#changes.length + 100);
-  horizon = async () => ({ settled: this.#next(), latest: this.#next(), database: this.database });
+  horizon = async () => ({ settled: this.#next(), latest: this.#next(), running: [], database: this.database });
   #within = ({ from, to }: { from: bigint; to: bigint }) => this.#changes.filter(({ xid }) => xid >= from && xid < to);
   count = async (range: { from: bigint; to: bigint }) => this.#within(range).length;
   page = async ({ from, to }: { from: bigint; to: bigint }, after: ChangePosition | null) => {

@@ -20,6 +20,13 @@ export interface ChangePlace {
   xid: bigint;
 }
 
+/** What can be seen at a moment: what was written by transactions below `latest` that do not run. */
+export interface Sight {
+  latest: bigint;
+  /** Of those below it, lowest first. */
+  running: readonly bigint[];
+}
+
 /** A place within a range, for reading it page by page. */
 export interface ChangePosition {
   xid: bigint;
@@ -29,10 +36,9 @@ export interface ChangePosition {
 /** The books, read by what changed. Rejects while the database is away. */
 export interface ChangeLog {
   /**
-   * `settled`: every transaction below it is over, so nothing below it can still appear. `latest`: none at or above it has begun.
-   * `database`: both are numbers of this one.
+   * `settled`: every transaction below it is over, so nothing below it can still appear. `database`: all are numbers of this one.
    */
-  horizon(): Promise<{ settled: bigint; latest: bigint; database: string }>;
+  horizon(): Promise<Sight & { settled: bigint; database: string }>;
   /** How many rows changed in the range; stops counting at `atMost`. */
   count(range: XidRange, atMost: number): Promise<number>;
   /**

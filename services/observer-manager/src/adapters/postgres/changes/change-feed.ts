@@ -17,9 +17,15 @@ const PAGE_ROWS = 500;
 /**
  * A writing transaction takes its number when it begins to write, not when it commits, so a higher number may be visible before a
  * lower one. Below the oldest number still running nothing can change any more: that far, and no farther, the order is final.
+ * Transactions of other databases of the server have numbers, too, and cannot write these books. None changes its database, so one that
+ * is seen there is there for good; one that is not seen (it has just ended) counts as ours. The snapshot is older than what the view shows.
  */
 const HORIZON = `
-  SELECT pg_snapshot_xmin(s)::text AS settled, pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database"
+  SELECT pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database",
+         ARRAY(SELECT r.xid::text FROM pg_snapshot_xip(s) AS r (xid) ORDER BY r.xid) AS running,
+         ARRAY(SELECT r.xid::text FROM pg_snapshot_xip(s) AS r (xid) WHERE r.xid::xid IN (
+           SELECT backend_xid FROM pg_stat_activity WHERE datid <> d.oid AND backend_xid IS NOT NULL
+           UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE "database" <> d.datname)) AS elsewhere
   FROM (SELECT pg_current_snapshot() AS s) now, pg_database d WHERE d.datname = current_database()`;
 
 /**
@@ -70,8 +76,11 @@ const SERVICES = `SELECT ${SERVICE_COLUMNS} FROM services s WHERE s.id = ANY($1)
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 interface Horizon {
-  settled: string;
   latest: string;
+  /** Lowest first. */
+  running: string[];
+  /** Those of them that are in other databases. */
+  elsewhere: string[];
   database: string;
   /** Null on a standby; undefined if the role may not ask. */
   timeline?: number | null;
@@ -88,6 +97,8 @@ export class PostgresChangeLog implements ChangeLog {
   readonly #dataSource: DataSource;
   /** It is asked once: a standby that is promoted has the same id. */
   #server: { id: string; horizon: string } | undefined;
+  /** Running transactions that were seen in other databases: how far the order is final never goes back. */
+  #elsewhere: ReadonlySet<string> = new Set();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
@@ -98,6 +109,7 @@ export class PostgresChangeLog implements ChangeLog {
       return await this.#horizon();
     } catch (error) {
       this.#server = undefined; // another server may answer next
+      this.#elsewhere = new Set();
       throw error;
     }
   }
@@ -106,8 +118,12 @@ export class PostgresChangeLog implements ChangeLog {
     this.#server ??= await this.#askServer();
     const { id, horizon } = this.#server;
     const [row] = await this.#dataSource.query<Horizon[]>(horizon);
-    const { settled, latest, database, timeline } = row ?? { settled: 0, latest: 0, database: "" };
-    return { settled: BigInt(settled), latest: BigInt(latest), database: `${id}.${timeline ?? ""}.${database}` };
+    if (row === undefined) throw new Error("The database does not name itself");
+    const seenElsewhere = new Set(row.elsewhere);
+    this.#elsewhere = new Set(row.running.filter((xid) => seenElsewhere.has(xid) || this.#elsewhere.has(xid)));
+    const running = row.running.filter((xid) => !this.#elsewhere.has(xid)).map(BigInt);
+    const latest = BigInt(row.latest);
+    return { settled: running[0] ?? latest, latest, running, database: `${id}.${row.timeline ?? ""}.${row.database}` };
   }
 
   async #askServer(): Promise<{ id: string; horizon: string }> {

@@ -38,7 +38,7 @@ const COUNTS = [
 /**
  * The books. Two columns deserve a word:
  * - `changed_xid` is the transaction that last wrote the row. Readers follow changes by it, up to the oldest transaction
- *   still running (`pg_snapshot_xmin`), so that none is overlooked because it committed late, and any manager can
+ *   of this database still running, so that none is overlooked because it committed late, and any manager can
  *   continue where another stopped.
  * - `commands` is the outbox and every timer in one table: what is to be sent, and when it is due.
  *
