@@ -94,6 +94,17 @@ const toldOf = (client: Client, ids: string[]) => client.ids().filter((id) => id
 const received = (client: Client, ids: string[]) =>
   eventually(() => expect(toldOf(client, ids)).toEqual(ids), { timeoutMs: 15_000, what: "the client has been told of all" });
 
+/** It cannot go on from there. */
+const toldAhead = (client: Client, id: string) =>
+  eventually(
+    () => {
+      const event = client.events.find((one) => one.kind === "observer" && one.view.id === id);
+      expect(event).toBeDefined();
+      expect(event?.cursor).toBeUndefined();
+    },
+    { timeoutMs: 15_000, what: "the client has been told ahead" },
+  );
+
 describe("a live client", () => {
   test("is told of observers and services as they change", async () => {
     const client = await liveClient(await manager());
@@ -135,6 +146,49 @@ describe("a live client", () => {
     await late.query(NOTIFY);
     await late.commitTransaction();
     await received(client, [first, second]);
+  });
+
+  test("is told ahead of a transaction that stays open what others write meanwhile, and all once more when it is over", async () => {
+    const hub = await manager();
+    const client = await liveClient(hub);
+    const before = await change();
+    await received(client, [before]);
+    const [oldest, younger] = [await openTransaction(), await openTransaction()];
+    const hidden = await putObserver(oldest);
+    const later = await putObserver(younger);
+    const seen = await change();
+    await toldAhead(client, seen);
+    await books.dataSource.query(TOUCH, [seen]);
+    await books.dataSource.query(NOTIFY);
+    await eventually(() => expect(client.observers().findLast(({ id }) => id === seen)).toMatchObject({ epoch: 1 }));
+    await younger.query(NOTIFY);
+    await younger.commitTransaction();
+    await toldAhead(client, later);
+    expect(client.ids()).not.toContain(hidden);
+    // Who comes back hears of all that, too, here and at a manager that has just begun.
+    for (const other of [hub, await manager()]) {
+      const again = await liveClient(other, client.cursor);
+      expect(new Set(toldOf(again, [before, seen, later]))).toEqual(new Set([seen, later]));
+      expect(again.cursor).toBe(again.events.find(({ kind }) => kind === "ready")?.cursor);
+    }
+    const toldBefore = client.events.length;
+    await oldest.query(NOTIFY);
+    await oldest.commitTransaction();
+    await eventually(() => {
+      const ids = client.events.slice(toldBefore).flatMap((event) => (event.kind === "observer" ? [event.view.id] : []));
+      expect(ids).toEqual([hidden, later, seen]);
+    });
+    expect(client.events.at(-1)?.cursor).toBeDefined();
+  });
+
+  test("is not told again and again of what is ahead", async () => {
+    const client = await liveClient(await manager());
+    await putObserver(await openTransaction());
+    const seen = await change();
+    await toldAhead(client, seen);
+    const ids = [await change(), await change(), await change()];
+    await received(client, ids);
+    expect(toldOf(client, [seen, ...ids])).toEqual([seen, ...ids]);
   });
 
   test("is told of the later ones when the older is rolled back, without a notification", async () => {

@@ -100,19 +100,65 @@ test("A client that cannot be told anything is ended", async () => {
   await eventually(() => expect(other.told).toEqual(["ready", "more"]));
 });
 
-test("Changes that take many pages are not gathered for all: each client is told them page by page, in their order", async () => {
+test("Changes that take many pages are read once for all clients, page by page, and told in their order", async () => {
   const { books, client } = hubOf();
   books.perPage = 1;
   const clients = [client(never), client(never)];
   await eventually(() => clients.every(({ told }) => told.includes("ready")));
   const names = Array.from({ length: 20 }, (_, i) => `change-${i}`);
+  const toldByThen: number[] = [];
+  books.beforePage = () => void toldByThen.push(clients[0]?.told.length ?? 0);
   books.change(...names);
   for (const { told } of clients) await eventually(() => expect(told).toEqual(["ready", ...names]));
-  expect(books.pagesRead).toBeGreaterThan(2 * names.length); // by each for itself
-  books.pagesRead = 0;
+  expect(books.pagesRead).toBe(names.length);
+  expect(toldByThen.at(-1)).toBe(names.length - 1); // "ready", and all but the last two: none is held back for all to be gathered
+});
+
+test("When the books fail in the middle of many pages, the next look begins where this one did", async () => {
+  const { books, client } = hubOf();
+  books.perPage = 1;
+  const { told } = client(never);
+  await eventually(() => told.includes("ready"));
+  books.beforePage = () => {
+    if (books.pagesRead === 3) throw new Error("away");
+  };
+  books.change("one", "two", "three");
+  await eventually(() => expect(told).toEqual(["ready", "one", "one", "two", "three"]), { timeoutMs: 10_000 });
+});
+
+test("A client that goes live while changes are handed on to others is told of all of them", async () => {
+  const { books, client } = hubOf();
+  books.perPage = 1;
+  const first = client(never);
+  await eventually(() => first.told.includes("ready"));
+  books.change("before");
+  await eventually(() => expect(first.told).toEqual(["ready", "before"]));
+  const held: (() => void)[] = [];
+  books.beforePage = () => (held.length < 2 ? new Promise((resolve) => held.push(resolve)) : undefined);
+  const again = client(never, "1.1-99");
+  await eventually(() => expect(held).toHaveLength(1)); // what it missed
   books.change("one", "two");
-  for (const { told } of clients) await eventually(() => expect(told.slice(-2)).toEqual(["one", "two"]));
-  expect(books.pagesRead).toBe(2);
+  await eventually(() => expect(held).toHaveLength(2)); // what is to be handed on to the first
+  held[0]?.();
+  await eventually(() => expect(again.told).toEqual(["before", "ready"]));
+  held[1]?.();
+  await eventually(() => expect(again.told).toEqual(["before", "ready", "one", "two"]));
+  expect(first.told).toEqual(["ready", "before", "one", "two"]);
+});
+
+test("Of many clients that come back at once, four read the books at a time, and each is told what it missed", async () => {
+  const { books, client } = hubOf();
+  books.change("one", "two", "three");
+  books.perPage = 1;
+  let [reading, most] = [0, 0];
+  books.beforePage = async () => {
+    most = Math.max(most, ++reading);
+    await new Promise((resolve) => setImmediate(resolve));
+    reading -= 1;
+  };
+  const clients = Array.from({ length: 20 }, () => client(never, "1.1-99"));
+  for (const { told } of clients) await eventually(() => expect(told).toEqual(["one", "two", "three", "ready"]));
+  expect(most).toBe(4);
 });
 
 test("A place in another database is none: one restored beside it counts on, and has other changes under the same numbers", async () => {

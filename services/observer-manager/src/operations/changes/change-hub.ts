@@ -2,22 +2,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
-import type { ChangeLog, ChangePlace, Wakeups, XidRange } from "./change-log.ts";
+import { type ChangeLog, firstUnseen, type ToldTo, type Wakeups, type XidRange } from "./change-log.ts";
 import {
-  type ChangeBatch,
-  type ChangeEvent,
   type ChangeSink,
   ChangeStream,
+  type CursorAt,
+  cursorOf,
+  noCursor,
   readEvents,
   type Unsendable,
 } from "./change-stream.ts";
+import { inTurns } from "./turns.ts";
 
-/**
- * At most so many changes, and so many pages of the books, are kept in memory to be handed to all; beyond, each client reads for itself.
- */
-const MAX_BATCH_EVENTS = 1_000;
-/** So many pages hold no more changes than that, unless they are long: then a page has few of them. */
-const MAX_BATCH_PAGES = 4;
+/** So many clients that are behind read a page of the books at a time: after a restart all come back at once. */
+const CATCHING_UP_AT_ONCE = 4;
+/** Changes that an older transaction keeps from being final for so long are told ahead of it. */
+const HELD_MS = 2_000;
 /** Updates may come by the thousand: one look for all of them. */
 const LOOKS = { firstMs: 25, maxMs: 2_000 };
 /** Looks are so far apart when no notification comes, as the listening connection may be away. */
@@ -29,18 +29,25 @@ export interface ChangeSubscription {
   close(): void;
 }
 
+type Horizon = Awaited<ReturnType<ChangeLog["horizon"]>>;
+
 /**
  * Reads what changed in the books, once for all clients of this manager. Woken by notifications, with a slow look as a backstop.
  * Guarantees: changes are handed on in the order of transactions and only up to the oldest one that still runs, so that one
  * that commits late is never skipped. A notified change may not be settled yet (an older transaction still runs): then it looks
- * again soon. Keeps no state that another manager would need.
+ * again soon. What is held back by one that runs for long is told ahead, too, as it is then and without a place to go on from; it is
+ * told once more when its turn comes. Keeps no state that another manager would need.
  */
 export class ChangeHub {
   readonly #books: ChangeLog;
+  /** For those that are behind. */
+  readonly #inTurns: ChangeLog;
   readonly #log: Log;
   readonly #streams = new Set<{ stream: ChangeStream; notBeforePoll: number }>();
-  /** The first place not yet handed on. */
-  #position: ChangePlace | undefined;
+  /** All before it was handed on. */
+  #position: ToldTo | undefined;
+  /** `latest` of an earlier look, since when not all below it has been settled. */
+  #held: { latest: bigint; sinceMs: number } | undefined;
   #pollsStarted = 0;
   /** Looks in a row behind which something that was notified may still be hidden. */
   #unsettled = 0;
@@ -49,6 +56,7 @@ export class ChangeHub {
 
   constructor(books: ChangeLog, wakeups: Wakeups, log: Log) {
     this.#books = books;
+    this.#inTurns = inTurns(books, CATCHING_UP_AT_ONCE);
     this.#log = log;
     wakeups.onWake(() => this.#loop.wake());
   }
@@ -59,7 +67,7 @@ export class ChangeHub {
 
   /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on, and perhaps of what has just happened */
   subscribe(sink: ChangeSink, lastEventId?: string): ChangeSubscription {
-    const stream = new ChangeStream(this.#books, sink, lastEventId, (error) => this.#noteUnsendable(error));
+    const stream = new ChangeStream(this.#inTurns, sink, lastEventId, (error) => this.#noteUnsendable(error));
     // A cursor can come from a manager that looked later than our last poll: judge it only after a poll that begins now.
     const entry = { stream, notBeforePoll: this.#pollsStarted + 1 };
     const close = () => {
@@ -110,43 +118,61 @@ export class ChangeHub {
   async #tryPoll(): Promise<boolean> {
     const poll = ++this.#pollsStarted;
     try {
-      const { settled, latest, database } = await this.#books.horizon();
-      await this.#moveTo({ database, xid: settled });
+      const horizon = await this.#books.horizon();
+      await this.#moveTo(horizon);
+      if (this.#isHeld(horizon)) await this.#lookAhead(horizon);
       this.#startCatchingUp(poll);
       if (this.#databaseAway) this.#log.info({}, "Following the books' changes again");
       this.#databaseAway = false;
-      return settled >= latest;
+      return horizon.settled >= horizon.latest;
     } catch (error) {
       this.#noteFailure(error);
       return true; // the backstop tries again
     }
   }
 
-  async #moveTo(settled: ChangePlace): Promise<void> {
-    const from = this.#position ?? settled;
-    const isElsewhere = settled.database !== from.database || settled.xid < from.xid;
-    if (isElsewhere) for (const { stream } of this.#streams) stream.startOver();
-    if (isElsewhere || settled.xid === from.xid) {
-      this.#position = settled;
-      return;
+  async #moveTo({ settled, database, latest, running }: Horizon): Promise<void> {
+    const from = this.#position;
+    if (from === undefined || database !== from.database || settled < from.xid) {
+      if (from !== undefined) for (const { stream } of this.#streams) stream.startOver();
+      this.#position = { database, xid: settled, ahead: { latest, running } };
+      this.#held = undefined;
+    } else if (settled > from.xid) {
+      const cursorAt: CursorAt = (xid) => cursorOf({ database, xid });
+      await this.#handOn({ from: from.xid, to: settled }, { ...from, xid: settled }, cursorAt);
     }
-    const anybodyLive = [...this.#streams].some(({ stream }) => stream.isLive);
-    const range = { from: from.xid, to: settled.xid };
-    const batch = anybodyLive ? await this.#readBatch(range, settled.database) : undefined;
-    // Both happen in one tick, so that no stream goes live between the two.
-    this.#position = settled;
-    if (batch !== undefined) for (const { stream } of this.#streams) stream.take(batch);
   }
 
-  async #readBatch(range: XidRange, database: string): Promise<ChangeBatch> {
-    const events: ChangeEvent[] = [];
-    let pages = 0;
-    for await (const some of readEvents(this.#books, range, database)) {
-      events.push(...some);
-      pages += 1;
-      if (events.length > MAX_BATCH_EVENTS || pages > MAX_BATCH_PAGES) return { ...range, events: null };
+  #isHeld({ settled, latest }: Horizon): boolean {
+    if (this.#held === undefined || settled >= this.#held.latest)
+      this.#held = settled < latest ? { latest, sinceMs: performance.now() } : undefined;
+    return this.#held !== undefined && performance.now() - this.#held.sinceMs >= HELD_MS;
+  }
+
+  /** Each transaction that has ended since the last look is read once, with what is behind it. */
+  async #lookAhead({ latest, running }: Horizon): Promise<void> {
+    const from = this.#position;
+    if (from === undefined) return; // it was told meanwhile to start over
+    const ahead = { latest, running };
+    const range = { from: firstUnseen(from.ahead, ahead, from.xid), to: latest };
+    if (range.from < range.to) await this.#handOn(range, { ...from, ahead }, noCursor);
+  }
+
+  /** Reads page by page, for all that are live by then. If that fails midway, the next look begins where this one did. */
+  async #handOn(range: XidRange, to: ToldTo, cursorAt: CursorAt): Promise<void> {
+    const live = new Set(this.#live());
+    if (live.size > 0)
+      for await (const events of readEvents(this.#books, range, cursorAt)) for (const stream of live) stream.take(events);
+    // All in one tick: one that has gone live since has not been handed these, and reads them for itself.
+    this.#position = to;
+    for (const stream of this.#live()) {
+      if (live.has(stream)) stream.reach(to);
+      else stream.fallBehind();
     }
-    return { ...range, events };
+  }
+
+  #live(): ChangeStream[] {
+    return [...this.#streams].flatMap(({ stream }) => (stream.isLive ? [stream] : []));
   }
 
   #startCatchingUp(poll: number): void {

@@ -27,6 +27,17 @@ export interface Sight {
   running: readonly bigint[];
 }
 
+/** How far the changes of a database have been told: all before `xid`, and of those behind it what was seen `ahead`. */
+export interface ToldTo extends ChangePlace {
+  ahead: Sight;
+}
+
+/** The first transaction not below `settled` that `now` may see and `before` did not. At `now.latest` or above: none. */
+export function firstUnseen(before: Sight | undefined, now: Sight, settled: bigint): bigint {
+  const first = before?.running.find((xid) => !now.running.includes(xid)) ?? before?.latest ?? settled;
+  return first > settled ? first : settled;
+}
+
 /** A place within a range, for reading it page by page. */
 export interface ChangePosition {
   xid: bigint;

@@ -1,5 +1,14 @@
 import type { ChangesResync } from "@unacked/contracts";
-import type { Change, ChangeLog, ChangePlace, LoggedChange, XidRange } from "./change-log.ts";
+import {
+  type Change,
+  type ChangeLog,
+  type ChangePlace,
+  firstUnseen,
+  type LoggedChange,
+  type Sight,
+  type ToldTo,
+  type XidRange,
+} from "./change-log.ts";
 
 /** More changed rows than this are not replayed: reading the lists again is cheaper for both. */
 export const MAX_REPLAYED_ROWS = 10_000;
@@ -8,7 +17,7 @@ export type ResyncReason = ChangesResync["reason"];
 
 /**
  * What a client is told. `cursor` says "everything up to here was sent", so it stands on an event only when all rows of its
- * transaction went before. `ready`: from here on live. `resync`: read the lists again, some changes were skipped.
+ * transaction went before, and on none that is told ahead of an older transaction that still runs. `ready`: from here on live. `resync`: read the lists again, some changes were skipped.
  */
 export type ChangeEvent =
   | (Change & { cursor?: string })
@@ -19,11 +28,6 @@ export interface ChangeSink {
   /** Takes the event in any case; false asks for a pause until `resume()`. What cannot be sent is thrown, and told as a `resync`. */
   send(event: ChangeEvent): boolean;
   end(): void;
-}
-
-export interface ChangeBatch extends XidRange {
-  /** Null: too many to hand round; each reads them for itself. */
-  events: ChangeEvent[] | null;
 }
 
 /** A sink has not taken it: such a thing cannot be written. */
@@ -50,6 +54,8 @@ export class ChangeStream {
   #next: bigint | undefined;
   /** The database in which `#next` is a place. */
   #database = "";
+  /** What was seen by the last look ahead of `#next` of which all was sent. */
+  #ahead: Sight | undefined;
   #resync: ResyncReason | undefined;
   #saidReady = false;
   #full = false;
@@ -92,39 +98,47 @@ export class ChangeStream {
     this.#resync = "unknown-position";
   }
 
-  /** Sends a live batch. A stream that has no room for it reads it from the books later. */
-  take(batch: ChangeBatch): void {
+  /** Sends what the hub has read. A stream that has no room for it reads it from the books later. */
+  take(events: readonly ChangeEvent[]): void {
     if (this.#state !== "live") return;
     try {
-      for (const event of batch.events ?? []) {
+      for (const event of events) {
         if (this.#full) break;
         this.#send(event);
       }
     } catch (error) {
       return this.#skip(error);
     }
-    if (batch.events === null || this.#full) this.#state = "behind";
-    else this.#next = batch.to;
+    if (this.#full) this.fallBehind();
+  }
+
+  /** All up to there was taken, if it is live still. */
+  reach({ xid, ahead }: ToldTo): void {
+    if (this.#state === "live") [this.#next, this.#ahead] = [xid, ahead];
+  }
+
+  /** It reads from the books, from where it is. */
+  fallBehind(): void {
+    this.#state = "behind";
   }
 
   /**
    * Reads from the books up to the hub's position, which moves on meanwhile, and goes live in the very tick in which both are equal.
    * A rejection (database away) leaves the stream behind, where it was, to be called again; so does a hub that has no position just then.
    */
-  async catchUp(position: () => ChangePlace | undefined): Promise<void> {
+  async catchUp(position: () => ToldTo | undefined): Promise<void> {
     this.#state = "catching-up";
     try {
       while (this.#isOpen()) {
         const place = position();
-        if (place === undefined) return this.#fallBehind();
-        const { database, xid: to } = place;
+        if (place === undefined) return this.fallBehind();
+        const { database, xid: to, ahead } = place;
         if (this.#next !== undefined && (this.#database !== database || this.#next > to)) this.startOver();
         this.#database = database;
-        this.#next ??= this.#begin(to);
-        if (this.#next === to && !this.#full) return this.#goLive(to);
+        this.#next ??= this.#begin(place);
+        if (this.#next === to && this.#ahead === ahead && !this.#full) return this.#goLive(to);
         await this.#room();
-        if (this.#isOpen() && this.#next < to)
-          await this.#replay({ from: this.#next, to }).catch((error: unknown) => this.#skip(error));
+        if (this.#isOpen()) await this.#readOn(this.#next, place).catch((error: unknown) => this.#skip(error));
       }
     } catch (error) {
       if (error instanceof Unsendable) return this.#giveUp(error);
@@ -133,14 +147,22 @@ export class ChangeStream {
     }
   }
 
-  #fallBehind(): void {
-    this.#state = "behind";
+  #begin({ xid, ahead }: ToldTo): bigint {
+    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: this.#cursorAt(xid - 1n), reason: this.#resync });
+    this.#resync = undefined;
+    this.#ahead = ahead;
+    return xid;
   }
 
-  #begin(to: bigint): bigint {
-    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: this.#cursorAt(to - 1n), reason: this.#resync });
-    this.#resync = undefined;
-    return to;
+  /** One step: what is final first, then what is ahead of it. */
+  async #readOn(next: bigint, { xid: to, ahead }: ToldTo): Promise<void> {
+    if (next < to) {
+      // It stays undefined if the stream was told meanwhile to start over.
+      if (await this.#replay({ from: next, to }, (xid) => this.#cursorAt(xid))) this.#next = to;
+      return;
+    }
+    const range = { from: firstUnseen(this.#ahead, ahead, next), to: ahead.latest };
+    if (range.from >= range.to || (await this.#replay(range, noCursor))) this.#ahead = ahead;
   }
 
   #goLive(to: bigint): void {
@@ -153,21 +175,21 @@ export class ChangeStream {
     return cursorOf({ database: this.#database, xid });
   }
 
-  async #replay(range: XidRange): Promise<void> {
+  /** @returns whether all was sent */
+  async #replay(range: XidRange, cursorAt: CursorAt): Promise<boolean> {
     if ((await this.#log.count(range, MAX_REPLAYED_ROWS + 1)) > MAX_REPLAYED_ROWS) {
       this.#next = undefined;
       this.#resync = "too-far-behind";
-      return;
+      return false;
     }
-    for await (const events of readEvents(this.#log, range, this.#database)) {
+    for await (const events of readEvents(this.#log, range, cursorAt)) {
       for (const event of events) {
         await this.#room();
-        if (!this.#isOpen() || this.#next === undefined) return;
+        if (!this.#isOpen() || this.#next === undefined) return false;
         this.#send(event);
       }
     }
-    // It stays undefined if the stream was told meanwhile to start over.
-    if (this.#next !== undefined) this.#next = range.to;
+    return this.#next !== undefined;
   }
 
   #send(event: ChangeEvent): void {
@@ -200,9 +222,13 @@ export class ChangeStream {
   }
 }
 
+export type CursorAt = (xid: bigint) => string | undefined;
+
+/** Of what is told ahead: nobody can go on from there. */
+export const noCursor: CursorAt = () => undefined;
+
 /** The events of a range, page by page, with a cursor wherever a transaction is complete. */
-export async function* readEvents(log: ChangeLog, range: XidRange, database: string): AsyncGenerator<ChangeEvent[]> {
-  const cursorAt = (xid: bigint) => cursorOf({ database, xid });
+export async function* readEvents(log: ChangeLog, range: XidRange, cursorAt: CursorAt): AsyncGenerator<ChangeEvent[]> {
   let held: LoggedChange | undefined; // the last of a page: only the next one tells whether its transaction goes on
   let position: Awaited<ReturnType<ChangeLog["page"]>>["next"] = null;
   do {

@@ -13,6 +13,8 @@ export const PLAIN_CALLS: CallDescription[] = [
       "- `resync`: some changes were skipped, so read the lists again\n\n" +
       "`id` is a place that every manager understands: sent as `Last-Event-ID`, the stream goes on from there, " +
       "or begins with `resync` where these books do not have it (they were restored, or a standby was promoted). " +
+      "An event without `id` is news all the same; while a transaction stays open in the database, those written after it come " +
+      "without, and once more when it is over. " +
       "A comment comes every 15 s while nothing changes.",
     answers: {
       200: {
