@@ -18,11 +18,11 @@ test("Texts count by their characters, and twice where one of them needs two byt
   expect(weigh('"\\u00e9"')).toBe(8 * 3);
 });
 
-test("What is nested deeper than any right body has no weight", () => {
-  expect(weigh("[".repeat(128) + "]".repeat(128))).toBe(128 * (64 + 2 * 3));
-  expect(weigh("[".repeat(129))).toBeUndefined();
-  expect(weigh('{"a":'.repeat(129))).toBeUndefined();
-  expect(weigh(`"${"[".repeat(200)}"`)).toBe(202 * 3);
+test("What is nested deeper than anybody should parse has no weight", () => {
+  expect(weigh("[".repeat(65_536) + "]".repeat(65_536))).toBe(65_536 * (64 + 2 * 3));
+  expect(weigh("[".repeat(65_537))).toBeUndefined();
+  expect(weigh('{"a":'.repeat(65_537))).toBeUndefined();
+  expect(weigh(`"${"[".repeat(70_000)}"`)).toBe(70_002 * 3);
 });
 
 test("What is no JSON is weighed, too", () => {

@@ -1,5 +1,8 @@
-/** Params may be 64 deep, and are nested some levels deep in their body. */
-const MAX_LEVELS = 128;
+/**
+ * Params may be 64 deep, and who checks them says which ones are deeper, of a batch those alone. What is deeper than this is not parsed at all: a
+ * list in a list, five million times, ended a manager.
+ */
+const MAX_LEVELS = 65_536;
 
 /**
  * What V8 has of its heap for each, measured: an object is 24 to 64 bytes, and 180 with a key that no other has, or one that is a number; a
@@ -19,7 +22,7 @@ const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 const FIRST_BEYOND_LATIN_1 = 0xc4;
 
 /**
- * About how much of V8's heap a JSON body takes until it is stored, in bytes; undefined: it is nested deeper than any that is right. It is
+ * About how much of V8's heap a JSON body takes until it is stored, in bytes; undefined: it is nested deeper than anybody should parse. It is
  * asked before the body is parsed: what is short as JSON may take thirty times as much. Text that is no JSON has a weight, too.
  */
 export function jsonWeight(body: Uint8Array): number | undefined {
