@@ -155,7 +155,7 @@ test("One that is too heavy for all the room is told how heavy it is, and one th
   const refused = await post(manager, heavy);
   expect([refused.status, refused.body.code]).toEqual([413, "body-too-large"]);
   expect(refused.body.detail).toBe(
-    "These 0.1 MiB of JSON would take 2.1 MiB of memory with all their values, and this manager has 1.4 MiB for bodies: send it in parts",
+    "These 0.1 MiB of JSON would take 2.3 MiB of memory with all their values, and this manager has 1.4 MiB for bodies: send it in parts",
   );
   const deep = await post(manager, `{"tasks":[${"[".repeat(70_000)}`);
   expect([deep.status, deep.body.errors]).toEqual([422, [{ pointer: "", message: "nested deeper than 64 levels" }]]);

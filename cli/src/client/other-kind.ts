@@ -1,5 +1,5 @@
 import { CliFailure } from "../failure.ts";
-import type { UnackedApi } from "./api.ts";
+import type { Caller } from "./caller.ts";
 import { findJob, type Job } from "./find-job.ts";
 
 const REMEDIES: Record<Job["kind"], (id: string) => string> = {
@@ -9,7 +9,7 @@ const REMEDIES: Record<Job["kind"], (id: string) => string> = {
 };
 
 /** The failure of a call. Where no observer has this id, but a task or flow has, it says so, with the commands that take it. */
-export async function tellOtherKind(api: Pick<UnackedApi, "call">, failure: CliFailure, ref: string): Promise<CliFailure> {
+export async function tellOtherKind(api: Caller, failure: CliFailure, ref: string): Promise<CliFailure> {
   if (failure.code !== "observer-not-found") return failure;
   const job = await findJob(api, ref).catch(() => undefined); // a better word is worth no second failure
   if (job === undefined) return failure;

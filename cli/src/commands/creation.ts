@@ -6,7 +6,7 @@ import type { Session } from "../session.ts";
 /** The most in one call: it then answers within seconds, and progress shows. */
 const MAX_AT_ONCE = 500;
 /** The most bytes in one call, well below what a manager of 512 MiB takes, whatever the values are. */
-const MAX_BYTES_AT_ONCE = 2_097_152;
+const MAX_BYTES_AT_ONCE = 1_572_864;
 
 /**
  * Creates them, some hundreds in one call, and tells each outcome as it is known. Throws when a call as a whole fails; what

@@ -4,10 +4,10 @@ import { jsonWeight } from "../../../services/observer-manager/src/domain/json-w
 const weigh = (text: string) => jsonWeight(Buffer.from(text));
 
 test("Values weigh more than their text; what stands in a text is none", () => {
-  expect(weigh("[1,2]")).toBe(64 + 16 + 5 * 3);
-  expect(weigh('{"a":{},"b":1}')).toBe(2 * 112 + 2 * 40 + 16 + 14 * 3);
+  expect(weigh("[1,2]")).toBe(64 + 24 + 5 * 3);
+  expect(weigh('{"a":{},"b":1}')).toBe(2 * 192 + 2 * 40 + 24 + 14 * 3);
   expect(weigh('"[1,2]{:}"')).toBe(10 * 3);
-  expect(weigh('"\\"[\\\\",[')).toBe(64 + 16 + 9 * 3);
+  expect(weigh('"\\"[\\\\",[')).toBe(64 + 24 + 9 * 3);
 });
 
 test("Texts count by their characters, and twice where one of them needs two bytes", () => {
@@ -18,7 +18,7 @@ test("Texts count by their characters, and twice where one of them needs two byt
   expect(weigh('"\\u00e9"')).toBe(8 * 3);
 });
 
-test("What is nested deeper than anybody should parse has no weight", () => {
+test("What is nested too deeply to be parsed has no weight", () => {
   expect(weigh("[".repeat(65_536) + "]".repeat(65_536))).toBe(65_536 * (64 + 2 * 3));
   expect(weigh("[".repeat(65_537))).toBeUndefined();
   expect(weigh('{"a":'.repeat(65_537))).toBeUndefined();

@@ -21,7 +21,7 @@ const MAX_WAIT_MS = 30_000;
 const LEAST_ROUND_MS = 1_000;
 /** The bounds of one call: well below what a manager of 512 MiB takes, whatever the characters and values are. */
 const MAX_CHUNK = 1_000;
-const MAX_CHUNK_LENGTH = 2_000_000;
+const MAX_CHUNK_LENGTH = 1_500_000;
 
 /** The tasks of one manager. Each call fails with a CallError, as all calls of the client do. */
 export class Tasks {

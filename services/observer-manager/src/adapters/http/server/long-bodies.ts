@@ -31,8 +31,8 @@ export const roomForBody =
   };
 
 /**
- * Before a body that was read is parsed: a long one waits for room by its weight, and is refused if all the room would not do for it, or if it is
- * so deep that nobody should parse it.
+ * Before a body that was read is parsed: a long one waits for room by its weight, and is refused if all the room would not do for it, or if it
+ * is nested too deeply to be parsed.
  */
 export const roomForValues =
   (room: BodyRoom): RequestHandler =>
