@@ -86,6 +86,15 @@ test.each([
   expect(system.managers[0]?.exit()).toBeNull();
 });
 
+test("Of bodies that take nearly all the room, one after the other, each is done with when it is answered", async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const objects = (task: number) => Array.from({ length: 18_000 }, (_, i) => `{"a${task * 18_000 + i}":1}`).join(",");
+    const tasks = Array.from({ length: 25 }, (_, task) => `{"type":"resize","params":[${objects(task)}]}`);
+    expect((await post("/tasks/batch", `{"tasks":[${tasks.join(",")}]}`)).status).toBe(200);
+  }
+  expect(system.managers[0]?.exit()).toBeNull();
+});
+
 test.each(["tasks", "observers"])(
   "The answer to ten thousand %s of a hundred wrong fields each is bounded",
   async (list) => {

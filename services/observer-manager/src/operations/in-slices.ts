@@ -3,6 +3,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Everybody else waits so long for it at a time. */
 const SLICE_MS = 10;
 
+/** What was found is for who asked: a body of 30 MiB would be kept until somebody asks again. */
+const forget = (): void => undefined;
+
 /** Searches go one after the other: each of many at once would have a slice of each turn of the loop. */
 let before: Promise<unknown> = Promise.resolve();
 
@@ -12,7 +15,7 @@ let before: Promise<unknown> = Promise.resolve();
  */
 export function inSlices<Item>(items: Iterable<Item | undefined>, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
   const found = before.then(() => find(items, most));
-  before = found.catch(() => undefined);
+  before = found.then(forget, forget);
   return found;
 }
 
