@@ -17,9 +17,10 @@ export interface ReadoptionParts {
 /**
  * What comes in: error reports. A run that the books did not know was stopped, and its message is in the report. If these
  * very books gave that order, and the observer was created within the retention, they have lost it (restored from an older
- * backup, say): it passes the checks of a create, is recorded in the pool of the service that ran it, started again with a
- * higher revision, and audited. Where its name is another's by now, it goes on under a name of its own, and an entry of the
- * errors says so. All else stays among the errors with the reason. Safe to repeat: an observer that is there is left alone.
+ * backup, say): where it has the form of a create, it is recorded in the pool of the service that ran it, started again with a
+ * higher revision, and audited. Type and params are not checked: the books may know its type as it was. Where its name is
+ * another's by now, it goes on under a name of its own, and an entry of the errors says so. All else stays among the errors with
+ * the reason. Safe to repeat: an observer that is there is left alone.
  */
 export class Readoption implements ErrorBook {
   readonly #parts: ReadoptionParts;
