@@ -58,7 +58,7 @@ function TimerRow({ timer, nowMs, onCancel }: { timer: TimerView } & Omit<Props,
       <td className={table.folds}>
         <Time at={at} isBare />
       </td>
-      <td>{sayWhen(timer, nowMs)}</td>
+      <td className={table.folds}>{sayWhen(timer, nowMs)}</td>
       <td className={css.payload} title={json.slice(0, 2_000)}>
         <code>{json.slice(0, 100)}</code>
       </td>
