@@ -139,6 +139,7 @@ describe("a request that is not one", () => {
   test.each([
     ["malformed-json", "{", json],
     ["malformed-json", "", json],
+    ["malformed-json", Buffer.from([0x22, 0xff, 0xfe, 0x22]), json],
     ["unsupported-media-type", "", {}],
     ["unsupported-media-type", "name=x", { "content-type": "application/x-www-form-urlencoded" }],
     ["unsupported-media-type", "{}", { "content-type": "text/plain" }],
@@ -146,7 +147,6 @@ describe("a request that is not one", () => {
     ["unsupported-media-type", "{}", { "content-type": "application/json; charset=latin1" }],
     ["invalid-body", "[]", json],
     ["invalid-body", "null", json],
-    ["invalid-body", Buffer.from([0x22, 0xff, 0xfe, 0x22]), json],
   ] as [ProblemCode, string | Uint8Array<ArrayBuffer>, Record<string, string>][])(
     "is answered %s (%#)",
     async (code, body, headers) => {
@@ -156,9 +156,12 @@ describe("a request that is not one", () => {
 
   test("that is no JSON is told where it stops being some, and what could stand there", async () => {
     const headers = json;
-    const answered = async (body: string) => (await manager.call("POST", OBSERVERS, { body, headers })).body.detail;
+    const answered = async (body: string | Uint8Array<ArrayBuffer>) =>
+      (await manager.call("POST", OBSERVERS, { body, headers })).body.detail;
     expect(await answered('{\n  "name": "a",\n}')).toBe('line 3, column 1: expected a name in double quotes, found "}"');
     expect(await answered("")).toBe("The body is empty");
+    const latin1 = Buffer.from(JSON.stringify({ ...TICKER, name: "Müller" }), "latin1");
+    expect(await answered(latin1)).toBe("The body is not UTF-8, as JSON has to be (RFC 8259, 8.1)");
   });
 
   test.each([

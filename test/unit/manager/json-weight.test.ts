@@ -10,10 +10,10 @@ test("Values weigh more than their text; what stands in a text is none", () => {
   expect(weigh('"\\"[\\\\",[')).toBe(64 + 24 + 9 * 3);
 });
 
-test("Texts count by their characters, and twice where one of them needs two bytes", () => {
+test("Texts count by their characters in UTF-16, and twice where one of them needs two bytes", () => {
   expect(weigh('"é"')).toBe(3 * 3);
   expect(weigh('"€x"')).toBe(4 * 6);
-  expect(weigh('"🙂"')).toBe(3 * 6);
+  expect(weigh('"🙂"')).toBe(4 * 6);
   expect(weigh('"\\u20ac"')).toBe(8 * 6);
   expect(weigh('"\\u00e9"')).toBe(8 * 3);
 });

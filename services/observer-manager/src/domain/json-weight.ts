@@ -17,13 +17,15 @@ const TEXTS = 3;
 
 const [QUOTE, BACKSLASH, ZERO, LETTER_U] = [0x22, 0x5c, 0x30, 0x75];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, COLON] = [0x5b, 0x5d, 0x7b, 0x7d, 0x2c, 0x3a];
-/** UTF-8: the second, third or fourth byte of a character; and the first one of a character that Latin-1 lacks. */
+/** UTF-8: the second, third or fourth byte of a character; the first one of a character that Latin-1 lacks; of one that is two in UTF-16. */
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 const FIRST_BEYOND_LATIN_1 = 0xc4;
+const FIRST_OF_FOUR = 0xf0;
 
 /**
  * About how much of V8's heap a JSON body takes until it is stored, in bytes; undefined: it is nested so deeply that it is not to be parsed. It is
- * asked before the body is parsed: what is short as JSON may take thirty times as much. Text that is no JSON has a weight, too.
+ * asked before the body is parsed: what is short as JSON may take thirty times as much. Text that is no JSON has a weight, too;
+ * what is no UTF-8 may have less than it takes, and is not parsed.
  */
 export function jsonWeight(body: Uint8Array): number | undefined {
   let weight = 0;
@@ -39,7 +41,10 @@ export function jsonWeight(body: Uint8Array): number | undefined {
             i += 1;
             if (body[i] === LETTER_U) isWide ||= body[i + 1] !== ZERO || body[i + 2] !== ZERO;
           } else if (isContinuation(byte)) characters -= 1;
-          else if (byte >= FIRST_BEYOND_LATIN_1) isWide = true;
+          else if (byte >= FIRST_BEYOND_LATIN_1) {
+            isWide = true;
+            if (byte >= FIRST_OF_FOUR) characters += 1;
+          }
         }
         break;
       case OPEN_OBJECT:

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { PROBLEMS } from "@unacked/contracts";
 import type { Response } from "express";
@@ -25,9 +26,11 @@ export const parseBody: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** TextDecoder leaves out a byte order mark. */
+/** Other bytes than UTF-8 are refused, and not replaced: nobody asked for a name with a hole in it. TextDecoder leaves out a byte order mark. */
 function parsed(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new HttpProblem({ code: "malformed-json", detail: "The body is empty" });
+  if (!isUtf8(bytes))
+    throw new HttpProblem({ code: "malformed-json", detail: "The body is not UTF-8, as JSON has to be (RFC 8259, 8.1)" });
   const text = new TextDecoder().decode(bytes);
   try {
     return JSON.parse(text);
