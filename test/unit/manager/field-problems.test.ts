@@ -20,11 +20,13 @@ test("Params of many wrong values below one long key are told the first hundred 
   expect(errors).toHaveLength(100);
 });
 
-test("What is told of many together is bounded, however long the places are: later ones have their first wrong field", () => {
+test("What is told of many together is bounded, however long the places are: later ones have the beginning of their first wrong field", () => {
   const told = toldFields();
   const problems = ["a", "b"].map((end) => ({ pointer: "x".repeat(200_000) + end, message: "is wrong" }));
   const counts = Array.from({ length: 4 }, () => told(problems).length);
   expect(counts).toEqual([2, 2, 1, 1]);
+  expect(told(problems)).toEqual([{ pointer: `${"x".repeat(300)}…`, message: "is wrong" }]);
+  expect(told([{ pointer: "/x", message: "is wrong" }])).toEqual([{ pointer: "/x", message: "is wrong" }]);
   expect(told([])).toEqual([]);
 });
 
