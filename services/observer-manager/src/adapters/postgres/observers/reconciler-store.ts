@@ -49,16 +49,17 @@ const ASK = `
 const SENT_AT_ONCE = 10_000;
 
 /**
- * Starts that were sent back, and whose type a service of their pool has by now. The types are read only where one waits. What is locked is
- * being forgotten or replaced. Indexes: commands_due, observers_pkey, services_living.
+ * Starts that were sent back, and whose type a service of their pool has by now; or whose observer is about to be paused, changed or moved, as
+ * that ends what they stand for, and nobody else answers. The types are read only where one waits. What is locked is being forgotten or
+ * replaced. Indexes: commands_due, observers_pkey, services_living.
  */
 const SEND_KNOWN = `
   UPDATE commands SET due_at = now() WHERE id = ANY(ARRAY(
     SELECT c.id FROM commands c JOIN observers o ON o.id = c.observer_id
     WHERE c.kind = 'start' AND c.reason = 'unknown-type' AND c.claim_id IS NULL AND c.due_at > now()
       AND c.created_at < now() - ${UNKNOWN_TYPE_REST_MS} * interval '1 millisecond'
-      AND (${MESSAGE_POOL}, o.type) IN (
-        SELECT s.pool, t ->> 'type' FROM services s CROSS JOIN jsonb_array_elements(s.type_facts) t WHERE ${TAKES_WORK})
+      AND (o.pending IS NOT NULL OR (${MESSAGE_POOL}, o.type) IN (
+        SELECT s.pool, t ->> 'type' FROM services s CROSS JOIN jsonb_array_elements(s.type_facts) t WHERE ${TAKES_WORK}))
     LIMIT ${SENT_AT_ONCE} FOR UPDATE OF c SKIP LOCKED))`;
 
 /** Index: runs_not_ended_on_service. */
