@@ -9,7 +9,7 @@ const DESCRIPTION =
   "With `follow` server-sent events, until the observer is over:\n\n" +
   "- `run`: what follows was said by this run; again whenever the observer has moved\n" +
   "- `entry`: a line, or an emitted value. Its `id`, sent as `Last-Event-ID`, goes on from there, at any manager\n" +
-  "- `omitted`: so many were said that are not kept any more\n" +
+  "- `omitted`: so many were said that are not there: not kept any more, or dropped as there were too many\n" +
   "- `waiting`: nothing can be had just now, and why; the stream goes on asking\n" +
   "- `end`: nothing more will come";
 
