@@ -15,7 +15,7 @@ const LONGEST_MS = 5_000;
 /** Floors are lower by so much: the first write of a transaction may come so long after the time that it writes into a row. */
 const MARGIN_MS = 2_000;
 
-/** What one look saw. Times are in ms since 1970; `xmin` and `xmax` are those of its snapshot. */
+/** What one look saw. Times are in ms since 1970; `xmin` and `xmax` are those of its snapshot, for transactions of this database. */
 export interface Look {
   /** PostgreSQL's clock, and the one by which tasks are due. */
   nowMs: number;

@@ -10,6 +10,7 @@ import {
   toObserverView,
 } from "../observers/observer-view.ts";
 import { SERVICE_COLUMNS, type ServiceRow, toServiceView } from "../services/service-reads.ts";
+import { ELSEWHERE } from "../statements/elsewhere.ts";
 import { type CutRow, cutToBytes } from "../statements/page-bytes.ts";
 
 const PAGE_ROWS = 500;
@@ -17,15 +18,12 @@ const PAGE_ROWS = 500;
 /**
  * A writing transaction takes its number when it begins to write, not when it commits, so a higher number may be visible before a
  * lower one. Below the oldest number still running nothing can change any more: that far, and no farther, the order is final.
- * Transactions of other databases of the server have numbers, too, and cannot write these books. None changes its database, so one that
- * is seen there is there for good; one that is not seen (it has just ended) counts as ours. The snapshot is older than what the view shows.
+ * Of other databases those that are not seen (they have just ended) count as ours. The snapshot is older than what is seen of these.
  */
 const HORIZON = `
   SELECT pg_snapshot_xmax(s)::text AS latest, d.oid::text AS "database",
          ARRAY(SELECT r.xid::text FROM pg_snapshot_xip(s) AS r (xid) ORDER BY r.xid) AS running,
-         ARRAY(SELECT r.xid::text FROM pg_snapshot_xip(s) AS r (xid) WHERE r.xid::xid IN (
-           SELECT backend_xid FROM pg_stat_activity WHERE datid <> d.oid AND backend_xid IS NOT NULL
-           UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE "database" <> d.datname)) AS elsewhere
+         ARRAY(SELECT r.xid::text FROM pg_snapshot_xip(s) AS r (xid) WHERE r.xid::xid IN (${ELSEWHERE})) AS elsewhere
   FROM (SELECT pg_current_snapshot() AS s) now, pg_database d WHERE d.datname = current_database()`;
 
 /**

@@ -1,12 +1,15 @@
 import type { DataSource } from "typeorm";
 import { ClaimFloors, type Floors, type Look } from "../../../../domain/tasks/claim-floors.ts";
+import { ELSEWHERE } from "../../statements/elsewhere.ts";
 
 const msOf = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
 /** Looks at pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what is in flight of all pools. */
 const LOOK = `
   SELECT ${msOf("now()")} AS "nowMs", ${msOf("unacked_now()")} AS "dueNowMs",
-    pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, pg_snapshot_xmax(pg_current_snapshot())::text AS xmax,
+    coalesce((SELECT r.xid FROM pg_snapshot_xip(pg_current_snapshot()) AS r (xid) WHERE r.xid::xid NOT IN (${ELSEWHERE}) ORDER BY r.xid LIMIT 1),
+             pg_snapshot_xmax(pg_current_snapshot()))::text AS xmin,
+    pg_snapshot_xmax(pg_current_snapshot())::text AS xmax,
     (SELECT jsonb_agg(jsonb_build_object('type', k.type, 'ms', (
        WITH RECURSIVE first AS (
          (SELECT priority, due_at FROM tasks
