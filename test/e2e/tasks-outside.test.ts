@@ -164,6 +164,7 @@ test.each(
   inTurn([
     ["complete", "Completed"],
     ["fail", "Scheduled"],
+    ["release", "Ready"],
   ] as const),
 )(
   "The manager dies before it answers a %s: the same said to another is answered with what became of it",

@@ -540,6 +540,7 @@ describe("a call that succeeds is answered as described", () => {
     for (const [operationId, more] of [
       ["completeTask", { output: 1 }],
       ["failTask", { error: { message: "no" } }],
+      ["releaseTask", { inMs: 60_000, reason: "not yet" }],
     ] as const) {
       const sendId = randomUUID();
       const places = { taskId: await takenWith(sendId) };

@@ -126,6 +126,7 @@ const GIVEN: Record<string, () => Promise<Given> | Given> = {
   completeTask: takenTask,
   failTask: takenTask,
   extendTask: takenTask,
+  releaseTask: takenTask,
   rerunFlow: async () => ({ places: { flowId: await failedFlow() } }),
   putSchedule: () => ({ places: { scheduleId: `put-${randomUUID()}` } }),
   runSchedule: async () => ({ places: await schedule("runs") }),

@@ -34,6 +34,8 @@ const END = fc.record(
     retryable: odd(fc.boolean()),
     retryInMs: odd(fc.nat(100)),
     leaseMs: odd(fc.constant(1_000)),
+    inMs: odd(fc.integer({ min: -1, max: 100 })),
+    reason: odd(TEXT),
   },
   { requiredKeys: [] },
 );
@@ -41,6 +43,7 @@ const REST = {
   complete: ["output"],
   fail: ["error", "retryable", "retryInMs"],
   extend: ["leaseMs"],
+  release: ["inMs", "reason"],
 } as const;
 
 test.runIf(isTurnOf(2))(
@@ -59,7 +62,7 @@ test.runIf(isTurnOf(2))(
       return { status, body };
     };
     const property = fc.asyncProperty(
-      fc.constantFrom("take", "complete", "fail", "extend"),
+      fc.constantFrom("take", "complete", "fail", "extend", "release"),
       TAKE,
       HELD,
       END,
@@ -81,10 +84,10 @@ test.runIf(isTurnOf(2))(
         await send(what, `/api/v1/tasks/${task.id}/${what}`, { sendId, ...fields });
       },
     );
-    await fc.assert(property, { numRuns: 1_500 });
+    await fc.assert(property, { numRuns: 2_200 });
     expect(manager.lines.filter((line) => line.level === "error")).toEqual([]);
     process.stdout.write(`${JSON.stringify(Object.fromEntries([...seen].toSorted()))}\n`);
-    for (const what of ["take", "complete", "fail", "extend"])
+    for (const what of ["take", "complete", "fail", "extend", "release"])
       for (const status of [200, 422]) expect(seen.get(`${what} ${status}`) ?? 0, `${what} ${status}`).toBeGreaterThan(5);
     expect(seen.get("complete 409") ?? 0).toBeGreaterThan(5);
     // Each of them is somewhere, once.

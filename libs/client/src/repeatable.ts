@@ -13,6 +13,7 @@ const SAFE: ReadonlySet<CallName> = new Set<CallName>([
   "completeTask",
   "failTask",
   "extendTask",
+  "releaseTask",
   "cancelTimer",
   "pauseSchedule",
   "resumeSchedule",

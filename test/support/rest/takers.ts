@@ -45,6 +45,10 @@ export class Takers {
     return this.#call("POST", `/api/v1/tasks/${id}/extend`, { json: { sendId, leaseMs } });
   }
 
+  release({ id, sendId }: TakenTask, more: object = {}): Promise<Called> {
+    return this.#call("POST", `/api/v1/tasks/${id}/release`, { json: { sendId, ...more } });
+  }
+
   async get(id: string): Promise<TaskView> {
     return (await this.#call("GET", `/api/v1/tasks/${id}`)).body;
   }

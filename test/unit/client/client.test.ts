@@ -150,6 +150,7 @@ describe("a call", () => {
     ["runSchedule", { path: { scheduleId: "nightly" }, body: { id: "0190b7c8-0000-7000-8000-000000000001" } }],
     ["createTimers", { body: { timers: [{ id: "x" }] } }],
     ["completeTask", { path: { taskId: "x" }, body: {} }],
+    ["releaseTask", { path: { taskId: "x" }, body: {} }],
     ["pauseSchedule", { path: { scheduleId: "nightly" } }],
   ] as const)("that is answered the same again is made again: %s", async (name, input) => {
     let asked = 0;

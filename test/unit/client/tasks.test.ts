@@ -347,6 +347,8 @@ test("What is taken is said to be done, failed or kept by its own send", async (
   expect(await task.extend(60_000)).toEqual(new Date("2026-11-20T09:02:00.000Z"));
   await task.complete({ bytes: 1, cached: false });
   await task.fail(new TypeError("half \uD83D"), { retryable: false });
+  await task.release();
+  await task.release({ inMs: 5_000, reason: "not yet" });
   const said = asked.map(({ path, body }) => [path.replace(TASK_ID, "ID"), body]);
   expect(said).toEqual([
     ["POST /api/v1/tasks/take", { types: ["resize"], leaseMs: 5_000, count: 2, wait: 3_000 }],
@@ -354,6 +356,8 @@ test("What is taken is said to be done, failed or kept by its own send", async (
     ["POST /api/v1/tasks/ID/extend", { sendId, leaseMs: 60_000 }],
     ["POST /api/v1/tasks/ID/complete", { sendId, output: { bytes: 1, cached: false } }],
     ["POST /api/v1/tasks/ID/fail", { sendId, error: { name: "TypeError", message: "half \uFFFD" }, retryable: false }],
+    ["POST /api/v1/tasks/ID/release", { sendId }],
+    ["POST /api/v1/tasks/ID/release", { sendId, inMs: 5_000, reason: "not yet" }],
   ]);
 });
 

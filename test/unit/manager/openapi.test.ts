@@ -95,6 +95,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/{taskId}/complete",
       "post /api/v1/tasks/{taskId}/extend",
       "post /api/v1/tasks/{taskId}/fail",
+      "post /api/v1/tasks/{taskId}/release",
       "post /api/v1/tasks/{taskId}/retry",
       "post /api/v1/tasks/{taskId}/retry-with",
       "post /api/v1/timers/batch",

@@ -48,6 +48,15 @@ export class TakenTask<Params = unknown, Output = unknown> {
   }
 
   /**
+   * Gives it back: another has it at once, or it waits for `inMs`; neither a failure nor an interruption. `reason` stands in the audit trail,
+   * and with the task while it waits.
+   */
+  release({ signal, ...how }: { inMs?: number; reason?: string; signal?: AbortSignal } = {}): Promise<TaskView> {
+    const body = { sendId: this.#sendId, ...how };
+    return this.#calls.call("releaseTask", { path: { taskId: this.id }, body }, signal);
+  }
+
+  /**
    * Makes the lease end this many ms from now. Refused (`task-cancelling`) if somebody has cancelled the task: then end, and call
    * `fail`.
    */

@@ -44,6 +44,7 @@ export const CALL_PLACES = {
   completeTask: "POST /api/v1/tasks/{taskId}/complete",
   failTask: "POST /api/v1/tasks/{taskId}/fail",
   extendTask: "POST /api/v1/tasks/{taskId}/extend",
+  releaseTask: "POST /api/v1/tasks/{taskId}/release",
   listTaskTypes: "GET /api/v1/task-types",
   changeTaskType: "PATCH /api/v1/task-types/{taskType}",
   listTaskFigures: "GET /api/v1/task-figures",

@@ -5,7 +5,7 @@ import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest/bulk.ts";
 import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest/task-bulk.ts";
 import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest/task-failures.ts";
 import { FIGURE_SPANS, MAX_FIGURES, TaskFigures, TaskFiguresNow } from "../rest/task-figures.ts";
-import { CompleteTask, ExtendTask, FailTask, TakenTasks, TakeTasks, TaskLease } from "../rest/task-takes.ts";
+import { CompleteTask, ExtendTask, FailTask, ReleaseTask, TakenTasks, TakeTasks, TaskLease } from "../rest/task-takes.ts";
 import { ChangeTaskType, TaskTypeList, TaskTypeView } from "../rest/task-types.ts";
 import {
   ChangeTask,
@@ -143,6 +143,12 @@ export const TASK_CALLS = {
     body: ExtendTask,
     answers: { 200: TaskLease },
     problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "task-cancelling", "cross-origin"],
+  },
+  releaseTask: {
+    access: "operator",
+    body: ReleaseTask,
+    answers: { 200: TaskView },
+    problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "cross-origin"],
   },
   listTaskTypes: {
     access: "viewer",

@@ -27,6 +27,7 @@ export const AUDITED_ACTIONS = [
   "task.take",
   "task.complete",
   "task.fail",
+  "task.release",
   "task-type.change",
   "flow.create",
   "flow.cancel",

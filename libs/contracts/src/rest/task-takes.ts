@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_POOL, PoolName, SendId, TypeName } from "../ids.ts";
+import { MAX_POSTPONE_MS } from "../messages/task-events.ts";
 import { TASK_OVER_STATUSES } from "../states/task-status.ts";
 
 /** How many can be taken at once: the params of one may be 256 KiB. */
@@ -35,7 +36,7 @@ const Timestamp = z.iso.datetime().describe("ISO 8601, UTC, by the database's cl
 export const TakenTask = z
   .object({
     id: z.guid(),
-    sendId: SendId.describe("goes with complete, fail and extend: says which taking of the task they are about"),
+    sendId: SendId.describe("goes with complete, fail, extend and release: says which taking of the task they are about"),
     type: z.string(),
     params: z.unknown().refine((value): boolean => value !== undefined),
     inputs: z
@@ -95,6 +96,20 @@ export const FailTask = z
   })
   .meta({ id: "FailTask" });
 export type FailTask = z.infer<typeof FailTask>;
+
+/** POST /tasks/{taskId}/release */
+export const ReleaseTask = z
+  .strictObject({
+    sendId: SendId,
+    inMs: z.int().min(0).max(MAX_POSTPONE_MS).optional().describe("not before; left out: it is due now, in its old place"),
+    reason: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe("stands in the audit trail, and with the task while it waits for `inMs` to be over"),
+  })
+  .meta({ id: "ReleaseTask" });
+export type ReleaseTask = z.infer<typeof ReleaseTask>;
 
 /** POST /tasks/{taskId}/extend */
 export const ExtendTask = z.strictObject({ sendId: SendId, leaseMs: leaseMs.default(60_000) }).meta({ id: "ExtendTask" });

@@ -87,7 +87,7 @@ export const TaskView = z
       .enum(TASK_WAITS)
       .nullable()
       .describe(
-        "why it has not started: others of its `flow` come before it, `due-time`, its handler has `postponed` it (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
+        "why it has not started: others of its `flow` come before it, `due-time`, it was `postponed` (until `dueAt`, for `postponedFor`), its type is `paused` or at its limit (`max-running`, `rate`), no `service` of its pool has the type, it is worked outside and nobody has taken it (`taker`), others go first (`turn`), or it is in the queue for a free `worker`; null: it runs, or is over",
       ),
     cancelling: z.boolean().describe("somebody has cancelled it, and its handler has not ended yet"),
     cancelled: z
@@ -100,8 +100,10 @@ export const TaskView = z
     failures: z.int().describe("attempts that failed"),
     interruptions: z.int().describe("attempts that ended through no fault of the handler: its slot or service went"),
     sends: z.int().describe("how often it was put into the queue, or taken"),
-    postpones: z.int().describe("how often its handler has put it off: neither failures nor interruptions"),
-    postponedFor: z.string().nullable().describe("the reason that its handler gave, while it waits for that"),
+    postpones: z
+      .int()
+      .describe("how often its handler, or who had taken it, has put it off: neither failures nor interruptions"),
+    postponedFor: z.string().nullable().describe("the reason that was given for that, while it waits"),
     service: z.object({ id: z.uuid(), name: z.string() }).nullable().describe("where it runs, or ran last"),
     taken: z
       .object({ by: z.string(), until: Timestamp.nullable() })

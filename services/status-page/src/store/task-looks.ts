@@ -19,7 +19,7 @@ export const TASK_SHOWN = Object.keys(TASK_LOOKS) as TaskStatus[];
 export const TASK_WAIT_WORDS: Record<NonNullable<TaskView["waitsFor"]>, string> = {
   flow: "others of its flow, which it comes after",
   "due-time": "the time at which it is due",
-  postponed: "the time until which its handler has put it off",
+  postponed: "the time until which it was put off",
   paused: "somebody to start its type again: it is paused",
   "max-running": "one of its type to end: as many run as may",
   rate: "the next second: as many of its type have started as may",

@@ -6,6 +6,7 @@ import type {
   CreateTask,
   ExtendTask,
   FailTask,
+  ReleaseTask,
   RetryFailures,
   RetryTasksRequest,
   TakenTasks,
@@ -103,6 +104,8 @@ export interface TaskTakeTools {
   /** Also: body-too-large. */
   completeTask(id: TaskId, end: CompleteTask, by: Actor): Promise<TaskView | Refusal>;
   failTask(id: TaskId, end: FailTask, by: Actor): Promise<TaskView | Refusal>;
+  /** Gives it back: neither an attempt nor an interruption. */
+  releaseTask(id: TaskId, how: ReleaseTask, by: Actor): Promise<TaskView | Refusal>;
   /** Also: task-cancelling. Not in the audit trail, as it changes nothing but a time, and comes every few seconds. */
   extendTask(id: TaskId, lease: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal>;
 }

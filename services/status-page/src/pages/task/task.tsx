@@ -170,7 +170,7 @@ function factsOf(task: TaskView, nowMs: number): Fact[] {
     ...(tookMs === null ? [] : [["Ran for", sayDuration(tookMs)] satisfies Fact]),
     ["Failed attempts", `${sayCount(task.failures)}${task.maxAttempts === null ? "" : ` of ${sayCount(task.maxAttempts)}`}`],
     ["Interruptions", sayCount(task.interruptions)],
-    ...(task.postpones === 0 ? [] : [["Put off by its handler", sayTimes(task.postpones)] satisfies Fact]),
+    ...(task.postpones === 0 ? [] : [["Put off", sayTimes(task.postpones)] satisfies Fact]),
     ["Sent", sayTimes(task.sends)],
     ...(task.parentId === null ? [] : [["Created by", <TaskLink key="parent" id={task.parentId} />] satisfies Fact]),
     [

@@ -5,6 +5,7 @@ import {
   type FailTask,
   isTaskOver,
   MAX_TASK_OUTPUT_BYTES,
+  type ReleaseTask,
   TASK_OVER_STATUSES,
   type TakenTask,
   type TakenTasks,
@@ -116,6 +117,12 @@ export class TaskTakeDesk implements TaskTakeTools {
       ...failedAttempt(failure, attempts, Math.random()),
     });
     return this.#end({ id, sendId }, end, newAction("task.fail", by));
+  }
+
+  async releaseTask(id: TaskId, { sendId, inMs, reason }: ReleaseTask, by: Actor): Promise<TaskView | Refusal> {
+    const end: TakenEnd =
+      inMs === undefined ? { outcome: "given-back" } : { outcome: "postponed", inMs, reason: reason ?? "" };
+    return this.#end({ id, sendId }, () => end, newAction("task.release", by, { inMs, reason }));
   }
 
   async extendTask(id: TaskId, { sendId, leaseMs }: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal> {

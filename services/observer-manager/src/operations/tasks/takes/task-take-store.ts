@@ -14,8 +14,12 @@ export interface HeldTask {
   inputs?: readonly TaskInput[];
 }
 
-/** How an attempt outside ended. */
-export type TakenEnd = { outcome: "completed"; output: string } | ({ outcome: "failed" } & FailedAttempt);
+/** How an attempt outside ended. `given-back`: it was none, and is due as before · `postponed`: it was none, and goes on in `inMs` */
+export type TakenEnd =
+  | { outcome: "completed"; output: string }
+  | ({ outcome: "failed" } & FailedAttempt)
+  | { outcome: "given-back" }
+  | { outcome: "postponed"; inMs: number; reason: string };
 
 /** Something was asked of a taking that is none (any more). */
 export type NotHeld =

@@ -5,14 +5,22 @@ import {
   COMPLETED_OUTSIDE,
   EXTENDED,
   FAILED_OUTSIDE,
+  GIVEN_BACK,
   NONE_KNOWN,
+  PUT_OFF,
   SEND_ID,
   TAKEN,
 } from "../../openapi/examples/task-take-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
 /** Calls for workers outside, in any language, and for people who work off a queue by hand. */
-export const taskTakeRoutes = (takes: TaskTakeTools): Route[] => [take(takes), complete(takes), fail(takes), extend(takes)];
+export const taskTakeRoutes = (takes: TaskTakeTools): Route[] => [
+  take(takes),
+  complete(takes),
+  fail(takes),
+  extend(takes),
+  release(takes),
+];
 
 const HELD = "409 `task-not-held` where its lease ran out and it went on without this one.";
 
@@ -81,6 +89,25 @@ const extend = (takes: TaskTakeTools) =>
     async handle({ taskId, body }) {
       const outcome = await takes.extendTask(taskId, body);
       return outcome.kind === "problem" ? outcome : { status: 200, body: { leaseUntil: outcome.until.toISOString() } };
+    },
+  });
+
+const release = (takes: TaskTakeTools) =>
+  defineRoute("releaseTask")({
+    tag: "Tasks",
+    summary: "Give back a task which was taken, for another to do or for later",
+    description:
+      "No attempt and no interruption is counted. It is due now, where it stood among others, or in `inMs`; if somebody has cancelled " +
+      `it, it is Cancelled. Safe to repeat. ${HELD}`,
+    bodyExamples: {
+      "The worker is about to end": { sendId: SEND_ID },
+      "What it needs is not there yet": { sendId: SEND_ID, inMs: 600_000, reason: "the scanner is at lunch" },
+    },
+    answers: {
+      200: { description: "The task", examples: { "Another may have it": GIVEN_BACK, "It waits": PUT_OFF } },
+    },
+    async handle({ taskId, body, by }) {
+      return answerOf(await takes.releaseTask(taskId, body, by));
     },
   });
 

@@ -1,6 +1,6 @@
 import type { TakenTasks, TaskLease } from "@unacked/contracts";
 import { SendId } from "@unacked/contracts";
-import { COMPLETED, NEW_TASK, TASK_ID, TASK_TO_RETRY } from "./task-examples.ts";
+import { COMPLETED, NEW_TASK, READY, TASK_ID, TASK_POSTPONED, TASK_TO_RETRY } from "./task-examples.ts";
 
 export const SEND_ID = SendId.parse("8d2f1c6e-5b0a-4c39-9f57-2e6a1d7b4c80");
 
@@ -17,3 +17,5 @@ export const EXTENDED = { leaseUntil: UNTIL } satisfies TaskLease;
 const TAKEN_BY = { service: null, taken: { by: "anna", until: null } };
 export const COMPLETED_OUTSIDE = { ...COMPLETED, ...TAKEN_BY };
 export const FAILED_OUTSIDE = { ...TASK_TO_RETRY, ...TAKEN_BY };
+export const GIVEN_BACK = { ...READY, ...TAKEN_BY, waitsFor: "taker" as const, sends: 1 };
+export const PUT_OFF = { ...TASK_POSTPONED, ...TAKEN_BY, postponedFor: "the scanner is at lunch" };

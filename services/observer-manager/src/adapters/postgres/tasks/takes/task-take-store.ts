@@ -227,11 +227,25 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
 
 /** The parameters of ENDS, as the ledger has them of a service that told an end; here there is no service. */
 const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
-  const [output, error, retryInMs] =
-    end.outcome === "completed" ? [end.output, null, null] : [null, JSON.stringify(end.error), end.retryInMs];
-  const told = [end.outcome, output, error, retryInMs, Math.max(0, tookMs), null];
+  const { output = null, error = null, inMs = null, note = null } = toldOf(end);
+  const told = [end.outcome, output, error, inMs, Math.max(0, tookMs), note];
   return [id, sendId, runId, null, null, null, null, 0, 0, ...told].map((value) => [value]);
 };
+
+function toldOf(end: TakenEnd): { output?: string; error?: string; inMs?: number | null; note?: string } {
+  switch (end.outcome) {
+    case "completed":
+      return { output: end.output };
+    case "failed":
+      return { error: JSON.stringify(end.error), inMs: end.retryInMs };
+    case "given-back":
+      return {};
+    case "postponed":
+      return { inMs: end.inMs, note: JSON.stringify({ postponedFor: end.reason }) };
+    default:
+      return end satisfies never;
+  }
+}
 
 const toRecord = ({ id, kind, by }: Action) => ({
   id,
