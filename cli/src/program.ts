@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
 import { addApply } from "./commands/apply.ts";
 import { addChange } from "./commands/change.ts";
-import { addChangeTasks, addPriority, addRetryWith } from "./commands/change-tasks.ts";
+import { addChangeTasks, addPriority, addRetryWith, addTakeBack } from "./commands/change-tasks.ts";
 import { addCheckpoint } from "./commands/checkpoint.ts";
 import { addCompletion, COMPLETE } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
@@ -89,6 +89,7 @@ export function buildProgram(io: Io): Command {
     addChangeTasks,
     addPriority,
     addRetryWith,
+    addTakeBack,
     addLimit,
     addLogs,
     addWatch,

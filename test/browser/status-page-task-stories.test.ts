@@ -51,3 +51,16 @@ test.runIf(isTurnOf(2))("a task shows what it created and what was refused, and 
   await page.locator(`a[title="${id}"]`).click();
   await page.getByRole("heading", { name: "What it created" }).waitFor();
 });
+
+test.runIf(isTurnOf(2))("a task whose worker outside is dead is taken back", async () => {
+  await system.call("PATCH", "/api/v1/task-types/paint", { outside: true });
+  const { id } = await tasks.create({}, { type: "paint" });
+  await system.call("POST", "/api/v1/tasks/take", { types: ["paint"], leaseMs: 86_400_000 });
+  await page.goto(`${system.url}/tasks/${id}`);
+  await page.getByRole("button", { name: "Take it back" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Take it back?" });
+  await dialog.getByRole("button", { name: "Take it back" }).press("Enter");
+  await page.getByText("somebody to take it: no service").waitFor();
+  await page.getByRole("button", { name: "Take it back" }).waitFor({ state: "detached" });
+  expect(await tasks.get(id)).toMatchObject({ status: "Ready", interruptions: 1 });
+});

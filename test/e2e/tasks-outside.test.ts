@@ -119,6 +119,18 @@ test.runIf(isTurnOf(1))(
   },
 );
 
+test("The task of a worker that is dead is taken back by hand, and another has it", async () => {
+  const { id } = await takers.create();
+  const dead = await takers.takeOne({ leaseMs: 86_400_000 });
+  const unacked = () => runCli(["take-back", id], { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect((await unacked()).out).toContain(`task ${id} is Ready, taken back from anonymous`);
+  const again = await unacked();
+  expect([again.code === 0, again.err]).toEqual([false, expect.stringContaining("No worker outside has the task")]);
+  const next = await takers.takeOne();
+  expect((await takers.complete(dead)).body.code).toBe("task-not-held");
+  expect((await takers.complete(next)).body).toMatchObject({ id, status: "Completed", interruptions: 1 });
+});
+
 test("The guide's example of a worker outside works as it stands", async () => {
   const example = examplesOf("docs/workers-outside.md").find(({ heading }) => heading === "Workers outside");
   const lines = (example?.script ?? "").replace("http://127.0.0.1:8080", system.url).split("\n");

@@ -552,6 +552,9 @@ describe("a call that succeeds is answered as described", () => {
       const { body } = await make(named("extendTask"), { places, json: { sendId, leaseMs: 60_000 } });
       expect(body.code).toBe("task-not-held");
     }
+    const left = { taskId: await takenWith() };
+    expect((await make(named("takeBackTask"), { places: left })).status).toBe(200);
+    expect((await make(named("takeBackTask"), { places: left })).body.code).toBe("task-not-taken");
     const sendId = randomUUID();
     const places = { taskId: await takenWith(sendId) };
     expect((await make(named("cancelTask"), { places })).status).toBe(202);

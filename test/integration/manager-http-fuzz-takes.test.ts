@@ -62,7 +62,7 @@ test.runIf(isTurnOf(2))(
       return { status, body };
     };
     const property = fc.asyncProperty(
-      fc.constantFrom("take", "complete", "fail", "extend", "release"),
+      fc.constantFrom("take", "complete", "fail", "extend", "release", "take-back"),
       TAKE,
       HELD,
       END,
@@ -74,6 +74,7 @@ test.runIf(isTurnOf(2))(
           return;
         }
         const task = held[which % held.length] as TakenTask;
+        if (what === "take-back") return void (await send(what, `/api/v1/tasks/${task.id}/take-back`, undefined));
         const fields =
           surplus === 0
             ? end

@@ -83,6 +83,22 @@ export function addRetryWith(program: Command, io: Io): void {
     });
 }
 
+/** Adds `take-back`. */
+export function addTakeBack(program: Command, io: Io): void {
+  program
+    .command("take-back")
+    .summary("take a task back from a worker outside that is dead")
+    .description(
+      "Take a task back from a worker outside that is dead, as if its lease were over: another has it then; the third time it is Failed. See first who has it: unacked describe task ID.",
+    )
+    .argument("<id>", "id of the task")
+    .action(async (taskId: string, _options: object, self: Command) => {
+      const { api } = openSession(io, self);
+      const { status, taken } = await api.call("takeBackTask", { path: { taskId } });
+      io.out(plainLine(`task ${taskId} is ${status}, taken back${taken === null ? "" : ` from ${taken.by}`}`));
+    });
+}
+
 export function addPriority(program: Command, io: Io): void {
   program
     .command("priority")

@@ -49,6 +49,10 @@ export class Takers {
     return this.#call("POST", `/api/v1/tasks/${id}/release`, { json: { sendId, ...more } });
   }
 
+  takeBack({ id }: { id: string }): Promise<Called> {
+    return this.#call("POST", `/api/v1/tasks/${id}/take-back`);
+  }
+
   async get(id: string): Promise<TaskView> {
     return (await this.#call("GET", `/api/v1/tasks/${id}`)).body;
   }

@@ -349,6 +349,7 @@ test("What is taken is said to be done, failed or kept by its own send", async (
   await task.fail(new TypeError("half \uD83D"), { retryable: false });
   await task.release();
   await task.release({ inMs: 5_000, reason: "not yet" });
+  await client.tasks.handle(TASK_ID).takeBack();
   const said = asked.map(({ path, body }) => [path.replace(TASK_ID, "ID"), body]);
   expect(said).toEqual([
     ["POST /api/v1/tasks/take", { types: ["resize"], leaseMs: 5_000, count: 2, wait: 3_000 }],
@@ -358,6 +359,7 @@ test("What is taken is said to be done, failed or kept by its own send", async (
     ["POST /api/v1/tasks/ID/fail", { sendId, error: { name: "TypeError", message: "half \uFFFD" }, retryable: false }],
     ["POST /api/v1/tasks/ID/release", { sendId }],
     ["POST /api/v1/tasks/ID/release", { sendId, inMs: 5_000, reason: "not yet" }],
+    ["POST /api/v1/tasks/ID/take-back", undefined],
   ]);
 });
 

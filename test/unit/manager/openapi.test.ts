@@ -98,6 +98,7 @@ describe("the OpenAPI document", () => {
       "post /api/v1/tasks/{taskId}/release",
       "post /api/v1/tasks/{taskId}/retry",
       "post /api/v1/tasks/{taskId}/retry-with",
+      "post /api/v1/tasks/{taskId}/take-back",
       "post /api/v1/timers/batch",
       "post /api/v1/work",
       "post /api/v1/work/{workId}/cancel",

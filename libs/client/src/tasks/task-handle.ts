@@ -28,6 +28,14 @@ export class TaskHandle<Output = unknown> {
   }
 
   /**
+   * Takes the task back from a worker outside that is dead, as if its lease were over: an interruption. Refused (`task-not-taken`) when no such
+   * worker has it.
+   */
+  takeBack(signal?: AbortSignal): Promise<TaskView> {
+    return this.#calls.call("takeBackTask", { path: { taskId: this.id } }, signal);
+  }
+
+  /**
    * Waits for the task's end, also over a restart of the manager, and returns its handler's output. Rejects with {@link TaskFailed} or
    * {@link TaskCancelled}, with {@link TaskNotOver} after `timeoutMs`, with the reason of `signal`, and with a {@link CallError} if
    * waiting is useless: the caller may not, or the task is not known (any more).

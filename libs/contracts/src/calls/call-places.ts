@@ -45,6 +45,7 @@ export const CALL_PLACES = {
   failTask: "POST /api/v1/tasks/{taskId}/fail",
   extendTask: "POST /api/v1/tasks/{taskId}/extend",
   releaseTask: "POST /api/v1/tasks/{taskId}/release",
+  takeBackTask: "POST /api/v1/tasks/{taskId}/take-back",
   listTaskTypes: "GET /api/v1/task-types",
   changeTaskType: "PATCH /api/v1/task-types/{taskType}",
   listTaskFigures: "GET /api/v1/task-figures",

@@ -150,6 +150,11 @@ export const TASK_CALLS = {
     answers: { 200: TaskView },
     problems: [...BODY_PROBLEMS, "task-not-found", "task-not-held", "cross-origin"],
   },
+  takeBackTask: {
+    access: "operator",
+    answers: { 200: TaskView },
+    problems: ["task-not-found", "task-not-taken", "cross-origin"],
+  },
   listTaskTypes: {
     access: "viewer",
     answers: { 200: TaskTypeList },

@@ -28,6 +28,7 @@ export const AUDITED_ACTIONS = [
   "task.complete",
   "task.fail",
   "task.release",
+  "task.take-back",
   "task-type.change",
   "flow.create",
   "flow.cancel",

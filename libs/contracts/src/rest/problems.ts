@@ -164,6 +164,11 @@ export const PROBLEMS = {
     title: "Somebody has cancelled the task",
     remedy: "End the work and report it with fail, or with complete if it is done. Its lease can no longer be extended.",
   },
+  "task-not-taken": {
+    status: 409,
+    title: "No worker outside has the task",
+    remedy: "See `detail`. A task that a service runs is ended by its cancel.",
+  },
   "task-not-retryable": {
     status: 409,
     title: "The task cannot be retried now",

@@ -41,6 +41,9 @@ export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-
 
 export const canCancel = ({ status, cancelling }: TaskView): boolean => !isTaskOver(status) && !cancelling;
 
+/** A worker outside has it. */
+export const canTakeBack = ({ taken }: TaskView): boolean => taken !== null && taken.until !== null;
+
 /** Again with all its attempts, or at once instead of when it is due. */
 export const canRetry = ({ status, flow }: TaskView): boolean =>
   status === "Scheduled" || ((status === "Failed" || status === "Cancelled") && flow === null); // a flow is run again as a whole

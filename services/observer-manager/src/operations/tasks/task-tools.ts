@@ -106,6 +106,8 @@ export interface TaskTakeTools {
   failTask(id: TaskId, end: FailTask, by: Actor): Promise<TaskView | Refusal>;
   /** Gives it back: neither an attempt nor an interruption. */
   releaseTask(id: TaskId, how: ReleaseTask, by: Actor): Promise<TaskView | Refusal>;
+  /** Ends the lease of a worker that is gone, whoever it is. Problems: task-not-found, task-not-taken. */
+  takeBackTask(id: TaskId, by: Actor): Promise<TaskView | Refusal>;
   /** Also: task-cancelling. Not in the audit trail, as it changes nothing but a time, and comes every few seconds. */
   extendTask(id: TaskId, lease: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal>;
 }

@@ -4,7 +4,7 @@ import { ActionButton } from "../../parts/action-button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { PageActions } from "../../parts/page-head.tsx";
 import { useNotices } from "../../shell/notices.tsx";
-import { canCancel, canRetry } from "../../store/task-looks.ts";
+import { canCancel, canRetry, canTakeBack } from "../../store/task-looks.ts";
 import { call } from "../../wire/call.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 
@@ -19,6 +19,11 @@ const ACTIONS = {
     done: "is being cancelled",
     text: "What has not begun never runs; a running handler is told to end.",
   },
+  takeBackTask: {
+    verb: "Take it back",
+    done: "is taken back",
+    text: "Another may have it at once, as if the lease were over: an interruption, of which the third is its end. Whoever has it now should be dead: what it still says of it is refused.",
+  },
 } as const;
 
 export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => void }) {
@@ -28,6 +33,7 @@ export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => vo
   const possible = [
     ...(canRetry(task) ? (["retryTask"] as const) : []),
     ...(canCancel(task) ? (["cancelTask"] as const) : []),
+    ...(canTakeBack(task) ? (["takeBackTask"] as const) : []),
   ];
   const run = async (action: keyof typeof ACTIONS) => {
     await call(action, { path: { taskId: task.id } });
@@ -60,7 +66,7 @@ export function TaskActions({ task, onDone }: { task: TaskView; onDone: () => vo
         <ConfirmDialog
           title={`${ACTIONS[asked].verb}?`}
           verb={ACTIONS[asked].verb}
-          isDangerous={asked === "cancelTask"}
+          isDangerous={asked !== "retryTask"}
           onConfirm={() => run(asked)}
           onClose={() => setAsked(null)}
         >

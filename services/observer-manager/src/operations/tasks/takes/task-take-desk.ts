@@ -125,6 +125,22 @@ export class TaskTakeDesk implements TaskTakeTools {
     return this.#end({ id, sendId }, () => end, newAction("task.release", by, { inMs, reason }));
   }
 
+  async takeBackTask(id: TaskId, by: Actor): Promise<TaskView | Refusal> {
+    const { store, tally, wake, over } = this.#parts;
+    const outcome = await store.takeBack(id, newAction("task.take-back", by));
+    if (outcome.kind === "not-found") return { kind: "problem", code: "task-not-found" };
+    if (outcome.kind === "not-taken")
+      return {
+        kind: "problem",
+        code: "task-not-taken",
+        detail: `The task is ${outcome.status}, and no worker outside has it`,
+      };
+    for (const { status } of outcome.over) tally.ended(status, 1);
+    over(outcome.over.map((one) => one.id));
+    wake();
+    return outcome.task;
+  }
+
   async extendTask(id: TaskId, { sendId, leaseMs }: ExtendTask): Promise<{ kind: "extended"; until: Date } | Refusal> {
     const outcome = await this.#parts.store.extend({ id, sendId }, leaseMs);
     if (outcome.kind === "cancelling") return { kind: "problem", code: "task-cancelling" };

@@ -63,6 +63,18 @@ export interface TaskTakeStore {
     held: { id: TaskId; sendId: SendId },
     leaseMs: number,
   ): Promise<{ kind: "extended"; until: Date } | { kind: "cancelling" } | NotHeld>;
+  /**
+   * Ends the lease of whoever has it, as if it were over. @returns the task as it is now, which may be over; or how one stands that no
+   * worker outside has
+   */
+  takeBack(
+    id: TaskId,
+    action: Action,
+  ): Promise<
+    | { kind: "taken-back"; task: TaskView; over: OverTask[] }
+    | { kind: "not-found" }
+    | { kind: "not-taken"; status: TaskStatus }
+  >;
   /** Ends the leases that are over. @returns how many tasks go on elsewhere, and which are over with their third */
   endLeases(limit: number): Promise<{ again: number; over: OverTask[] }>;
   /** The time until the next one is over; null when nothing is taken. */

@@ -10,6 +10,7 @@ import {
   PUT_OFF,
   SEND_ID,
   TAKEN,
+  TAKEN_BACK,
 } from "../../openapi/examples/task-take-examples.ts";
 import { defineRoute, type Route } from "../route.ts";
 
@@ -20,6 +21,7 @@ export const taskTakeRoutes = (takes: TaskTakeTools): Route[] => [
   fail(takes),
   extend(takes),
   release(takes),
+  takeBack(takes),
 ];
 
 const HELD = "409 `task-not-held` where its lease ran out and it went on without this one.";
@@ -108,6 +110,22 @@ const release = (takes: TaskTakeTools) =>
     },
     async handle({ taskId, body, by }) {
       return answerOf(await takes.releaseTask(taskId, body, by));
+    },
+  });
+
+const takeBack = (takes: TaskTakeTools) =>
+  defineRoute("takeBackTask")({
+    tag: "Tasks",
+    summary: "Take a task back from a worker outside that is dead",
+    description:
+      "Its lease is over now, with all that this means: an interruption, of which the third is the task's end, and Cancelled if somebody " +
+      "has cancelled it. What the worker still says of it is refused. It is the taking of whoever has the task now (`taken`), so it is not " +
+      "safe to repeat: 409 `task-not-taken` where nobody has it.",
+    answers: {
+      200: { description: "The task", examples: { "Another may have it": TAKEN_BACK } },
+    },
+    async handle({ taskId, by }) {
+      return answerOf(await takes.takeBackTask(taskId, by));
     },
   });
 

@@ -19,3 +19,4 @@ export const COMPLETED_OUTSIDE = { ...COMPLETED, ...TAKEN_BY };
 export const FAILED_OUTSIDE = { ...TASK_TO_RETRY, ...TAKEN_BY };
 export const GIVEN_BACK = { ...READY, ...TAKEN_BY, waitsFor: "taker" as const, sends: 1 };
 export const PUT_OFF = { ...TASK_POSTPONED, ...TAKEN_BY, postponedFor: "the scanner is at lunch" };
+export const TAKEN_BACK = { ...GIVEN_BACK, interruptions: 1 };

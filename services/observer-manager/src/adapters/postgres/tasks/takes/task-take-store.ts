@@ -69,15 +69,25 @@ const EXTEND = `
     WHERE id = $1 AND send_id = $2 AND lease_until IS NOT NULL AND cancel_requested_at IS NULL RETURNING lease_until AS until)
   SELECT until FROM held`;
 
-/** Index: tasks_leases. A lease that ran out is an interruption, and a crash: the third crash is the task's end. */
-const LEASES_OVER = `
+/**
+ * A lease that is over is an interruption, and a crash: the third crash is the task's end. @param which selects the ids of the tasks, as SQL,
+ * and locks them
+ */
+const leasesOver = (which: string): string => `
   WITH left_alone AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, ${NEXT_IF_CANCELLED},
       interruptions = t.interruptions + 1, crashes = t.crashes + 1
-    WHERE id = ANY(ARRAY(
-      SELECT id FROM tasks WHERE lease_until <= unacked_now() ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED))
-    RETURNING id, crashes, cancel_requested_at IS NOT NULL AS cancelling)
+    WHERE id = ANY(ARRAY(${which}))
+    RETURNING id, crashes, cancel_requested_at IS NOT NULL AS cancelling, taken_by AS "takenBy")
   SELECT * FROM left_alone`;
+
+/** Index: tasks_leases. */
+const LEASES_OVER = leasesOver(
+  "SELECT id FROM tasks WHERE lease_until <= unacked_now() ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED",
+);
+
+/** Index: tasks_pkey. */
+const TAKEN_BACK = leasesOver("SELECT id FROM tasks WHERE id = $1 AND lease_until IS NOT NULL FOR UPDATE");
 
 /** Index: tasks_leases. */
 const NEXT_LEASE =
@@ -85,7 +95,7 @@ const NEXT_LEASE =
 
 const TOO_MANY_LEASES = {
   name: "LeasesOverError",
-  message: `${MAX_CRASHES} times the worker that had it was gone before its end: its lease ran out, or its service ended. It is not given to another`,
+  message: `${MAX_CRASHES} times the worker that had it was gone before its end: its lease ran out or was ended by hand, or its service ended. It is not given to another`,
 };
 
 /** There is always one row: without a task if none was claimed. */
@@ -102,6 +112,13 @@ interface TakeRow extends Omit<HeldTask, "id"> {
 interface GivenBackRow {
   cancelled: TaskId[];
   back: GivenBack[];
+}
+
+interface LeaseOverRow {
+  id: TaskId;
+  crashes: number;
+  cancelling: boolean;
+  takenBy: string;
 }
 
 interface LockedRow {
@@ -198,17 +215,23 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     return extended === undefined ? this.#whyNot(id, sendId) : { kind: "extended", until: extended.until };
   }
 
+  takeBack(id: TaskId, action: Action): ReturnType<TaskTakeStore["takeBack"]> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [row] = await tx.query<LeaseOverRow[]>(TAKEN_BACK, [id]);
+      if (row === undefined) {
+        const [now] = await tx.query<Pick<LockedRow, "status">[]>(WHAT_NOW, [id, null]);
+        return now === undefined ? { kind: "not-found" } : { kind: "not-taken", status: now.status };
+      }
+      const over = await endUnwanted(tx, [row]);
+      await recordActions(tx, [doneToTasks({ ...action, details: { takenBy: row.takenBy } }, [id])]);
+      return { kind: "taken-back", task: (await viewOf(tx, id)) as TaskView, over };
+    });
+  }
+
   endLeases(limit: number): ReturnType<TaskTakeStore["endLeases"]> {
     return this.#dataSource.transaction(async (tx) => {
-      const rows = await tx.query<{ id: TaskId; crashes: number; cancelling: boolean }[]>(LEASES_OVER, [limit]);
-      const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
-      const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
-      if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
-      if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_LEASES)]);
-      const over: OverTask[] = [
-        ...cancelled.map((id) => ({ id, status: "Cancelled" as const })),
-        ...failed.map((id) => ({ id, status: "Failed" as const })),
-      ];
+      const rows = await tx.query<LeaseOverRow[]>(LEASES_OVER, [limit]);
+      const over = await endUnwanted(tx, rows);
       return { again: rows.length - over.length, over };
     });
   }
@@ -223,6 +246,18 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const now = row ?? (await this.#dataSource.query<Pick<LockedRow, "status">[]>(WHAT_NOW, [id, sendId]))[0];
     return now === undefined ? { kind: "not-found" } : { kind: "not-held", status: now.status };
   }
+}
+
+/** What somebody has cancelled is not given to another, nor what has had too many leases that were over. @returns what is over */
+async function endUnwanted(tx: EntityManager, rows: readonly LeaseOverRow[]): Promise<OverTask[]> {
+  const cancelled = rows.filter(({ cancelling }) => cancelling).map(({ id }) => id);
+  const failed = rows.filter(({ cancelling, crashes }) => !cancelling && crashes >= MAX_CRASHES).map(({ id }) => id);
+  if (cancelled.length > 0) await tx.query(CANCELLED, [cancelled]);
+  if (failed.length > 0) await tx.query(FAILED_BY_CRASHES, [failed, JSON.stringify(TOO_MANY_LEASES)]);
+  return [
+    ...cancelled.map((id) => ({ id, status: "Cancelled" as const })),
+    ...failed.map((id) => ({ id, status: "Failed" as const })),
+  ];
 }
 
 /** The parameters of ENDS, as the ledger has them of a service that told an end; here there is no service. */
