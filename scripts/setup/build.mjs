@@ -4,27 +4,32 @@ import { join } from "node:path";
 import { complain, PlainError, step } from "../progress.mjs";
 import { runTool } from "./run-tool.mjs";
 
+const OBSERVERS = "observers";
 // Never sources: what is installed, what is made, what is run.
 const PASSED_OVER = new Set(["node_modules", "dist", "bundle", ".git", ".unacked", "docs", "test", "scripts", "bench"]);
 /** What `unacked dev` has in common with `npm start`. */
 const WITH_THE_COMMAND_LINE = ["scripts/processes", "scripts/servers", "scripts/start"];
 
 /**
- * Builds when a source is not the one that was built last.
+ * Builds when a source is not the one that was built last: the programs, and the observers of this folder by themselves, as whoever
+ * changes one of these need not wait for all the rest.
  *
  * @param {string} root
  */
 export async function buildIfStale(root) {
-  const stamp = join(root, "node_modules", ".unacked-build");
-  const digest = sourcesDigest(root);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest && outputsExist(root)) return;
+  const built = new Stamp(root, "programs", programSources(root));
+  const compiled = new Stamp(root, OBSERVERS, sourceFiles(join(root, OBSERVERS)));
+  const isBuilt = built.isCurrent() && outputsExist(root);
+  if (isBuilt && compiled.isCurrent()) return;
   await step("Building", async () => {
-    const advice = "The lines above tell what does not compile.";
-    const { NODE_ENV: _, ...env } = process.env; // that of the tests is not meant for the page
-    await runTool("npm", ["run", "--silent", "build:programs"], { cwd: root, env, advice });
+    if (!isBuilt) {
+      const advice = "The lines above tell what does not compile.";
+      const { NODE_ENV: _, ...env } = process.env; // that of the tests is not meant for the page
+      await runTool("npm", ["run", "--silent", "build:programs"], { cwd: root, env, advice });
+      built.write();
+    }
     await compileObservers(root);
-    // Of before the build: a source saved meanwhile is built next time.
-    writeFileSync(stamp, digest);
+    compiled.write();
   });
 }
 
@@ -46,23 +51,41 @@ export async function compileObservers(root) {
   }
 }
 
-/**
- * Names, sizes and times, not contents: a hundred files are looked at in a few milliseconds.
- *
- * @param {string} root
- */
-function sourcesDigest(root) {
-  const digest = createHash("sha256");
-  for (const path of [
-    ...sourceFiles(root),
-    ...WITH_THE_COMMAND_LINE.flatMap((folder) => sourceFiles(join(root, folder))),
-    ...["bundle.mjs", "bundles/program-bundles.mjs", "bundles/put-in-place.mjs"].map((file) => join(root, "scripts", file)),
-  ]) {
-    const { size, mtimeMs } = statSync(path);
-    digest.update(`${path} ${size} ${mtimeMs}\n`);
+/** Which sources were built last: by names, sizes and times, not contents, as a hundred are looked at in a few milliseconds. */
+class Stamp {
+  #path;
+  #digest;
+
+  /**
+   * @param {string} root
+   * @param {string} what
+   * @param {string[]} sources as they are now, before the build: one that is saved meanwhile is built next time
+   */
+  constructor(root, what, sources) {
+    this.#path = join(root, "node_modules", `.unacked-build-${what}`);
+    const digest = createHash("sha256");
+    for (const path of sources) {
+      const { size, mtimeMs } = statSync(path);
+      digest.update(`${path} ${size} ${mtimeMs}\n`);
+    }
+    this.#digest = digest.digest("hex");
   }
-  return digest.digest("hex");
+
+  isCurrent() {
+    return existsSync(this.#path) && readFileSync(this.#path, "utf8") === this.#digest;
+  }
+
+  write() {
+    writeFileSync(this.#path, this.#digest);
+  }
 }
+
+/** @param {string} root */
+const programSources = (root) => [
+  ...sourceFiles(root).filter((path) => !path.startsWith(join(root, OBSERVERS, "/"))),
+  ...WITH_THE_COMMAND_LINE.flatMap((folder) => sourceFiles(join(root, folder))),
+  ...["bundle.mjs", "bundles/program-bundles.mjs", "bundles/put-in-place.mjs"].map((file) => join(root, "scripts", file)),
+];
 
 /**
  * @param {string} folder
