@@ -92,7 +92,7 @@ test.runIf(isTurnOf(0))("A claim takes no longer because much has been worked of
   process.stdout.write(
     `claims of 10: ${was.toFixed(1)} ms (p25); beside a snapshot since which ${DEAD} were worked off: ${is.toFixed(1)} ms (p25), ${took[50]?.toFixed(1)} ms (p50), ${took.at(-1)?.toFixed(0)} ms (most), the first ${fullMs.toFixed(0)} ms\n`,
   );
-  expect(is).toBeLessThan(2 * was + (proves("tasks") ? 1 : 50));
+  expect(is).toBeLessThan(2 * was + (proves("tasks") ? 3 : 50));
   expect(is).toBeLessThan(fullMs / 2);
 });
 
