@@ -74,6 +74,7 @@ test("What a taker of several types has looked at and left is another's, who has
     queue: new PostgresTaskQueueStore(books.dataSource),
     tally: undefined as never,
     wake: unused,
+    madeRoom: unused,
     over: unused,
   });
   const asked = { types, pool: "default", count: 5, leaseMs: 60_000, wait: 0 };

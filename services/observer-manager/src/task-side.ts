@@ -63,6 +63,7 @@ export class TaskSide {
     const { stores, wakeups, log, retentionMs, isCaughtUp, tally } = parts;
     const { store, ledger, queue, proofs, days, limits, bulk, takes, figures, failures, requests } = stores.tasks;
     const wake = () => this.wake();
+    const madeRoom = () => this.#madeRoom();
     this.#broker = new TaskBroker(parts.amqp);
     const cancelled = (refuse: UnwantedSend[]): void => {
       this.#refuse(refuse);
@@ -91,7 +92,7 @@ export class TaskSide {
     };
     this.#takers = new WaitingTakers({ store: takes, queue, promoted: () => this.#dispatcher.wake(), over, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
-    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, queue, tally, wake, over });
+    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, queue, tally, wake, madeRoom, over });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
     this.#retention = new TaskRetention({ days, figures, requests, services: ledger, retentionMs, log });
     this.#folder = new TaskFigureFolder({ store: figures, log });

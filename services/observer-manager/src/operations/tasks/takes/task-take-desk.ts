@@ -38,8 +38,10 @@ export interface TaskTakeDeskParts {
   takers: WaitingTakers;
   queue: Pick<TaskQueueStore, "promoteDue">;
   tally: TaskTally;
-  /** There is room for others, or something to be done again. */
+  /** Something may be due. */
   wake(): void;
+  /** There may be room under a limit, and no more than that: what was taken was in no window. */
+  madeRoom(): void;
   /** These are over. */
   over(tasks: TaskId[]): void;
 }
@@ -148,15 +150,19 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 
   async #end(...[held, end, action]: Parameters<TaskTakeStore["end"]>): Promise<TaskView | Refusal> {
-    const { store, tally, wake, over } = this.#parts;
+    const { store, tally, wake, madeRoom, over } = this.#parts;
     const outcome = await store.end(held, end, action);
     if (!("task" in outcome)) return refusalOf(outcome);
     const { kind, task } = outcome;
     if (kind === "repeated") return task;
     const status = TASK_OVER_STATUSES.find((one) => one === task.status);
-    if (status !== undefined) tally.ended(status, 1);
-    over([task.id as TaskId].filter(() => status !== undefined));
-    wake();
+    if (status === undefined) {
+      wake();
+      return task;
+    }
+    tally.ended(status, 1);
+    over([task.id as TaskId]);
+    madeRoom();
     return task;
   }
 }
