@@ -49,15 +49,20 @@ async function toldNone(rounds: number, put: () => Promise<unknown>, types: stri
   return none;
 }
 
+/** The parameters of TAKE. */
+function takingOf(count: number, types: string[]): unknown[] {
+  const { by, ...action } = newAction("task.take", SOMEBODY);
+  const recorded = { id: action.id, actor: by.name, role: by.role, authentication: by.authentication };
+  const entry = JSON.stringify({ ...recorded, address: by.address, request_id: by.requestId, deed: action.kind });
+  return ["default", count, 60_000, types, by.name, entry];
+}
+
 test("What a taker of several types has looked at and left is another's, who has come meanwhile", async () => {
   const types = ["paint", "sketch"];
   for (const type of types) await putReady(books.dataSource, 5, { type });
   const first = books.dataSource.createQueryRunner();
   await first.startTransaction();
-  const { by, ...action } = newAction("task.take", SOMEBODY);
-  const recorded = { id: action.id, actor: by.name, role: by.role, authentication: by.authentication };
-  const entry = JSON.stringify({ ...recorded, address: by.address, request_id: by.requestId, deed: action.kind });
-  expect(await first.query(TAKE, ["default", 5, 60_000, types, by.name, entry])).toHaveLength(5);
+  expect(await first.query(TAKE, takingOf(5, types))).toHaveLength(5);
   const looks: number[] = [];
   class Store extends PostgresTaskTakeStore {
     override async take(...asked: Parameters<PostgresTaskTakeStore["take"]>) {
@@ -87,6 +92,42 @@ test("What a taker of several types has looked at and left is another's, who has
   } finally {
     if (first.isTransactionActive) await first.rollbackTransaction();
     await first.release();
+  }
+});
+
+test("Who takes of a type that is worked outside, and has no limit, waits for nobody who does so", async () => {
+  await limit({ outside: true });
+  await putReady(books.dataSource, 5, { type: "paint" });
+  const [first, second] = [books.dataSource.createQueryRunner(), books.dataSource.createQueryRunner()];
+  try {
+    for (const runner of [first, second]) await runner.startTransaction();
+    await second.query("SET LOCAL lock_timeout = '2s'");
+    for (const runner of [first, second]) expect(await runner.query(TAKE, takingOf(2, ["paint"]))).toHaveLength(2);
+  } finally {
+    for (const runner of [first, second]) {
+      await runner.rollbackTransaction();
+      await runner.release();
+    }
+  }
+});
+
+test("The first limit of a type holds from its answer on, whatever is taken just then", async () => {
+  const store = new PostgresTaskTakeStore(books.dataSource);
+  const asked = { pool: "default", types: ["paint"], count: 1, leaseMs: 60_000 };
+  const taken = () => sql("SELECT FROM tasks WHERE lease_until IS NOT NULL");
+  for (let round = 0; round < 20; round += 1) {
+    await sql("TRUNCATE tasks, task_types");
+    await limit({ outside: true });
+    await putReady(books.dataSource, 300, { type: "paint" });
+    let answered = false;
+    const taking = Array.from({ length: 3 }, async () => {
+      while (!answered) await store.take(asked, newAction("task.take", SOMEBODY));
+    });
+    await limit({ paused: true });
+    const before = await taken();
+    answered = true;
+    await Promise.all(taking);
+    expect(await taken()).toHaveLength(before.length);
   }
 });
 

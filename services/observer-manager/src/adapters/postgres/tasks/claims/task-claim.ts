@@ -1,6 +1,6 @@
 import { prepared } from "../../statements/prepared.ts";
 import { isServed } from "../task-services.ts";
-import { IS_STILL_READY, ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
+import { IS_LIMITED, IS_STILL_READY, ORDER, POOL_IS_MINE, SENT, UNHURT, WITHIN } from "./claim-terms.ts";
 import { APART, claimsLately, isLately, lastOf } from "./claims-lately.ts";
 
 /**
@@ -60,7 +60,8 @@ const callsOf = (sentFrom = ""): string => `
  * nobody but another claim, so that a manager that is frozen holds nothing up (docs/decisions/0035-task-limits.md).
  *
  * - `limits` locks the rows of the limited types that wait here: claims of one type, in whichever pool, come one after the other, and
- *   `unacked_tasks_held`, called after that, sees what the one before has committed.
+ *   `unacked_tasks_held`, called after that, sees what the one before has committed. Which types are limited does not change
+ *   meanwhile: who changes that waits for the table, on which a claim has a lock from before its snapshot on.
  * - If this claim can reach no limit, and all that is next is of these types, it reads the rows in order (tasks_ready); else type by type,
  *   as many as the type has room for (tasks_ready_of_type), so that those of a type without room, or which nobody here has, are not looked
  *   at.
@@ -94,7 +95,7 @@ export const claimFor = (claimant: Claimant): string => {
     SELECT ${isMine} AS is_mine
   ), limits AS MATERIALIZED (
     SELECT l.* FROM task_types l${withFloor}
-    WHERE (SELECT is_mine FROM mine) AND l.type = ANY(${TYPES}) AND (l.min_running > 0
+    WHERE (SELECT is_mine FROM mine) AND l.type = ANY(${TYPES}) AND ${IS_LIMITED} AND (l.min_running > 0
       OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.${isReadyOf("coalesce(b.ready_from, '-infinity')")} ORDER BY ${ORDER} LIMIT 1))
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
