@@ -6,6 +6,7 @@ import { createDataSource } from "../../services/observer-manager/src/adapters/p
 import { CLAIM } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim.ts";
 import { CLAIM_PLAIN } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-claim-plain.ts";
 import { PostgresTaskQueueStore } from "../../services/observer-manager/src/adapters/postgres/tasks/claims/task-queue-store.ts";
+import { INSERT_AT_ONCE } from "../../services/observer-manager/src/adapters/postgres/tasks/creations/task-insert-statements.ts";
 import { TAKE } from "../../services/observer-manager/src/adapters/postgres/tasks/takes/task-take.ts";
 import { mostInASecond } from "../support/acts/rates.ts";
 import { proves } from "../support/runs/counts.ts";
@@ -314,14 +315,8 @@ async function costOf(statement: string, parameters: unknown[]): Promise<{ text:
   return { text, buffers: Number(buffers), ms: Number(ms) };
 }
 
-test.runIf(isTurnOf(2))("Rows of a type that no service has are not looked at, nor those of others by a taker", async () => {
-  const count = proves("tasks") ? 1_000_000 : 50_000;
-  await putReady(db, count, { type: "paint", priority: 10 });
-  await putReady(db, 1_000, { type: "work" });
-  await db.query("ANALYZE tasks");
-  const claimed = await costOf(CLAIM, ["default", 100, 100, TYPES]);
-  expect(await inFlight("work")).toBe(100);
-  const action = {
+const takeAction = (): string =>
+  JSON.stringify({
     id: randomUUID(),
     actor: "a",
     role: "operator",
@@ -329,8 +324,16 @@ test.runIf(isTurnOf(2))("Rows of a type that no service has are not looked at, n
     address: "",
     request_id: "r",
     deed: "task.take",
-  };
-  const taken = await costOf(TAKE, ["default", 100, 60_000, ["work"], "a", JSON.stringify(action)]);
+  });
+
+test.runIf(isTurnOf(2))("Rows of a type that no service has are not looked at, nor those of others by a taker", async () => {
+  const count = proves("tasks") ? 1_000_000 : 50_000;
+  await putReady(db, count, { type: "paint", priority: 10 });
+  await putReady(db, 1_000, { type: "work" });
+  await db.query("ANALYZE tasks");
+  const claimed = await costOf(CLAIM, ["default", 100, 100, TYPES]);
+  expect(await inFlight("work")).toBe(100);
+  const taken = await costOf(TAKE, ["default", 100, 60_000, ["work"], "a", takeAction()]);
   const [row] = await db.query("SELECT count(*)::int AS count FROM tasks WHERE type = 'work' AND lease_until IS NOT NULL");
   expect(row.count).toBe(100);
   process.stdout.write(
@@ -340,6 +343,46 @@ test.runIf(isTurnOf(2))("Rows of a type that no service has are not looked at, n
     expect(text).not.toMatch(/Seq Scan on tasks/);
     expect(buffers).toBeLessThan(5_000);
   }
+});
+
+test("What is taken is looked at by no claim, by no other taker, and by no create that sends at once", async () => {
+  await putReady(db, 20_000, { type: "paint" });
+  await db.query(
+    `UPDATE tasks SET status = 'Running', send_id = gen_random_uuid(), run_id = gen_random_uuid(), sent_at = now(), started_at = now(),
+       lease_until = now() + interval '1 day', taken_by = 'somebody'`,
+  );
+  await db.query("VACUUM (ANALYZE) tasks");
+  const asked = [[randomUUID()], ["work"], ["{}"], ["default"], [0], [null], [null], [null], [null], "default", 10, TYPES];
+  const created = await costOf(INSERT_AT_ONCE.ofNew, asked);
+  expect(await inFlight("work")).toBe(1);
+  await putReady(db, 100);
+  await putReady(db, 100, { type: "few", pool: "other" });
+  const plain = await costOf(CLAIM_PLAIN, ["default", 10, TYPES, []]);
+  const whole = await costOf(CLAIM, ["default", 20, 20, TYPES]);
+  await limit("few", { maxRunning: 3 });
+  const limited = await costOf(CLAIM, ["other", 10, 10, TYPES]);
+  const taken = await costOf(TAKE, ["default", 10, 60_000, ["work"], "a", takeAction()]);
+  expect([await inFlight("work"), await inFlight("few")]).toEqual([20, 3]);
+  const costs = { created, plain, whole, limited, taken };
+  const told = Object.entries(costs).map(([name, { ms, buffers }]) => `${name} ${ms} ms, ${buffers} buffers`);
+  process.stdout.write(`claims beside 20,000 that are taken: ${told.join("; ")}\n`);
+  for (const { buffers } of Object.values(costs)) expect(buffers).toBeLessThan(500);
+});
+
+test("What is taken counts for its type's maxRunning, in whichever pool, and for no other's", async () => {
+  for (const pool of ["default", "other"]) await putReady(db, 10, { pool });
+  await putReady(db, 10, { type: "a" });
+  await limit("work", { maxRunning: 5 });
+  const take = (pool: string, count: number): Promise<{ taskId: string | null }[]> =>
+    db.query(TAKE, [pool, count, 60_000, ["work"], "somebody", takeAction()]);
+  expect(await take("default", 2)).toHaveLength(2);
+  expect(await take("other", 1)).toHaveLength(1);
+  expect((await claim(20)).toSorted()).toEqual([...Array(10).fill("a"), "work", "work"]);
+  expect(await take("other", 1)).toMatchObject([{ taskId: null }]);
+  expect(await claim(20, "other")).toEqual([]);
+  expect(await lanesOf("work")).toBe(5);
+  await db.query("DELETE FROM tasks WHERE lease_until IS NOT NULL AND pool = 'other'");
+  expect(await claim(20, "other")).toEqual(["work"]);
 });
 
 test("To know the types of many services costs the dispatcher little", async () => {

@@ -17,7 +17,7 @@ export const SERVICE_COLUMNS = `
   (SELECT jsonb_build_object('workers', w.workers, 'types', jsonb_path_query_array(w.type_facts, '$[*].type')) FROM task_services w
     WHERE w.id = s.id AND w.workers > 0) AS tasks,
   CASE WHEN s.drain = 'begun' THEN
-    (SELECT count(*)::int FROM tasks t WHERE t.pool = s.pool AND t.status = 'Running' AND t.service_id = s.id) ELSE 0 END AS tasks_left,
+    (SELECT count(*)::int FROM tasks t WHERE t.pool = s.pool AND t.status = 'Running' AND t.lease_until IS NULL AND t.service_id = s.id) ELSE 0 END AS tasks_left,
   (SELECT w.draining FROM task_services w WHERE w.id = s.id AND w.workers > 0) AS tasks_draining,
   s.version, s.host, s.pid, s.generation, s.heartbeat_ms, s.memory_bytes, s.event_loop_lag_ms, s.started_at, s.last_seen_at,
   s.ended_at, s.end_reason, s.broker_loss, s.features, s.broken_files, s.slots, s.slot_deaths,

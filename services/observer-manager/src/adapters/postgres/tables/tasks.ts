@@ -66,6 +66,7 @@ export const TasksTable = new EntitySchema({
     { name: "tasks_in_flight" },
     { name: "tasks_cancelling" },
     { name: "tasks_leases" },
+    { name: "tasks_taken" },
     { name: "tasks_newest" },
     { name: "tasks_of_type" },
     { name: "tasks_of_flow" },

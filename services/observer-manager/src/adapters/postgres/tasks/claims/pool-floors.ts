@@ -4,7 +4,7 @@ import { ELSEWHERE } from "../../statements/elsewhere.ts";
 
 const msOf = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
-/** Looks at pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what is in flight of all pools. */
+/** Looks at pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what services have in flight, of all pools. */
 const LOOK = `
   SELECT ${msOf("now()")} AS "nowMs", ${msOf("unacked_now()")} AS "dueNowMs",
     coalesce((SELECT r.xid FROM pg_snapshot_xip(pg_current_snapshot()) AS r (xid) WHERE r.xid::xid NOT IN (${ELSEWHERE}) ORDER BY r.xid LIMIT 1),
@@ -20,7 +20,7 @@ const LOOK = `
            WHERE pool = $1 AND type = k.type AND status = 'Ready' AND priority < first.priority
            ORDER BY priority DESC, due_at, id LIMIT 1) next
        ) SELECT ${msOf("min(due_at)")} FROM first))) FROM unnest($2::text[]) AS k (type)) AS "oldestReady",
-    (SELECT ${msOf("min(sent_at)")} FROM tasks WHERE status IN ('Sent', 'Running')) AS "oldestSentMs"`;
+    (SELECT ${msOf("min(sent_at)")} FROM tasks WHERE status IN ('Sent', 'Running') AND lease_until IS NULL) AS "oldestSentMs"`;
 
 type LookRow = Omit<Look, "xmin" | "xmax"> & { xmin: string; xmax: string };
 

@@ -21,7 +21,7 @@ export const CLAIM_PLAIN = prepared(`
   ), locked AS MATERIALIZED (
     SELECT clock_timestamp() AS at, (SELECT is_mine FROM mine) AS is_mine, count(*) > 0 AS is_limited FROM limited
   ), flight AS MATERIALIZED (
-    SELECT f.type, f.count - f.taken AS sent FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, '{}') f
+    SELECT f.type, f.count AS sent FROM locked CROSS JOIN unacked_tasks_held(CASE WHEN locked.is_mine THEN $1 END, '{}') f
   ), plain AS MATERIALIZED (
     SELECT NOT is_limited AND NOT EXISTS (SELECT FROM flight WHERE type = ANY($4::text[])) AS is_plain FROM locked
   ), room AS MATERIALIZED (

@@ -83,7 +83,7 @@ export const claimFor = (claimant: Claimant): string => {
       ? ""
       : " LEFT JOIN unnest((SELECT floored FROM asked), (SELECT ready_from FROM asked)) AS b (type, ready_from) USING (type)";
   const readyFrom = floors === undefined ? "" : ", coalesce(b.ready_from, '-infinity') AS ready_from";
-  const held = "CASE WHEN locked.is_mine THEN $1 END, locked.types";
+  const held = "CASE WHEN locked.is_mine THEN $1 END, locked.counted";
   const flight =
     floors === undefined ? `unacked_tasks_held(${held})` : `unacked_tasks_held_since(${held}, ${floors.sent}::timestamptz)`;
   const floored =
@@ -99,7 +99,7 @@ export const claimFor = (claimant: Claimant): string => {
       OR (SELECT true FROM tasks t WHERE t.pool = $1 AND t.type = l.type AND t.${isReadyOf("coalesce(b.ready_from, '-infinity')")} ORDER BY ${ORDER} LIMIT 1))
     ORDER BY l.type FOR UPDATE OF l
   ), locked AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, coalesce(array_agg(type), '{}') AS types, (SELECT is_mine FROM mine) AS is_mine FROM limits
+    SELECT clock_timestamp() AS at, coalesce(array_agg(type) FILTER (WHERE max_running IS NOT NULL), '{}') AS counted, (SELECT is_mine FROM mine) AS is_mine FROM limits
   ), held AS MATERIALIZED (
     SELECT f.* FROM locked CROSS JOIN ${flight} f
   ), flight AS MATERIALIZED (
@@ -178,7 +178,7 @@ export const claimFor = (claimant: Claimant): string => {
 const FOR_SERVICES: Claimant = {
   isMine: POOL_IS_MINE,
   kept: (wanted, before) => `greatest(0, least(${wanted}, $3::int - 1 - ${before}))`,
-  sent: "f.count - f.taken",
+  sent: "f.count",
   calls: "",
   room: "CASE WHEN sums.kept = 0 THEN $2::int ELSE $3::int - sums.kept + sums.used END - sums.in_flight",
   set: "status = 'Sent', taken_by = NULL",
@@ -186,7 +186,7 @@ const FOR_SERVICES: Claimant = {
   returning: `max_attempts AS "maxAttempts", crashes > 0 AS alone, sends, ${UNHURT} AS unhurt, lane,
     (SELECT kept > 0 FROM pool) AS "keepsWorkers",
     (SELECT l.max_running FROM limits l WHERE l.type = claimed.type) AS "maxRunning",
-    ($2::int - (SELECT coalesce(sum(f.tasks - f.taken), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
+    ($2::int - (SELECT coalesce(sum(f.tasks), 0) FROM flight f WHERE f.pool = $1))::int AS "roomAhead"`,
 };
 
 export const CLAIM = claimFor(FOR_SERVICES);
@@ -197,7 +197,7 @@ export const CLAIM = claimFor(FOR_SERVICES);
  */
 const FOR_CALLS: Claimant = {
   ...FOR_SERVICES,
-  sent: "coalesce(c.calls, f.count - f.taken)",
+  sent: "coalesce(c.calls, f.count)",
   calls: callsOf(),
   asks: BATCHES,
 };

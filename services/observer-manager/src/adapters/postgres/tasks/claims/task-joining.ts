@@ -55,8 +55,7 @@ const joiningFor = ({ room, which, sentAt, lane, steps = "", most = "$3::int" }:
  * goes alone is left out: each would take a worker that nobody has counted.
  */
 export const COMPANIONS = joiningFor({
-  room: `l.max_running - (SELECT coalesce(sum(f.count), 0)::int FROM locked k, unacked_tasks_in_flight($1, ARRAY[$2]) f
-        WHERE k.limited > 0 AND f.type = $2)`,
+  room: `l.max_running - (SELECT coalesce(sum(f.tasks), 0)::int FROM locked k, unacked_tasks_held('', ARRAY[$2]) f WHERE k.limited > 0)`,
   which: `${UNHURT} AND crashes = 0`,
   sentAt: "coalesce((SELECT sent_at FROM tasks WHERE id = $4), (SELECT at FROM locked))",
   lane: "NULL",

@@ -80,7 +80,7 @@ const IS_SENT = "has_room AND NOT is_later";
 /** One random UUID for a statement: each row puts its place into the last twelve digits, as a random one costs PostgreSQL 1 µs. */
 const SEND_ID = "(sending.sends || lpad(to_hex(place), 12, '0'))::uuid";
 
-const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL";
+const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL ORDER BY lease_until, sent_at";
 
 /**
  * Inserts tasks without keys, all of the pool $10, whose services have the types $12. What is due is Sent as it is created if nothing else
@@ -114,7 +114,7 @@ const insertAtOnce = ({ inFlight, asked, steps = "" }: Workers, conflict: string
   ${FRESH}`);
 
 export const INSERT_AT_ONCE = insertingAtOnce({
-  inFlight: `(SELECT count(*) FROM (SELECT FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11) flight)`,
+  inFlight: `(SELECT count(*) FROM (SELECT FROM tasks WHERE ${IN_FLIGHT} LIMIT $11) flight)`,
   asked: "(SELECT count(*) FROM asked WHERE NOT is_later)",
 });
 
@@ -123,7 +123,7 @@ export const INSERT_CALLS_AT_ONCE = insertingAtOnce({
   steps: ", sizes AS MATERIALIZED (SELECT * FROM unnest($13::text[], $14::int[]) AS s (type, size))",
   inFlight: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0)::int FROM (
         SELECT type, count(*) AS n FROM (
-          SELECT type, sent_at FROM tasks WHERE ${IN_FLIGHT} ORDER BY sent_at LIMIT $11::bigint * (SELECT max(size) FROM sizes)) flight
+          SELECT type, sent_at FROM tasks WHERE ${IN_FLIGHT} LIMIT $11::bigint * (SELECT max(size) FROM sizes)) flight
         GROUP BY type, sent_at) rounds LEFT JOIN sizes USING (type))`,
   asked: `(SELECT coalesce(sum(ceil(n::numeric / coalesce(size, 1))), 0) FROM (
         SELECT type, count(*) AS n FROM asked WHERE NOT is_later GROUP BY type) due LEFT JOIN sizes USING (type))`,

@@ -51,7 +51,7 @@ const SESSIONS = `
 const BEGIN = `
   WITH fresh AS (
     INSERT INTO task_proofs (pool, marker_id, services, answered, held) SELECT $1, $2, $3, $4, ARRAY(
-      SELECT send_id FROM tasks WHERE pool = $1 AND status = 'Running' AND service_id || '.' || service_generation = ANY($4::text[]))
+      SELECT send_id FROM tasks WHERE pool = $1 AND status = 'Running' AND lease_until IS NULL AND service_id || '.' || service_generation = ANY($4::text[]))
     ON CONFLICT DO NOTHING RETURNING pool)
   SELECT pool FROM fresh`;
 
