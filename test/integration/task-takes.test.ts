@@ -612,6 +612,46 @@ test("What is too large, unknown or none of his is refused, and who may only loo
   ]);
 });
 
+test("What an error says is cut, and what cannot be kept of it replaced, rather than that nobody hears of it", async () => {
+  const { id } = await takers.create();
+  const lone = "\udce9";
+  const error = {
+    name: "N".repeat(300),
+    message: `caf${lone}\0${"x".repeat(16_000)}${"😀".repeat(500)}`,
+    stack: `${'  File "paint.py", line 3\n'.repeat(1_000)}${lone}`,
+    traceback: [lone, "\0"],
+  };
+  const failed = await takers.fail(await takers.takeOne(), { error, retryInMs: 0 });
+  expect(failed, failed.text).toMatchObject({ status: 200, body: { failures: 1 } });
+  const { lastError } = await takers.get(id);
+  expect(Object.keys(lastError ?? {}).toSorted()).toEqual(["message", "name", "stack"]);
+  expect(lastError?.name).toBe(`${"N".repeat(255)}…`);
+  expect(lastError?.message).toMatch(/^caf\uFFFD\uFFFDx{16000}(😀)+\uFFFD?…$/u);
+  expect(lastError?.message).toHaveLength(16_384);
+  expect(lastError?.stack).toHaveLength(8_192);
+  expect((await takers.fail(await takers.takeOne({ wait: 5_000 }), { error: { name: "", message: "" } })).status).toBe(200);
+  expect((await takers.get(id)).lastError).toEqual({ name: "Error", message: "" });
+});
+
+test("An error that is no text is refused, and so is what cannot be kept in the rest of the body", async () => {
+  await takers.create();
+  const taken = await takers.takeOne();
+  for (const error of [
+    undefined,
+    null,
+    "out of paint",
+    [],
+    {},
+    { message: 7 },
+    { message: "m", name: null },
+    { message: "m", stack: [] },
+  ])
+    expect((await takers.fail(taken, { error })).body.code, JSON.stringify(error)).toBe("invalid-body");
+  for (const more of [{ sendId: "\0" }, { why: "\udce9" }, { retryInMs: -1 }])
+    expect((await takers.fail(taken, more)).body.code, JSON.stringify(more)).toBe("invalid-body");
+  expect((await takers.fail(taken)).status).toBe(200);
+});
+
 test("A take that is tried again under its action adds to what stands in the trail of it, and ends for nobody else", async () => {
   const action = newAction("task.take", SOMEBODY);
   const asked = { pool: "default", types: ["paint"], count: 1, leaseMs: 30_000, wait: 0 };

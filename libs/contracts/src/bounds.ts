@@ -61,6 +61,10 @@ function hasNearOffset(text: string): boolean {
  */
 export const shownText = (max: number) => z.string().max(max).overwrite(withoutHoles);
 
+/** The same of somebody who does not know how long it may be: what is longer is cut (`…`). */
+export const cutText = (max: number) =>
+  z.string().overwrite((text) => withoutHoles(text.length > max ? `${text.slice(0, max - 1)}…` : text));
+
 export const withoutHoles = (text: string): string => text.replaceAll(/\0|\p{Surrogate}/gu, "\uFFFD");
 
 /** Any JSON value that `jsonb` keeps as it is, and that overflows nobody's stack. */

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { cutText } from "../bounds.ts";
 import { DEFAULT_POOL, PoolName, SendId, TypeName } from "../ids.ts";
 import { MAX_POSTPONE_MS } from "../messages/task-events.ts";
 import { TASK_OVER_STATUSES } from "../states/task-status.ts";
+import { MAX_STACK } from "../text-lengths.ts";
 
 /** How many can be taken at once: the params of one may be 256 KiB. */
 export const MAX_TAKEN = 100;
@@ -78,14 +80,25 @@ export const CompleteTask = z
   .meta({ id: "CompleteTask" });
 export type CompleteTask = z.infer<typeof CompleteTask>;
 
+/** What a worker caught. Nothing of it is refused that is text: while it is, nobody hears of the error. */
+const CaughtError = z
+  .object({
+    name: cutText(256)
+      .overwrite((name) => name || "Error")
+      .default("Error")
+      .describe("cut to 256 characters"),
+    message: cutText(16_384).describe("cut to 16,384 characters"),
+    stack: cutText(MAX_STACK)
+      .optional()
+      .describe(`where it was thrown, for people: cut to ${MAX_STACK.toLocaleString("en")} characters`),
+  })
+  .describe("NUL and half characters become U+FFFD, and other fields are left out");
+
 /** POST /tasks/{taskId}/fail */
 export const FailTask = z
   .strictObject({
     sendId: SendId,
-    error: z.strictObject({
-      name: z.string().min(1).max(256).default("Error"),
-      message: z.string().max(16_384),
-    }),
+    error: CaughtError,
     retryable: z.boolean().default(true).describe("false: the task is Failed, whatever attempts are left"),
     retryInMs: z
       .int()

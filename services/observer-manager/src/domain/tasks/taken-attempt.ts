@@ -2,7 +2,7 @@ import { DEFAULT_RETRY, DEFAULT_TASK_ATTEMPTS, type ErrorText, type FailTask, ne
 
 /** An attempt that failed, and in how many ms the next one is due; null: there is none. */
 export interface FailedAttempt {
-  error: Pick<ErrorText, "name" | "message">;
+  error: ErrorText;
   retryInMs: number | null;
 }
 

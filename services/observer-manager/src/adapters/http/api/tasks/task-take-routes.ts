@@ -1,4 +1,4 @@
-import type { TaskView } from "@unacked/contracts";
+import { FailTask, type TaskView } from "@unacked/contracts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import type { TaskTakeTools } from "../../../../operations/tasks/task-tools.ts";
 import {
@@ -12,6 +12,8 @@ import {
   TAKEN,
   TAKEN_BACK,
 } from "../../openapi/examples/task-take-examples.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { checkJson } from "../request-input.ts";
 import { defineRoute, type Route } from "../route.ts";
 
 /** Calls for workers outside, in any language, and for people who work off a queue by hand. */
@@ -67,7 +69,10 @@ const complete = (takes: TaskTakeTools) =>
   });
 
 const fail = (takes: TaskTakeTools) =>
-  defineRoute("failTask")({
+  defineRoute(
+    "failTask",
+    readFailure,
+  )({
     tag: "Tasks",
     summary: "Say that an attempt at a task which was taken has failed",
     description: `It is tried again while attempts are left (\`maxAttempts\` of the task, or 10). Safe to repeat. ${HELD}`,
@@ -80,6 +85,14 @@ const fail = (takes: TaskTakeTools) =>
       return answerOf(await takes.failTask(taskId, body, by));
     },
   });
+
+/** Cuts and mends the error before the body is held against what the database could not keep. Throws HttpProblem. */
+function readFailure(given: unknown): FailTask {
+  const error = FailTask.shape.error.safeParse((given as { error?: unknown } | null)?.error);
+  const checked = checkJson(FailTask, error.success ? { ...(given as object), error: error.data } : given);
+  if (!checked.ok) throw new HttpProblem(checked.refusal);
+  return checked.value;
+}
 
 const extend = (takes: TaskTakeTools) =>
   defineRoute("extendTask")({
