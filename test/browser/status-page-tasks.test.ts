@@ -160,6 +160,7 @@ test.runIf(isTurnOf(2))("a task that somebody outside has says whose it is, in t
   const { id } = await takers.create();
   await page.goto(`${system.url}/tasks/${id}`);
   await page.getByText("somebody to take it: no service of its pool has its type").waitFor();
+  await page.getByText("it is to be taken from the pool default").waitFor();
   const taken = await takers.takeOne();
   await page.getByText("taken by anonymous until").waitFor();
   expect(await violationsOf(page)).toEqual([]);

@@ -76,6 +76,31 @@ test("Who is given none is told of which types nobody has heard: not of one with
   expect(await take("paint")).toEqual({ tasks: [] });
 });
 
+test("Who is given none is told which of the types wait in other pools only", async () => {
+  const types = ["paint", "sketch", "none"];
+  const take = async (more: object = {}) =>
+    (await manager.call("POST", "/api/v1/tasks/take", { json: { types, ...more }, headers: bearer(tokens.of.operator) }))
+      .body;
+  await limit({ outside: true }, "none");
+  await putReady(books.dataSource, 3, { type: "paint", pool: "walls" });
+  await putReady(books.dataSource, 1, { type: "paint", pool: "ceilings" });
+  await putReady(books.dataSource, 1, { type: "other", pool: "attic" });
+  await putReady(books.dataSource, 1, { type: "sketch", pool: "walls" });
+  await putReady(books.dataSource, 1, { type: "sketch" });
+  await limit({ paused: true }, "sketch");
+  const elsewhere = { tasks: [], otherPools: [{ type: "paint", pool: "ceilings" }] };
+  expect(await take()).toEqual(elsewhere);
+  expect(await take({ wait: 50 })).toEqual(elsewhere);
+  expect(await take({ pool: "attic" })).toEqual({
+    tasks: [],
+    otherPools: [
+      { type: "paint", pool: "ceilings" },
+      { type: "sketch", pool: "default" },
+    ],
+  });
+  expect((await take({ pool: "walls" })).tasks).toHaveLength(1);
+});
+
 test("A task is taken, worked on and completed, and its story says by whom", async () => {
   const { id } = await takers.create({ params: { colour: "red" } });
   const taken = await takers.takeOne({ leaseMs: 30_000 });

@@ -128,8 +128,11 @@ export function describeTask(task: TaskView, look: Look): string {
 
 const timesOf = (count: number): string => (count === 1 ? "once" : count === 2 ? "twice" : `${count} times`);
 
-const waitingFor = ({ waitsFor, postponedFor }: TaskView): Field[] =>
-  waitsFor === null ? [] : [["Waits for", postponedFor === null ? waitsFor : `${waitsFor}: ${postponedFor}`]];
+function waitingFor({ waitsFor, postponedFor, pool }: TaskView): Field[] {
+  if (waitsFor === null) return [];
+  const more = waitsFor === "taker" ? `: somebody who takes from the pool ${pool}` : "";
+  return [["Waits for", postponedFor === null ? `${waitsFor}${more}` : `${waitsFor}: ${postponedFor}`]];
+}
 
 const takenBy = (taken: TaskView["taken"]): Field[] =>
   taken === null ? [] : [["Taken by", taken.by, taken.until === null ? "" : ` until ${taken.until}`]];

@@ -66,6 +66,12 @@ describe("a text of others that would steer the terminal", () => {
     expect(text).toContain(`Refused:        t: ${WRITTEN}\n`);
   });
 
+  it("tells from which pool a task is to be taken that waits for that", () => {
+    const waiting = { ...TASK_CANCELLING, waitsFor: "taker" as const, pool: "walls" };
+    const text = describeTask(waiting as never, { paint: unpainted, nowMs: NOW_MS });
+    expect(text).toContain("Waits for:      taker: somebody who takes from the pool walls\n");
+  });
+
   it.each([unpainted, painted])("is plain in every field of a described service", (paint) => {
     const service = serviceView({
       version: HOSTILE,

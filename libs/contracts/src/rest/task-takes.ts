@@ -67,6 +67,12 @@ export const TakenTasks = z
       .describe(
         "only where none is taken: those of the types of which nobody has heard, as no service has one, nobody has set its limits or said that it is worked outside, and no task of it is or was. Mistyped, or before its first task",
       ),
+    otherPools: z
+      .array(z.object({ type: z.string(), pool: z.string() }))
+      .optional()
+      .describe(
+        "only where none is taken: those of the types of which a task is Ready in another pool and none in this one, with the first of these pools by name (the first 100 pools are looked at)",
+      ),
   })
   .meta({ id: "TakenTasks" });
 export type TakenTasks = z.infer<typeof TakenTasks>;

@@ -142,8 +142,10 @@ const TakenBy = ({ taken: { by, until } }: { taken: NonNullable<TaskView["taken"
   </>
 );
 
-const waitText = ({ waitsFor, postponedFor }: TaskView): string =>
-  `${waitsFor === null ? "" : TASK_WAIT_WORDS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
+function waitText({ waitsFor, postponedFor, pool }: TaskView): string {
+  if (waitsFor === "taker") return `${TASK_WAIT_WORDS.taker}; it is to be taken from the pool ${pool}`;
+  return `${waitsFor === null ? "" : TASK_WAIT_WORDS[waitsFor]}${postponedFor === null ? "" : `: ${postponedFor}`}`;
+}
 
 function factsOf(task: TaskView, nowMs: number): Fact[] {
   const { status, cancelling, pool, priority, dueAt, startedAt, endedAt, createdAt, service, id } = task;

@@ -60,16 +60,12 @@ export class TaskTakeDesk implements TaskTakeTools {
   }
 
   async takeTasks(asked: TakeTasks, by: Actor, { signal, isStillWelcome }: Taker): Promise<TakenTasks | Refusal> {
-    const { store, takers } = this.#parts;
+    const { takers } = this.#parts;
     const action = newAction("task.take", by);
     const tasks = await this.#take(asked, action, signal);
     const hasWaited = tasks.length === 0 && asked.wait > 0;
     const taken = hasWaited ? await takers.wait(asked, action, signal) : tasks;
-    if (taken.length === 0) {
-      // A type is known to nobody before its first task: this is said, and not refused.
-      const unknownTypes = signal.aborted ? [] : await store.unknown(asked.types);
-      return { tasks: [], ...(unknownTypes.length > 0 && { unknownTypes }) };
-    }
+    if (taken.length === 0) return signal.aborted ? { tasks: [] } : this.#none(asked);
     const isUnwelcome = hasWaited && !(await isStillWelcome());
     if (signal.aborted || isUnwelcome) takers.giveBack(taken, action);
     return isUnwelcome ? UNWELCOME : { tasks: taken.map(toTaken) };
@@ -89,6 +85,13 @@ export class TaskTakeDesk implements TaskTakeTools {
       if (!(hasPassed || isSoon) || look === MAX_LOOKS) return tasks;
       await delay(isSoon ? Math.max(1, nextRoomInMs) : Math.min(MAX_PAUSE_MS, 2 ** (look - 1)));
     }
+  }
+
+  /** What may be wrong with what was asked for. A type is known to nobody before its first task: this is said, and not refused. */
+  async #none(asked: TakeTasks): Promise<TakenTasks> {
+    const { store } = this.#parts;
+    const [unknownTypes, otherPools] = await Promise.all([store.unknown(asked.types), store.inOtherPools(asked)]);
+    return { tasks: [], ...(unknownTypes.length > 0 && { unknownTypes }), ...(otherPools.length > 0 && { otherPools }) };
   }
 
   #promoteTogether(): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { Refusal } from "../../../../operations/refusal.ts";
 import type { TaskTakeTools } from "../../../../operations/tasks/task-tools.ts";
 import {
   COMPLETED_OUTSIDE,
+  ELSEWHERE,
   EXTENDED,
   FAILED_OUTSIDE,
   GIVEN_BACK,
@@ -47,6 +48,7 @@ const take = (takes: TaskTakeTools) =>
           One: TAKEN,
           "There was none in time": { tasks: [] },
           "Nobody has heard of one of the types": NONE_KNOWN,
+          "One of the types waits in another pool": ELSEWHERE,
         },
       },
     },

@@ -11,6 +11,7 @@ export const TAKEN = {
 } satisfies TakenTasks;
 
 export const NONE_KNOWN = { tasks: [], unknownTypes: ["resise"] } satisfies TakenTasks;
+export const ELSEWHERE = { tasks: [], otherPools: [{ type: "resize", pool: "images" }] } satisfies TakenTasks;
 
 export const EXTENDED = { leaseUntil: UNTIL } satisfies TaskLease;
 

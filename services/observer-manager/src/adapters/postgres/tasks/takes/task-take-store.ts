@@ -16,13 +16,25 @@ import { ENDS } from "../ledger/task-ends.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { TAKE } from "./task-take.ts";
 
-/** Index: tasks_ready_of_type, once for each pool and type. */
-const WAITING = `
-  SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type)
-  WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
-         ORDER BY priority DESC, due_at, id LIMIT 1)`;
+/** Of the type `w.type`; once it is found, no other is looked at. Index: tasks_ready_of_type. @param pool as SQL */
+const isReadyIn = (pool: string): string => `
+  (SELECT true FROM tasks t WHERE t.pool = ${pool} AND t.type = w.type AND t.status = 'Ready'
+   ORDER BY priority DESC, due_at, id LIMIT 1)`;
+
+const WAITING = `SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type) WHERE ${isReadyIn("w.pool")}`;
 
 const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type, place) WHERE NOT ${isKnownType("w.type")} ORDER BY place`;
+
+/** Goes from pool to pool: nothing else leads from a type to where it waits. Clients choose pools freely, hence the limit. Index: tasks_ready. */
+const IN_OTHER_POOLS = `
+  WITH RECURSIVE pools (pool) AS (
+    (SELECT pool FROM tasks WHERE status = 'Ready' ORDER BY pool LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.pool FROM tasks t WHERE t.status = 'Ready' AND t.pool > p.pool ORDER BY t.pool LIMIT 1) FROM pools p WHERE p.pool IS NOT NULL
+  ), near AS (SELECT pool FROM pools LIMIT 100)
+  SELECT w.type, other.pool FROM unnest($2::text[]) WITH ORDINALITY AS w (type, place)
+    CROSS JOIN LATERAL (SELECT n.pool FROM near n WHERE ${isReadyIn("n.pool")} ORDER BY n.pool LIMIT 1) other
+  WHERE ${isReadyIn("$1")} IS NULL ORDER BY w.place`;
 
 /**
  * What somebody has cancelled meanwhile is to be over, as where a lease is. The take counts as no send, and is taken out of the entry $3 of
@@ -185,6 +197,10 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
 
   async unknown(types: readonly string[]): Promise<string[]> {
     return (await this.#dataSource.query<{ type: string }[]>(UNKNOWN, [types])).map(({ type }) => type);
+  }
+
+  inOtherPools({ pool, types }: Parameters<TaskTakeStore["inOtherPools"]>[0]): ReturnType<TaskTakeStore["inOtherPools"]> {
+    return this.#dataSource.query(IN_OTHER_POOLS, [pool, types]);
   }
 
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]> {
