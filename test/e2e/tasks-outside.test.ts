@@ -214,6 +214,8 @@ test.runIf(isTurnOf(2))(
 test.runIf(isTurnOf(2))(
   "All managers are killed while somebody has a task: its lease goes on without them, and its end is told to the next one",
   async () => {
+    const { text } = await callHttp(`${system.url}/metrics`, "GET");
+    expect(text).toMatch(/^unacked_manager_task_leases_over_total [1-9]/m);
     const { id } = await takers.create();
     const taken = await takers.takeOne({ leaseMs: 60_000 });
     const waits = takers.take({ wait: 10_000 }).catch(() => "cut off");

@@ -55,6 +55,23 @@ test("What is paused wants no worker and waits for none, but for what of it stil
   expect(oldestReadyS).toBeLessThan(600);
 });
 
+test("What is worked outside alone wants no worker, and waits by itself for somebody to take it", async () => {
+  await sql(
+    "INSERT INTO task_types (type, paused, min_running, outside) VALUES ('wall', false, 0, true), ('sign', true, 0, true), ('mail', false, 0, true)",
+  );
+  await put("wall", "Ready", 3, 400);
+  await put("sign", "Ready", 1, 86_400);
+  await put("mail", "Ready", 1, 700);
+  await put("wall", "Ready", 1, 20, "walls");
+  const { wanted, oldestReadyS, oldestUntakenS } = (await counted()) ?? expect.fail();
+  expect(wanted).toBe(1);
+  expect(Math.round(oldestReadyS / 100)).toBe(7);
+  expect(Math.round(oldestUntakenS / 100)).toBe(4);
+  const walls = (await counted("walls")) ?? expect.fail();
+  expect(walls).toMatchObject({ workers: 0, wanted: 0, oldestReadyS: 0 });
+  expect(walls.oldestUntakenS).toBeGreaterThan(19);
+});
+
 test("No more want a worker than maxRunning lets start, in all pools together, or ratePerSecond within a second", async () => {
   await limit("paint", { maxRunning: 10 });
   await limit("mail", { rate: 7 });

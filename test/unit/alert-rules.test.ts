@@ -51,6 +51,7 @@ const WELL: Series = {
   [`unacked_workers_desired${ofPool}`]: steady(15),
   [`unacked_oldest_waiting_seconds{${manager}}`]: steady(0),
   [`unacked_task_oldest_ready_seconds${ofPool}`]: steady(20),
+  [`unacked_task_oldest_untaken_seconds${ofPool}`]: steady(500),
   [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: steady(4),
   [`unacked_manager_tasks_ended_total{${manager},status="Completed"}`]: growing(100),
   [`unacked_requests_waiting{${manager}}`]: steady(3),
@@ -115,6 +116,7 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
   { alert: "UnackedWouldNotSurvive", series: { [`unacked_workers_desired${ofPool}`]: steady(21) } },
   { alert: "UnackedObserversWait", series: { [`unacked_oldest_waiting_seconds{${manager}}`]: "0+15x110" } },
   { alert: "UnackedTasksWait", series: { [`unacked_task_oldest_ready_seconds${ofPool}`]: "0+15x110" } },
+  { alert: "UnackedTasksUntaken", series: { [`unacked_task_oldest_untaken_seconds${ofPool}`]: "0+15x110" } },
   { alert: "UnackedTasksFail", series: { [`unacked_manager_tasks_ended_total{${manager},status="Failed"}`]: "0x80 11x30" } },
   {
     alert: "UnackedRequestsWait",

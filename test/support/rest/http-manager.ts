@@ -157,7 +157,7 @@ async function openHttpManager(
     log,
   });
   const wake = () => takers.wake();
-  const tally = { ended: () => undefined };
+  const tally = { ended: () => undefined, leasesOver: () => undefined };
   const leases = new TaskLeases({ store: takeStore, tally, wake, over, log });
   const tasks = new TaskDesk({ store: taskStore, types: taskStore, bulk, waits, wake, cancelled: () => undefined });
   const taskTypes = new TaskTypeDesk({ store: new PostgresTaskLimitStore(dataSource), wake });

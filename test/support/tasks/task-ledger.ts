@@ -9,7 +9,7 @@ export const taskLedgerOn = (dataSource: DataSource, told: Partial<Parts> = {}):
   new TaskLedger({
     store: new PostgresTaskLedgerStore(dataSource),
     creations: { of: async () => new Map() },
-    tally: { ended: () => undefined },
+    tally: { ended: () => undefined, leasesOver: () => undefined },
     unwanted: () => undefined,
     committed: () => undefined,
     behind: () => undefined,

@@ -36,7 +36,10 @@ const stats = (changes: Partial<Stats> = {}): Stats => ({
 const FOUND = {
   stats: async () => stats(),
   commands: async () => [],
-  tasks: async () => ({ byType: [], pools: [{ pool: "default", workers: 2, wanted: 1, oldestReadyS: 0 }] }),
+  tasks: async () => ({
+    byType: [],
+    pools: [{ pool: "default", workers: 2, wanted: 1, oldestReadyS: 0, oldestUntakenS: 0 }],
+  }),
   taskFigures: async () => FIGURES_NOW,
   timers: async () => ({ byStatus: [], oldestDueS: 0 }),
   flows: async () => ({ running: 0, ends: 0, oldestEndS: 0 }),
@@ -88,15 +91,25 @@ describe("a manager's scrape", () => {
 
   it("shows tasks by type, and by pool what they want; more than a hundred types and pools together", async () => {
     const byType = Array.from({ length: 102 }, (_, i) => ({ type: `t${i}`, status: "Ready" as const, count: 1_000 - i }));
-    const pools = Array.from({ length: 102 }, (_, i) => ({ pool: `p${i}`, workers: 2, wanted: 5, oldestReadyS: i }));
+    const pools = Array.from({ length: 102 }, (_, i) => ({
+      pool: `p${i}`,
+      workers: 2,
+      wanted: 5,
+      oldestReadyS: i,
+      oldestUntakenS: 200 - i,
+    }));
     const metrics = metricsOf({ tasks: async () => ({ byType, pools }) });
     metrics.taskTally.ended("Failed", 3);
+    metrics.taskTally.leasesOver(2);
     const scrape = await scrapeOf(metrics);
     expect(scrape.value("unacked_tasks", { type: "t0", status: "Ready" })).toBe(1_000);
     expect(scrape.value("unacked_tasks", { type: "(others)", status: "Ready" })).toBe(900 + 899);
     expect(scrape.value("unacked_task_workers", { pool: "p0" })).toBe(2);
     expect(scrape.value("unacked_task_workers_desired", { pool: "(others)" })).toBe(10);
     expect(scrape.value("unacked_task_oldest_ready_seconds", { pool: "(others)" })).toBe(101);
+    expect(scrape.value("unacked_task_oldest_untaken_seconds", { pool: "p7" })).toBe(193);
+    expect(scrape.value("unacked_task_oldest_untaken_seconds", { pool: "(others)" })).toBe(100);
+    expect(scrape.value("unacked_manager_task_leases_over_total", {})).toBe(2);
     expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Failed" })).toBe(3);
     expect(scrape.value("unacked_manager_tasks_ended_total", { status: "Completed" })).toBe(0);
   });

@@ -18,6 +18,8 @@ export interface Tally {
 export interface TaskTally {
   /** Counts ends that this manager has written. */
   ended(status: (typeof TASK_OVER_STATUSES)[number], count: number): void;
+  /** Who had so many taken has neither ended nor extended them. */
+  leasesOver(count: number): void;
 }
 
 /** The same for requests over AMQP. */

@@ -15,7 +15,9 @@ export class TaskMetrics implements TaskTally {
   readonly #workers;
   readonly #desired;
   readonly #oldest;
+  readonly #untaken;
   readonly #ended;
+  readonly #leasesOver;
 
   constructor(metrics: MetricSet) {
     this.#tasks = metrics.gauge({
@@ -35,7 +37,12 @@ export class TaskMetrics implements TaskTally {
     });
     this.#oldest = metrics.gauge({
       name: "unacked_task_oldest_ready_seconds",
-      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one. Without what is worked outside, and what is paused.",
+      help: "For how long the task that is due for longest, and not sent yet, has been due; 0 without one. Without what is worked outside alone, and what is paused.",
+      labels: POOL,
+    });
+    this.#untaken = metrics.gauge({
+      name: "unacked_task_oldest_untaken_seconds",
+      help: "For how long the task that waits for longest for somebody to take it, as its type is worked outside alone, has been due; 0 without one. Without what is paused.",
       labels: POOL,
     });
     this.#ended = metrics.counter({
@@ -43,27 +50,48 @@ export class TaskMetrics implements TaskTally {
       help: "Tasks that services, or workers outside, told the end of, by how. What was cancelled before it ran is not among them.",
       labels: { status: TASK_OVER_STATUSES },
     });
+    this.#leasesOver = metrics.counter({
+      name: "unacked_manager_task_leases_over_total",
+      help: "Leases of workers outside that ran out: they have neither ended nor extended what they had taken.",
+    });
   }
 
   ended(status: (typeof TASK_OVER_STATUSES)[number], count: number): void {
     this.#ended.inc({ status }, count);
   }
 
+  leasesOver(count: number): void {
+    this.#leasesOver.inc({}, count);
+  }
+
   /** `undefined` means that they could not be read. */
   show(counts: TaskCounts | undefined): void {
-    for (const gauge of [this.#tasks, this.#workers, this.#desired, this.#oldest]) gauge.reset();
+    for (const gauge of [this.#tasks, this.#workers, this.#desired, this.#oldest, this.#untaken]) gauge.reset();
     if (counts === undefined) return;
     const types = new Set(counts.byType.map(({ type }) => type));
     const named = new Set([...types].slice(0, MAX_NAMED));
     for (const { type, status, count } of counts.byType)
       this.#tasks.inc({ type: named.has(type) ? type : OTHERS, status }, count);
-    let oldestOfOthers = 0;
-    for (const [index, { pool: name, workers, wanted, oldestReadyS }] of counts.pools.entries()) {
-      const pool = index < MAX_NAMED ? name : OTHERS;
-      this.#workers.inc({ pool }, workers);
-      this.#desired.inc({ pool }, wanted);
-      if (pool === OTHERS) oldestOfOthers = Math.max(oldestOfOthers, oldestReadyS);
-      this.#oldest.set({ pool }, pool === OTHERS ? oldestOfOthers : oldestReadyS);
+    const others = counts.pools.slice(MAX_NAMED);
+    const shown = [
+      ...counts.pools.slice(0, MAX_NAMED),
+      ...(others.length === 0 ? [] : [{ ...others.reduce(together), pool: OTHERS }]),
+    ];
+    for (const { pool, workers, wanted, oldestReadyS, oldestUntakenS } of shown) {
+      this.#workers.set({ pool }, workers);
+      this.#desired.set({ pool }, wanted);
+      this.#oldest.set({ pool }, oldestReadyS);
+      this.#untaken.set({ pool }, oldestUntakenS);
     }
   }
 }
+
+type PoolCounts = TaskCounts["pools"][number];
+
+const together = (one: PoolCounts, other: PoolCounts): PoolCounts => ({
+  pool: one.pool,
+  workers: one.workers + other.workers,
+  wanted: one.wanted + other.wanted,
+  oldestReadyS: Math.max(one.oldestReadyS, other.oldestReadyS),
+  oldestUntakenS: Math.max(one.oldestUntakenS, other.oldestUntakenS),
+});

@@ -50,6 +50,7 @@ export class TaskLeases {
       { event: "task-leases-over", tasks: again, over: over.length },
       "who had taken tasks has neither ended nor extended them",
     );
+    this.#parts.tally.leasesOver(again + over.length);
     this.#tell(over);
     wake();
     return 0;

@@ -13,6 +13,10 @@ const BY_TYPE = "SELECT type, status, count(*)::int AS count FROM tasks GROUP BY
 const mayStart = (inFlight: string): string => `
   CASE WHEN l.paused THEN 0 ELSE greatest(0, coalesce(least(l.max_running - ${inFlight}, l.rate_per_second), 2147483647)) END`;
 
+/** Without what is due since -infinity: of that there is no difference. @param where as SQL, of `waiting` below */
+const oldestS = (where: string): string =>
+  `extract(epoch FROM unacked_now() - min(w.oldest) FILTER (WHERE w.oldest > '-infinity' AND ${where}))::float8`;
+
 /**
  * The workers of living services that do not drain, and how many would leave no task waiting that may start: a call for many takes one, and
  * so does a lane. What is worked outside needs none: what is taken, and what waits of such a type that no service has. What is paused waits
@@ -29,18 +33,19 @@ const POOLS = `
     FROM ready r FULL JOIN flight f USING (pool, type)
   ), wanting AS (
     SELECT k.pool, k.type, CASE WHEN NOT coalesce(l.paused, false) THEN k.oldest END AS oldest,
+      coalesce(l.outside, false) AND NOT ${isServed("k.pool", "k.type")} AS untaken,
       k.held + least(k.ready, ${mayStart("coalesce((SELECT sum(e.count) FROM flight e WHERE e.type = k.type), 0)")}) AS wanted
     FROM kinds k LEFT JOIN task_types l ON l.type = k.type
-    WHERE NOT coalesce(l.outside, false) OR ${isServed("k.pool", "k.type")}
   ), announced AS (${ANNOUNCED}
   ), waiting AS (
-    SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1)))::int AS wanted,
-      extract(epoch FROM unacked_now() - min(w.oldest) FILTER (WHERE w.oldest > '-infinity'))::float8 AS oldest -- of that there is no difference
+    SELECT w.pool, sum(ceil(w.wanted::numeric / coalesce(a."batchSize", 1))) FILTER (WHERE NOT w.untaken)::int AS wanted,
+      ${oldestS("NOT w.untaken")} AS oldest, ${oldestS("w.untaken")} AS untaken
     FROM wanting w LEFT JOIN announced a USING (pool, type) GROUP BY w.pool
   ), able AS (
     SELECT pool, ${intSum("workers")} AS workers FROM task_services
     WHERE ${TASK_SERVICE_LIVES} AND NOT draining AND workers > 0 GROUP BY pool)
-  SELECT pool, coalesce(workers, 0) AS workers, coalesce(wanted, 0) AS wanted, greatest(0, coalesce(oldest, 0)) AS "oldestReadyS"
+  SELECT pool, coalesce(workers, 0) AS workers, coalesce(wanted, 0) AS wanted, greatest(0, coalesce(oldest, 0)) AS "oldestReadyS",
+    greatest(0, coalesce(untaken, 0)) AS "oldestUntakenS"
   FROM waiting FULL JOIN able USING (pool) ORDER BY wanted DESC, pool`;
 
 /** It is read at each scrape of the metrics. */
