@@ -197,6 +197,17 @@ test.skipIf(!hasPython)(
   },
 );
 
+test.skipIf(!hasPython)("What the guide's worker is given after SIGTERM it gives back", async () => {
+  const { child, ended, said } = startGuidesWorker();
+  const { id: first } = await takers.create({ params: { wall: "north", seconds: 0 } });
+  await tasks.untilStatus(first, "Completed");
+  child.kill("SIGTERM");
+  const { id: late } = await takers.create({ params: { wall: "south", seconds: 600 } });
+  expect(await ended, said()).toBe(0);
+  expect(await tasks.get(late)).toMatchObject({ status: "Ready", failures: 0, interruptions: 0 });
+  await system.call("DELETE", `/api/v1/tasks/${late}`);
+});
+
 test.runIf(isTurnOf(0))(
   "The manager dies before it answers a take: nobody has the task until the lease is over, and then somebody does",
   async () => {
