@@ -7,11 +7,9 @@ import { createDataSource } from "../../services/observer-manager/src/adapters/p
 import { Notifications } from "../../services/observer-manager/src/adapters/postgres/connection/notifications.ts";
 import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { findObserver } from "../../services/observer-manager/src/adapters/postgres/observers/observer-reads.ts";
+import type { ChangeEvent } from "../../services/observer-manager/src/operations/changes/change-event.ts";
 import { ChangeHub, type ChangeSubscription } from "../../services/observer-manager/src/operations/changes/change-hub.ts";
-import {
-  type ChangeEvent,
-  MAX_REPLAYED_ROWS,
-} from "../../services/observer-manager/src/operations/changes/change-stream.ts";
+import { MAX_REPLAYED_ROWS } from "../../services/observer-manager/src/operations/changes/change-stream.ts";
 import { tcpProxy } from "../support/broker/tcp-proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver, putService, type Queryable, useBooks } from "../support/servers/books.ts";

@@ -8,8 +8,8 @@ import { Notifications } from "../../services/observer-manager/src/adapters/post
 import { Primary } from "../../services/observer-manager/src/adapters/postgres/connection/primary.ts";
 import { PrimaryClient } from "../../services/observer-manager/src/adapters/postgres/connection/primary-pool.ts";
 import { DatabaseSide } from "../../services/observer-manager/src/adapters/postgres/database-side.ts";
+import { type ChangeEvent, cursorOf } from "../../services/observer-manager/src/operations/changes/change-event.ts";
 import { ChangeHub } from "../../services/observer-manager/src/operations/changes/change-hub.ts";
-import { type ChangeEvent, cursorOf } from "../../services/observer-manager/src/operations/changes/change-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { keptLog, putObserver } from "../support/servers/books.ts";
 import { privatePostgres, queryRows, runStatement, standbyOf } from "../support/servers/servers.ts";

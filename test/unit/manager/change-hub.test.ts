@@ -1,47 +1,75 @@
 import type { ServiceView } from "@unacked/contracts";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ChangeEvent } from "../../../services/observer-manager/src/operations/changes/change-event.ts";
 import { ChangeHub } from "../../../services/observer-manager/src/operations/changes/change-hub.ts";
 import type {
   ChangeLog,
   ChangePosition,
   LoggedChange,
+  XidRange,
 } from "../../../services/observer-manager/src/operations/changes/change-log.ts";
-import type { ChangeEvent } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
 import { eventually } from "../../support/eventually.ts";
 import { keptLog } from "../../support/servers/books.ts";
 
-/** Books in memory: each change is a transaction of its own. */
+/** Books in memory. */
 class Books implements ChangeLog {
   readonly #changes: LoggedChange[] = [];
+  readonly #running: bigint[] = [];
+  #next = 100n;
   /** As few as there are of long ones. */
   perPage = Number.POSITIVE_INFINITY;
   pagesRead = 0;
+  looks = 0;
+  /** What pages begin behind. */
+  readonly after: (string | undefined)[] = [];
   database = "1.1";
   /** Before each page is given. */
   beforePage: () => Promise<void> | void = () => undefined;
-  #wake: () => void = () => undefined;
-  onWake = (listener: () => void) => void (this.#wake = listener);
+  /** Before each count is given. */
+  beforeCount: () => Promise<void> | void = () => undefined;
+  wake: () => void = () => undefined;
+  onWake = (listener: () => void) => void (this.wake = listener);
 
+  /** Each in a transaction of its own. */
   change(...names: string[]): void {
-    for (const name of names)
-      this.#changes.push({
-        xid: BigInt(this.#changes.length + 100),
-        change: { kind: "service", view: { name } as ServiceView },
-      });
-    this.#wake();
+    for (const name of names) this.changeTogether(name);
   }
 
-  #next = () => BigInt(this.#changes.length + 100);
-  horizon = async () => ({ settled: this.#next(), latest: this.#next(), running: [], database: this.database });
-  #within = ({ from, to }: { from: bigint; to: bigint }) => this.#changes.filter(({ xid }) => xid >= from && xid < to);
-  count = async (range: { from: bigint; to: bigint }) => this.#within(range).length;
-  page = async ({ from, to }: { from: bigint; to: bigint }, after: ChangePosition | null) => {
+  /** All in one transaction. */
+  changeTogether(...names: string[]): void {
+    for (const name of names) {
+      const id = String(this.#changes.length).padStart(6, "0");
+      this.#changes.push({ xid: this.#next, change: { kind: "service", view: { id, name } as ServiceView } });
+    }
+    this.#next += 1n;
+    this.wake();
+  }
+
+  /** A transaction that stays open, of which nothing is seen. */
+  open(): void {
+    this.#running.push(this.#next);
+    this.#next += 1n;
+  }
+
+  horizon = async () => {
+    this.looks += 1;
+    const [running, latest] = [this.#running, this.#next];
+    return { settled: running[0] ?? latest, latest, running, database: this.database };
+  };
+  #within = ({ from, to }: XidRange) => this.#changes.filter(({ xid }) => xid >= from && xid < to);
+  count = async (range: XidRange) => {
+    const count = this.#within(range).length;
+    await this.beforeCount();
+    return count;
+  };
+  page = async (range: XidRange, after: ChangePosition | null) => {
     this.pagesRead += 1;
+    const all = this.#within(range).filter(({ change }) => after === null || change.view.id > after.id);
+    this.after.push(this.#changes.find(({ change }) => change.view.id === after?.id)?.change.view.name);
     await this.beforePage();
-    const all = this.#within({ from: after === null ? from : after.xid + 1n, to });
     const changes = all.slice(0, this.perPage);
     const last = all.length > changes.length ? changes.at(-1) : undefined;
-    return { changes, next: last === undefined ? null : { xid: last.xid, id: "" } };
+    return { changes, bytes: 0, next: last === undefined ? null : { xid: last.xid, id: last.change.view.id } };
   };
 }
 
@@ -50,7 +78,8 @@ function hubOf() {
   const log = keptLog();
   const hub = new ChangeHub(books, books, log);
   onTestFinished(() => hub.close());
-  const client = (cannotSend: (event: ChangeEvent) => boolean, lastEventId?: string) => {
+  /** @param hasRoom asked behind each event */
+  const client = (cannotSend: (event: ChangeEvent) => boolean, lastEventId?: string, hasRoom = () => true) => {
     const told: string[] = [];
     let isEnded = false;
     const cursors: string[] = [];
@@ -58,13 +87,27 @@ function hubOf() {
       if (cannotSend(event)) throw new RangeError("Invalid time value");
       if (event.cursor !== undefined) cursors.push(event.cursor);
       told.push(event.kind === "service" ? event.view.name : event.kind);
-      return true;
+      return hasRoom();
     };
-    hub.subscribe({ send, end: () => (isEnded = true) }, lastEventId);
-    return { told, cursors, isEnded: () => isEnded };
+    const subscription = hub.subscribe({ send, end: () => (isEnded = true) }, lastEventId);
+    return { told, cursors, isEnded: () => isEnded, ...subscription };
   };
   return { books, hub, log, client };
 }
+
+/** A gate that holds up who comes, until it is opened. */
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let isReached = false;
+  const pass = () => {
+    isReached = true;
+    return opened;
+  };
+  return { pass, open, isReached: () => isReached };
+}
+
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name}-${i}`);
 
 const isBad = (event: ChangeEvent) => event.kind === "service" && event.view.name === "bad";
 const never = () => false;
@@ -105,7 +148,7 @@ test("Changes that take many pages are read once for all clients, page by page, 
   books.perPage = 1;
   const clients = [client(never), client(never)];
   await eventually(() => clients.every(({ told }) => told.includes("ready")));
-  const names = Array.from({ length: 20 }, (_, i) => `change-${i}`);
+  const names = numbered("change", 20);
   const toldByThen: number[] = [];
   books.beforePage = () => void toldByThen.push(clients[0]?.told.length ?? 0);
   books.change(...names);
@@ -188,4 +231,201 @@ test("A client that is being told what it missed when the books become others be
   expect(again.cursors).toEqual(["1.1-101", "1.1-101"]);
   books.change("later");
   await eventually(() => expect(again.told).toEqual(["resync", "ready", "later"]));
+});
+
+describe("while changes go on", () => {
+  test("those that come back are told the rest of what the hub has handed on meanwhile, and go live", async () => {
+    const { books, client } = hubOf();
+    const first = client(never);
+    await eventually(() => first.told.includes("ready"));
+    books.change("missed");
+    await eventually(() => expect(first.told).toEqual(["ready", "missed"]));
+    // The hub moves on whenever one of them reads.
+    let moves = 0;
+    books.beforeCount = async () => {
+      const name = `meanwhile-${moves++}`;
+      books.change(name);
+      await eventually(() => first.told.includes(name));
+    };
+    const clients = Array.from({ length: 20 }, () => client(never, "1.1-99"));
+    for (const { told } of clients)
+      await eventually(() => expect(told).toContain("ready"), { timeoutMs: 3_000, what: "it is live" });
+    expect(moves).toBe(clients.length);
+    books.change("last");
+    for (const { told } of clients) {
+      await eventually(() => told.includes("last"));
+      expect(told.filter((name) => name !== "ready")).toEqual(["missed", ...numbered("meanwhile", moves), "last"]);
+    }
+  });
+
+  test("so are those that come back to a manager that nobody follows yet", async () => {
+    const { books, client } = hubOf();
+    books.change("missed");
+    let moves = 0;
+    books.beforeCount = async () => {
+      books.change(`meanwhile-${moves++}`);
+      const looks = books.looks + 2; // one may be under way
+      await eventually(() => {
+        books.wake();
+        return books.looks >= looks;
+      });
+    };
+    const again = client(never, "1.1-99");
+    await eventually(() => expect(again.told).toContain("ready"), { timeoutMs: 3_000, what: "it is live" });
+    expect(again.told.filter((name) => name !== "ready")).toEqual(["missed", ...numbered("meanwhile", moves)]);
+  });
+});
+
+describe("while a transaction stays open", () => {
+  test("and changes go on, those that come back are told of both sides of it, and go live", async () => {
+    const { books, client } = hubOf();
+    const first = client(never);
+    await eventually(() => first.told.includes("ready"));
+    books.change("before");
+    books.open();
+    books.change("ahead");
+    await eventually(() => expect(first.told).toEqual(["ready", "before", "ahead"]), { timeoutMs: 5_000 });
+    let moves = 0;
+    books.beforeCount = async () => {
+      const name = `meanwhile-${moves++}`;
+      books.change(name);
+      await eventually(() => first.told.includes(name));
+    };
+    const slow = client(never, "1.1-99", () => slow.told.length % 2 === 0);
+    const again = client(never, "1.1-99");
+    for (const { told } of [again, slow])
+      await eventually(
+        () => {
+          slow.resume();
+          expect(told).toContain("ready");
+        },
+        { timeoutMs: 3_000, what: "it is live" },
+      );
+    books.change("last");
+    for (const { told } of [again, slow]) {
+      await eventually(() => told.includes("last"));
+      const names = told.filter((name) => name !== "ready");
+      expect(names).toEqual(["before", "ahead", ...numbered("meanwhile", moves), "last"]);
+    }
+    expect(again.cursors).toEqual(["1.1-100", "1.1-100"]);
+  });
+});
+
+describe("more than 10,000 changes in one look", () => {
+  test("are not read to their end: all read the lists again, and new ones do not wait", async () => {
+    const { books, client } = hubOf();
+    books.perPage = 500;
+    const clients = [client(never), client(never)];
+    await eventually(() => clients.every(({ told }) => told.includes("ready")));
+    books.changeTogether(...numbered("many", 10_001));
+    for (const { told } of clients) await eventually(() => expect(told.at(-1)).toBe("resync"), { timeoutMs: 3_000 });
+    expect(books.pagesRead).toBeLessThanOrEqual(2);
+    const [one, other] = clients;
+    expect(one?.told.length).toBeLessThan(1_000);
+    books.change("later");
+    await eventually(() => [one, other].every((each) => each?.told.at(-1) === "later"));
+  });
+
+  test("10,000 are", async () => {
+    const { books, client } = hubOf();
+    books.perPage = 500;
+    const { told } = client(never);
+    await eventually(() => told.includes("ready"));
+    const many = numbered("many", 10_000);
+    books.changeTogether(...many);
+    await eventually(() => expect(told).toEqual(["ready", ...many]));
+  });
+});
+
+describe("a look of many pages", () => {
+  test("ends when the manager does", async () => {
+    const { books, hub, client } = hubOf();
+    books.perPage = 1;
+    const { told, isEnded } = client(never);
+    await eventually(() => told.includes("ready"));
+    const third = gate();
+    books.beforePage = () => (books.pagesRead === 3 ? third.pass() : undefined);
+    books.change(...numbered("change", 100));
+    await eventually(third.isReached);
+    const closed = hub.close();
+    third.open();
+    await closed;
+    expect(isEnded()).toBe(true);
+    expect(books.pagesRead).toBe(3);
+  });
+
+  test("ends when nobody listens any more, and others begin behind it", async () => {
+    const { books, client } = hubOf();
+    books.perPage = 1;
+    const first = client(never);
+    await eventually(() => first.told.includes("ready"));
+    const third = gate();
+    books.beforePage = () => (books.pagesRead === 3 ? third.pass() : undefined);
+    books.change(...numbered("change", 3_000));
+    await eventually(third.isReached);
+    const last = client(never);
+    first.close();
+    third.open();
+    await eventually(() => expect(last.told).toEqual(["ready"]));
+    expect(books.pagesRead).toBeLessThan(1_100);
+  });
+
+  test("is not told on when the books have become others meanwhile", async () => {
+    const { books, hub, client } = hubOf();
+    books.perPage = 1;
+    const { told, cursors } = client(never);
+    await eventually(() => told.includes("ready"));
+    const third = gate();
+    books.beforePage = () => (books.pagesRead === 3 ? third.pass() : undefined);
+    books.change(...numbered("change", 10));
+    await eventually(third.isReached);
+    books.database = "1.2";
+    hub.startOver();
+    third.open();
+    await eventually(() => expect(told.at(-1)).toBe("resync"));
+    books.change("elsewhere");
+    await eventually(() => expect(told.at(-1)).toBe("elsewhere"));
+    expect(told).toEqual(["ready", "change-0", "resync", "elsewhere"]);
+    expect(cursors.at(-2)).toMatch(/^1\.2-/);
+  });
+});
+
+describe("a client that has no room while it is told what it missed", () => {
+  const missed = numbered("missed", 6);
+
+  /** It has room for two events at a time. */
+  function slowOne() {
+    const parts = hubOf();
+    let sent = 0;
+    const slow = parts.client(never, "1.1-99", () => ++sent % 2 !== 0);
+    return { ...parts, slow };
+  }
+
+  test.each(["change", "changeTogether"] as const)(
+    "keeps no page: it reads on behind what it was sent last (%s)",
+    async (how) => {
+      const { books, slow } = slowOne();
+      books[how](...missed);
+      for (let sent = 2; sent <= missed.length; sent += 2) {
+        await eventually(() => expect(slow.told).toEqual(missed.slice(0, sent)));
+        slow.resume();
+      }
+      await eventually(() => expect(slow.told).toEqual([...missed, "ready"]));
+      expect(books.after.filter((name) => name !== undefined)).toEqual(["missed-1", "missed-3", "missed-5"]);
+      expect(slow.cursors).toEqual(
+        how === "change"
+          ? [...numbered("1.1", 0), "1.1-100", "1.1-101", "1.1-102", "1.1-103", "1.1-104", "1.1-105", "1.1-105"]
+          : ["1.1-100", "1.1-100"],
+      );
+    },
+  );
+
+  test("holds up nobody else: its turn is over", async () => {
+    const { books, client } = hubOf();
+    books.change(...missed);
+    const stuck = Array.from({ length: 8 }, () => client(never, "1.1-99", () => false));
+    await eventually(() => stuck.every(({ told }) => told.length === 1));
+    const quick = client(never, "1.1-99");
+    await eventually(() => expect(quick.told).toEqual([...missed, "ready"]));
+  });
 });

@@ -12,7 +12,8 @@ import {
   sendEventStream,
 } from "../../../services/observer-manager/src/adapters/http/server/server-sent-events.ts";
 import { ANONYMOUS } from "../../../services/observer-manager/src/domain/access/identity.ts";
-import type { ChangeEvent, ChangeSink } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
+import type { ChangeEvent } from "../../../services/observer-manager/src/operations/changes/change-event.ts";
+import type { ChangeSink } from "../../../services/observer-manager/src/operations/changes/change-stream.ts";
 
 /** A request as it came, and who has sent it. */
 async function asked(): Promise<{ client: ClientRequest; incoming: IncomingMessage; response: ServerResponse }> {

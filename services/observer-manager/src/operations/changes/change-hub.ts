@@ -2,19 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "@unacked/contracts";
 import type { Log } from "../log.ts";
 import { Loop } from "../loop.ts";
+import { type CursorAt, cursorOf, noCursor, readEvents } from "./change-event.ts";
 import { type ChangeLog, firstUnseen, type ToldTo, type Wakeups, type XidRange } from "./change-log.ts";
-import {
-  type ChangeSink,
-  ChangeStream,
-  type CursorAt,
-  cursorOf,
-  noCursor,
-  readEvents,
-  type Unsendable,
-} from "./change-stream.ts";
+import { type ChangeSink, type ChangeSources, ChangeStream, MAX_REPLAYED_ROWS, type Unsendable } from "./change-stream.ts";
+import { Gathered, HandedOn } from "./handed-on.ts";
 import { inTurns } from "./turns.ts";
 
-/** So many clients that are behind read a page of the books at a time: after a restart all come back at once. */
+/** So many clients that are behind read the books at a time: after a restart all come back at once. */
 const CATCHING_UP_AT_ONCE = 4;
 /** Changes that an older transaction keeps from being final for so long are told ahead of it. */
 const HELD_MS = 2_000;
@@ -36,16 +30,16 @@ type Horizon = Awaited<ReturnType<ChangeLog["horizon"]>>;
  * Guarantees: changes are handed on in the order of transactions and only up to the oldest one that still runs, so that one
  * that commits late is never skipped. A notified change may not be settled yet (an older transaction still runs): then it looks
  * again soon. What is held back by one that runs for long is told ahead, too, as it is then and without a place to go on from; it is
- * told once more when its turn comes. Keeps no state that another manager would need.
+ * told once more when its turn comes. A look of more changes than are replayed is answered by a `resync`, so that nobody waits for its end.
+ * Keeps no state that another manager would need.
  */
 export class ChangeHub {
   readonly #books: ChangeLog;
   /** For those that are behind. */
-  readonly #inTurns: ChangeLog;
+  readonly #sources: ChangeSources;
   readonly #log: Log;
   readonly #streams = new Set<{ stream: ChangeStream; notBeforePoll: number }>();
-  /** All before it was handed on. */
-  #position: ToldTo | undefined;
+  readonly #handedOn = new HandedOn();
   /** `latest` of an earlier look, since when not all below it has been settled. */
   #held: { latest: bigint; sinceMs: number } | undefined;
   #pollsStarted = 0;
@@ -56,7 +50,7 @@ export class ChangeHub {
 
   constructor(books: ChangeLog, wakeups: Wakeups, log: Log) {
     this.#books = books;
-    this.#inTurns = inTurns(books, CATCHING_UP_AT_ONCE);
+    this.#sources = { log: books, handedOn: this.#handedOn, inTurn: inTurns(CATCHING_UP_AT_ONCE) };
     this.#log = log;
     wakeups.onWake(() => this.#loop.wake());
   }
@@ -67,7 +61,7 @@ export class ChangeHub {
 
   /** @param lastEventId the last cursor the client saw; without one it hears what happens from now on, and perhaps of what has just happened */
   subscribe(sink: ChangeSink, lastEventId?: string): ChangeSubscription {
-    const stream = new ChangeStream(this.#inTurns, sink, lastEventId, (error) => this.#noteUnsendable(error));
+    const stream = new ChangeStream(this.#sources, sink, lastEventId, (error) => this.#noteUnsendable(error));
     // A cursor can come from a manager that looked later than our last poll: judge it only after a poll that begins now.
     const entry = { stream, notBeforePoll: this.#pollsStarted + 1 };
     const close = () => {
@@ -89,7 +83,7 @@ export class ChangeHub {
    * present.
    */
   startOver(): void {
-    this.#position = undefined;
+    this.#handedOn.beginAt(undefined);
     for (const { stream } of this.#streams) stream.startOver();
     this.#loop.wake();
   }
@@ -105,7 +99,7 @@ export class ChangeHub {
   async #round(): Promise<number> {
     this.#loop.takeWake();
     if (this.#streams.size === 0) {
-      this.#position = undefined; // nobody listens: begin at the present when somebody does
+      this.#handedOn.beginAt(undefined); // nobody listens: begin at the present when somebody does
       return Number.POSITIVE_INFINITY;
     }
     const settled = await this.#tryPoll();
@@ -132,10 +126,10 @@ export class ChangeHub {
   }
 
   async #moveTo({ settled, database, latest, running }: Horizon): Promise<void> {
-    const from = this.#position;
+    const from = this.#handedOn.place;
     if (from === undefined || database !== from.database || settled < from.xid) {
       if (from !== undefined) for (const { stream } of this.#streams) stream.startOver();
-      this.#position = { database, xid: settled, ahead: { latest, running } };
+      this.#handedOn.beginAt({ database, xid: settled, ahead: { latest, running } });
       this.#held = undefined;
     } else if (settled > from.xid) {
       const cursorAt: CursorAt = (xid) => cursorOf({ database, xid });
@@ -149,26 +143,46 @@ export class ChangeHub {
     return this.#held !== undefined && performance.now() - this.#held.sinceMs >= HELD_MS;
   }
 
-  /** Each transaction that has ended since the last look is read once, with what is behind it. */
+  /**
+   * Reads what has ended since the last look, from the oldest such transaction on. One that runs for long and ends before the oldest has all
+   * from its number on told again.
+   */
   async #lookAhead({ latest, running }: Horizon): Promise<void> {
-    const from = this.#position;
+    const from = this.#handedOn.place;
     if (from === undefined) return; // it was told meanwhile to start over
     const ahead = { latest, running };
     const range = { from: firstUnseen(from.ahead, ahead, from.xid), to: latest };
     if (range.from < range.to) await this.#handOn(range, { ...from, ahead }, noCursor);
   }
 
-  /** Reads page by page, for all that are live by then. If that fails midway, the next look begins where this one did. */
+  /**
+   * Reads page by page, for all that are live by then, as long as one of them is or little enough is read to be kept. If that fails midway,
+   * the next look begins where this one did.
+   */
   async #handOn(range: XidRange, to: ToldTo, cursorAt: CursorAt): Promise<void> {
+    const from = this.#handedOn.place;
     const live = new Set(this.#live());
-    if (live.size > 0)
-      for await (const events of readEvents(this.#books, range, cursorAt)) for (const stream of live) stream.take(events);
-    // All in one tick: one that has gone live since has not been handed these, and reads them for itself.
-    this.#position = to;
+    const gathered = new Gathered();
+    let pages = 0;
+    for await (const page of readEvents(this.#books, range, cursorAt)) {
+      const isTooMuch = ++pages === 2 && (await this.#books.count(range, MAX_REPLAYED_ROWS + 1)) > MAX_REPLAYED_ROWS;
+      if (this.#loop.isStopped || this.#handedOn.place !== from) return; // it was told to start over
+      if (isTooMuch) return this.#skipTo(to);
+      gathered.add(page);
+      for (const stream of live) stream.take(page.events);
+      if (gathered.events === undefined && !this.#live().some((stream) => live.has(stream))) break;
+    }
+    // All in one tick: one that has gone live since has not been handed these, and takes them for itself.
+    this.#handedOn.moveTo(to, gathered);
     for (const stream of this.#live()) {
       if (live.has(stream)) stream.reach(to);
       else stream.fallBehind();
     }
+  }
+
+  #skipTo(place: ToldTo): void {
+    this.#handedOn.beginAt(place);
+    for (const stream of this.#live()) stream.startOver("too-far-behind");
   }
 
   #live(): ChangeStream[] {
@@ -178,7 +192,7 @@ export class ChangeHub {
   #startCatchingUp(poll: number): void {
     for (const { stream, notBeforePoll } of this.#streams) {
       if (!stream.isBehind || poll < notBeforePoll) continue;
-      stream.catchUp(() => this.#position).catch((error: unknown) => this.#noteFailure(error));
+      stream.catchUp().catch((error: unknown) => this.#noteFailure(error));
     }
   }
 

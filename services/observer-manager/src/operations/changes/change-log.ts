@@ -54,9 +54,12 @@ export interface ChangeLog {
   count(range: XidRange, atMost: number): Promise<number>;
   /**
    * Changed rows in order of (xid, id), behind `after`. `next` is null on the last page. A row that has changed once more
-   * since is left out: it comes again with its later xid.
+   * since is left out: it comes again with its later xid. `bytes`: of what may be long in them.
    */
-  page(range: XidRange, after: ChangePosition | null): Promise<{ changes: LoggedChange[]; next: ChangePosition | null }>;
+  page(
+    range: XidRange,
+    after: ChangePosition | null,
+  ): Promise<{ changes: LoggedChange[]; bytes: number; next: ChangePosition | null }>;
 }
 
 /** Says that something may have changed: a hint, neither complete nor exact. */

@@ -1,28 +1,27 @@
-import type { ChangesResync } from "@unacked/contracts";
 import {
-  type Change,
+  type ChangeEvent,
+  type CursorAt,
+  cursorOf,
+  noCursor,
+  parseCursor,
+  type ReadEvent,
+  type ResyncReason,
+  readEvents,
+} from "./change-event.ts";
+import {
   type ChangeLog,
   type ChangePlace,
+  type ChangePosition,
   firstUnseen,
-  type LoggedChange,
   type Sight,
   type ToldTo,
   type XidRange,
 } from "./change-log.ts";
+import type { HandedOn, Move } from "./handed-on.ts";
+import type { Turns } from "./turns.ts";
 
 /** More changed rows than this are not replayed: reading the lists again is cheaper for both. */
 export const MAX_REPLAYED_ROWS = 10_000;
-
-export type ResyncReason = ChangesResync["reason"];
-
-/**
- * What a client is told. `cursor` says "everything up to here was sent", so it stands on an event only when all rows of its
- * transaction went before, and on none that is told ahead of an older transaction that still runs. `ready`: from here on live. `resync`: read the lists again, some changes were skipped.
- */
-export type ChangeEvent =
-  | (Change & { cursor?: string })
-  | { kind: "ready"; cursor: string }
-  | { kind: "resync"; cursor: string; reason: ResyncReason };
 
 export interface ChangeSink {
   /** Takes the event in any case; false asks for a pause until `resume()`. What cannot be sent is thrown, and told as a `resync`. */
@@ -39,36 +38,47 @@ export class Unsendable extends Error {
   }
 }
 
+/** Where a stream finds what it has to tell. */
+export interface ChangeSources {
+  log: ChangeLog;
+  handedOn: HandedOn;
+  /** Those that are behind read the log by it. */
+  inTurn: Turns;
+}
+
 /**
  * One client's place in the stream of changes. Comes in: where it was last time, if it says so. Guarantees: no change is
  * skipped without a `resync`, and memory stays bounded, since a client that is behind or slow reads from the books at its own
- * pace until it has caught up, and only then gets the live batches. Holds nothing that a crash could lose: the place is the
- * client's own (`Last-Event-ID`) and holds for every manager.
+ * pace until it has caught up, and only then gets the live batches; while it has no room, nothing is kept for it. Holds nothing that a
+ * crash could lose: the place is the client's own (`Last-Event-ID`) and holds for every manager.
  */
 export class ChangeStream {
-  readonly #log: ChangeLog;
+  readonly #sources: ChangeSources;
   readonly #sink: ChangeSink;
   readonly #unsendable: (error: Unsendable) => void;
   #state: "behind" | "catching-up" | "live" | "closed" = "behind";
-  /** The first xid not yet sent. Undefined: begin at the present. */
-  #next: bigint | undefined;
-  /** The database in which `#next` is a place. */
-  #database = "";
-  /** What was seen by the last look ahead of `#next` of which all was sent. */
-  #ahead: Sight | undefined;
+  /** All before it was sent, and what was seen `ahead` of it. Undefined: begin at the present. */
+  #at: (ChangePlace & { ahead?: Sight }) | undefined;
+  /** It reads the books up to there, and what is next stands behind `after`. */
+  #goal: { to: ToldTo; after: ChangePosition | null } | undefined;
   #resync: ResyncReason | undefined;
   #saidReady = false;
   #full = false;
   #wakeWriter: (() => void) | undefined;
 
   /** @param unsendable is told of what the sink did not take */
-  constructor(log: ChangeLog, sink: ChangeSink, lastEventId: string | undefined, unsendable: (error: Unsendable) => void) {
-    this.#log = log;
+  constructor(
+    sources: ChangeSources,
+    sink: ChangeSink,
+    lastEventId: string | undefined,
+    unsendable: (error: Unsendable) => void,
+  ) {
+    this.#sources = sources;
     this.#sink = sink;
     this.#unsendable = unsendable;
     const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
     if (lastEventId !== undefined && after === undefined) this.#resync = "unknown-position";
-    if (after !== undefined) [this.#next, this.#database] = [after.xid + 1n, after.database];
+    if (after !== undefined) this.#at = { database: after.database, xid: after.xid + 1n };
   }
 
   get isBehind(): boolean {
@@ -91,18 +101,22 @@ export class ChangeStream {
     this.#sink.end();
   }
 
-  /** Called for another database, or one whose counter went backwards (restored): every place in it means nothing. */
-  startOver(): void {
+  /**
+   * Where it is means nothing: it is told to read the lists again, and goes on at the present. Called for another database, or one whose
+   * counter went backwards (restored), and where more has changed than is replayed.
+   */
+  startOver(why: ResyncReason = "unknown-position"): void {
     if (this.#state === "live") this.#state = "behind";
-    this.#next = undefined;
-    this.#resync = "unknown-position";
+    this.#at = undefined;
+    this.#goal = undefined;
+    this.#resync = why;
   }
 
   /** Sends what the hub has read. A stream that has no room for it reads it from the books later. */
-  take(events: readonly ChangeEvent[]): void {
+  take(events: readonly ReadEvent[]): void {
     if (this.#state !== "live") return;
     try {
-      for (const event of events) {
+      for (const { event } of events) {
         if (this.#full) break;
         this.#send(event);
       }
@@ -113,83 +127,107 @@ export class ChangeStream {
   }
 
   /** All up to there was taken, if it is live still. */
-  reach({ xid, ahead }: ToldTo): void {
-    if (this.#state === "live") [this.#next, this.#ahead] = [xid, ahead];
+  reach(place: ToldTo): void {
+    if (this.#state === "live") this.#at = place;
   }
 
-  /** It reads from the books, from where it is. */
+  /** It goes on from where it is by itself. */
   fallBehind(): void {
-    this.#state = "behind";
+    if (this.#isOpen()) this.#state = "behind";
   }
 
   /**
-   * Reads from the books up to the hub's position, which moves on meanwhile, and goes live in the very tick in which both are equal.
-   * A rejection (database away) leaves the stream behind, where it was, to be called again; so does a hub that has no position just then.
+   * Reads from the books up to where the hub was as it began, takes from memory how far that has come meanwhile, and goes live in the very
+   * tick in which it is at the hub's place.
+   * A rejection (database away) leaves the stream behind, where it was, to be called again; so does a hub that has no place just then.
    */
-  async catchUp(position: () => ToldTo | undefined): Promise<void> {
+  async catchUp(): Promise<void> {
     this.#state = "catching-up";
     try {
       while (this.#isOpen()) {
-        const place = position();
+        const { place } = this.#sources.handedOn;
         if (place === undefined) return this.fallBehind();
-        const { database, xid: to, ahead } = place;
-        if (this.#next !== undefined && (this.#database !== database || this.#next > to)) this.startOver();
-        this.#database = database;
-        this.#next ??= this.#begin(place);
-        if (this.#next === to && this.#ahead === ahead && !this.#full) return this.#goLive(to);
+        if (this.#at !== undefined && (this.#at.database !== place.database || this.#at.xid > place.xid)) this.startOver();
+        this.#at ??= this.#begin(place);
+        if (this.#at === place && !this.#full) return this.#goLive(place);
         await this.#room();
-        if (this.#isOpen()) await this.#readOn(this.#next, place).catch((error: unknown) => this.#skip(error));
+        await this.#goOn().catch((error: unknown) => this.#skip(error));
       }
     } catch (error) {
       if (error instanceof Unsendable) return this.#giveUp(error);
-      if (this.#isOpen()) this.#state = "behind";
+      this.fallBehind();
       throw error;
     }
   }
 
-  #begin({ xid, ahead }: ToldTo): bigint {
-    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: this.#cursorAt(xid - 1n), reason: this.#resync });
+  #begin(place: ToldTo): ToldTo {
+    if (this.#resync !== undefined) this.#send({ kind: "resync", cursor: cursorAtEnd(place), reason: this.#resync });
     this.#resync = undefined;
-    this.#ahead = ahead;
-    return xid;
+    return place;
   }
 
-  /** One step: what is final first, then what is ahead of it. */
-  async #readOn(next: bigint, { xid: to, ahead }: ToldTo): Promise<void> {
-    if (next < to) {
-      // It stays undefined if the stream was told meanwhile to start over.
-      if (await this.#replay({ from: next, to }, (xid) => this.#cursorAt(xid))) this.#next = to;
-      return;
-    }
-    const range = { from: firstUnseen(this.#ahead, ahead, next), to: ahead.latest };
-    if (range.from >= range.to || (await this.#replay(range, noCursor))) this.#ahead = ahead;
-  }
-
-  #goLive(to: bigint): void {
+  #goLive(place: ToldTo): void {
     this.#state = "live";
-    if (!this.#saidReady) this.#send({ kind: "ready", cursor: this.#cursorAt(to - 1n) });
+    if (!this.#saidReady) this.#send({ kind: "ready", cursor: cursorAtEnd(place) });
     this.#saidReady = true;
   }
 
-  #cursorAt(xid: bigint): string {
-    return cursorOf({ database: this.#database, xid });
+  async #goOn(): Promise<void> {
+    if (this.#at === undefined) return; // it was told to start over as it waited for room
+    const { handedOn, inTurn } = this.#sources;
+    const moves = this.#goal === undefined ? handedOn.since(this.#at) : undefined;
+    if (moves !== undefined) this.#takeMoves(moves);
+    else await inTurn(() => this.#readOn());
+  }
+
+  /** One that does not fit is read on from the books. */
+  #takeMoves(moves: readonly Move[]): void {
+    for (const { to, events } of moves) {
+      for (const { event, at } of events) {
+        this.#send(event);
+        if (this.#full) {
+          this.#goal = { to, after: at };
+          return;
+        }
+      }
+      this.#at = to;
+    }
+  }
+
+  /** What is final first, then what is ahead of it: until it is at its goal, or has no room. */
+  async #readOn(): Promise<void> {
+    const { place } = this.#sources.handedOn;
+    if (this.#at === undefined || place === undefined) return; // it was told to start over as it waited for its turn
+    const goal = (this.#goal ??= { to: place, after: null });
+    const { to } = goal;
+    if (this.#at.xid < to.xid) {
+      const { database, xid: from } = this.#at;
+      if (!(await this.#replay(goal, { from, to: to.xid }, (xid) => cursorOf({ database, xid })))) return;
+      this.#at = { ...this.#at, xid: to.xid };
+      goal.after = null;
+    }
+    const ahead = { from: firstUnseen(this.#at.ahead, to.ahead, to.xid), to: to.ahead.latest };
+    if (ahead.from < ahead.to && !(await this.#replay(goal, ahead, noCursor))) return;
+    this.#at = to;
+    this.#goal = undefined;
   }
 
   /** @returns whether all was sent */
-  async #replay(range: XidRange, cursorAt: CursorAt): Promise<boolean> {
-    if ((await this.#log.count(range, MAX_REPLAYED_ROWS + 1)) > MAX_REPLAYED_ROWS) {
-      this.#next = undefined;
-      this.#resync = "too-far-behind";
+  async #replay(goal: { after: ChangePosition | null }, range: XidRange, cursorAt: CursorAt): Promise<boolean> {
+    const { log } = this.#sources;
+    if (goal.after === null && (await log.count(range, MAX_REPLAYED_ROWS + 1)) > MAX_REPLAYED_ROWS) {
+      this.startOver("too-far-behind");
       return false;
     }
-    for await (const events of readEvents(this.#log, range, cursorAt)) {
-      for (const event of events) {
-        await this.#room();
-        if (!this.#isOpen() || this.#next === undefined) return false;
+    for await (const { events } of readEvents(log, range, cursorAt, goal.after)) {
+      for (const { event, at } of events) {
+        if (this.#goal !== goal || !this.#isOpen()) return false;
         this.#send(event);
+        goal.after = at;
+        if (this.#full) return false;
       }
     }
-    return this.#next !== undefined;
+    return this.#goal === goal;
   }
 
   #send(event: ChangeEvent): void {
@@ -222,42 +260,5 @@ export class ChangeStream {
   }
 }
 
-export type CursorAt = (xid: bigint) => string | undefined;
-
-/** Of what is told ahead: nobody can go on from there. */
-export const noCursor: CursorAt = () => undefined;
-
-/** The events of a range, page by page, with a cursor wherever a transaction is complete. */
-export async function* readEvents(log: ChangeLog, range: XidRange, cursorAt: CursorAt): AsyncGenerator<ChangeEvent[]> {
-  let held: LoggedChange | undefined; // the last of a page: only the next one tells whether its transaction goes on
-  let position: Awaited<ReturnType<ChangeLog["page"]>>["next"] = null;
-  do {
-    const { changes, next } = await log.page(range, position);
-    const known: LoggedChange[] = held === undefined ? changes : [held, ...changes];
-    held = known.at(-1);
-    yield known
-      .slice(0, -1)
-      .map((logged, index) => toEvent(logged, logged.xid === known[index + 1]?.xid ? undefined : cursorAt(logged.xid)));
-    position = next;
-  } while (position !== null);
-  if (held !== undefined) yield [toEvent(held, cursorAt(range.to - 1n))];
-}
-
-function toEvent({ change }: LoggedChange, cursor: string | undefined): ChangeEvent {
-  return cursor === undefined ? { ...change } : { ...change, cursor };
-}
-
-const MAX_XID = 2n ** 63n;
-
-/**
- * An event id: which database, and the decimal digits of a transaction's 64-bit number. A number alone, as managers of 0.1.0 gave it, is no
- * place: the books may have been restored since, beside the database that it is of, and the server counts on.
- */
-export const cursorOf = ({ database, xid }: ChangePlace): string => `${database}-${xid}`;
-
-export function parseCursor(text: string): ChangePlace | undefined {
-  const [, database = "", digits = ""] = /^([0-9.-]{1,64})-([0-9]{1,19})$/.exec(text) ?? [];
-  if (digits === "") return undefined;
-  const xid = BigInt(digits);
-  return xid < MAX_XID ? { database, xid } : undefined;
-}
+/** Of a place that all was sent up to. */
+const cursorAtEnd = ({ database, xid }: ChangePlace): string => cursorOf({ database, xid: xid - 1n });

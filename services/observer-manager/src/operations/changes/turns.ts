@@ -1,23 +1,18 @@
-import type { ChangeLog } from "./change-log.ts";
+/** Does what it is given, no more than so many at a time: who comes then waits in turn. */
+export type Turns = <T>(act: () => Promise<T>) => Promise<T>;
 
-/** The same books, of which no more than `atOnce` pages and counts are asked for at a time; who asks then waits in turn. */
-export function inTurns(log: ChangeLog, atOnce: number): ChangeLog {
+export function inTurns(atOnce: number): Turns {
   let free = atOnce;
   const waiting: (() => void)[] = [];
-  const inTurn = async <T>(read: () => Promise<T>): Promise<T> => {
+  return async (act) => {
     if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
     else free -= 1;
     try {
-      return await read();
+      return await act();
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();
     }
-  };
-  return {
-    horizon: () => log.horizon(),
-    count: (...asked) => inTurn(() => log.count(...asked)),
-    page: (...asked) => inTurn(() => log.page(...asked)),
   };
 }

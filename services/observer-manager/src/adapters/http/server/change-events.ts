@@ -1,7 +1,8 @@
 import { CALLS, ObserverView, type Role, ServiceView } from "@unacked/contracts";
 import type { Request, RequestHandler, Response } from "express";
 import { queryProblems } from "../../../domain/field-problems.ts";
-import type { ChangeEvent, ChangeSink } from "../../../operations/changes/change-stream.ts";
+import type { ChangeEvent } from "../../../operations/changes/change-event.ts";
+import type { ChangeSink } from "../../../operations/changes/change-stream.ts";
 import type { ManagerApi } from "../../../operations/manager-api.ts";
 import { HttpProblem } from "../api/http-problem.ts";
 import { callerOf } from "./caller.ts";

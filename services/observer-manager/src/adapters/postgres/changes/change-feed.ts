@@ -1,5 +1,5 @@
 import type { DataSource } from "typeorm";
-import type { Change, ChangeLog, ChangePosition, LoggedChange, XidRange } from "../../../operations/changes/change-log.ts";
+import type { Change, ChangeLog, ChangePosition, XidRange } from "../../../operations/changes/change-log.ts";
 import { sqlStateOf } from "../connection/database-error.ts";
 import { STANDING } from "../connection/primary.ts";
 import {
@@ -148,10 +148,7 @@ export class PostgresChangeLog implements ChangeLog {
     return Number(row?.count ?? 0);
   }
 
-  async page(
-    range: XidRange,
-    after: ChangePosition | null,
-  ): Promise<{ changes: LoggedChange[]; next: ChangePosition | null }> {
+  async page(range: XidRange, after: ChangePosition | null): ReturnType<ChangeLog["page"]> {
     const from = after?.xid ?? range.from;
     const parameters = [String(from), String(range.to), after?.id ?? NO_ID, PAGE_ROWS];
     const keys = await this.#dataSource.query<Key[]>(KEYS_AS_TEXT, parameters);
@@ -169,6 +166,7 @@ export class PostgresChangeLog implements ChangeLog {
         const change = changes.get(id);
         return change === undefined ? [] : [{ change, xid: BigInt(xid) }];
       }),
+      bytes: observers.reduce((sum, { bytes }) => sum + bytes, 0),
       next: last === undefined ? null : { xid: BigInt(last.xid), id: last.id },
     };
   }

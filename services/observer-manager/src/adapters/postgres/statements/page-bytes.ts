@@ -12,9 +12,10 @@ const bytesOf = (column: string): string =>
 export const bytesOfAll = (columns: readonly string[]): string =>
   columns.map((column) => `coalesce(${bytesOf(column)}, 0)`).join(" + ");
 
-/** A row of a page that is cut: `found` is the number of rows before the cut. */
+/** A row of a page that is cut: `found` is the number of rows before the cut, `bytes` those of its large columns. */
 export interface CutRow {
   found: number;
+  bytes: number;
 }
 
 /**
