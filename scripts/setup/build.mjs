@@ -18,7 +18,7 @@ const WITH_THE_COMMAND_LINE = ["scripts/processes", "scripts/servers", "scripts/
  */
 export async function buildIfStale(root) {
   const built = new Stamp(root, "programs", programSources(root));
-  const compiled = new Stamp(root, OBSERVERS, sourceFiles(join(root, OBSERVERS)));
+  const compiled = new Stamp(root, OBSERVERS, existsSync(join(root, OBSERVERS)) ? sourceFiles(join(root, OBSERVERS)) : []);
   const isBuilt = built.isCurrent() && outputsExist(root);
   if (isBuilt && compiled.isCurrent()) return;
   await step("Building", async () => {
@@ -26,9 +26,9 @@ export async function buildIfStale(root) {
       const advice = "The lines above tell what does not compile.";
       const { NODE_ENV: _, ...env } = process.env; // that of the tests is not meant for the page
       await runTool("npm", ["run", "--silent", "build:programs"], { cwd: root, env, advice });
-      built.write();
     }
     await compileObservers(root);
+    built.write();
     compiled.write();
   });
 }

@@ -33,7 +33,7 @@ const IN_OTHER_POOLS = `
     SELECT (SELECT t.pool FROM tasks t WHERE t.status = 'Ready' AND t.pool > p.pool ORDER BY t.pool LIMIT 1) FROM pools p WHERE p.pool IS NOT NULL
   ), near AS (SELECT pool FROM pools LIMIT 100)
   SELECT w.type, other.pool FROM unnest($2::text[]) WITH ORDINALITY AS w (type, place)
-    CROSS JOIN LATERAL (SELECT n.pool FROM near n WHERE ${isReadyIn("n.pool")} ORDER BY n.pool LIMIT 1) other
+    CROSS JOIN LATERAL (SELECT n.pool FROM near n WHERE ${isReadyIn("n.pool")} LIMIT 1) other
   WHERE ${isReadyIn("$1")} IS NULL ORDER BY w.place`;
 
 /**
