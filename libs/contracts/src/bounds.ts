@@ -65,6 +65,10 @@ export const shownText = (max: number) => z.string().max(max).overwrite(withoutH
 export const cutText = (max: number) =>
   z.string().overwrite((text) => withoutHoles(text.length > max ? `${text.slice(0, max - 1)}…` : text));
 
+/** For people: what is longer is cut, and says so. */
+export const cut = (text: string, max: number): string =>
+  text.length > max ? `${withoutHoles(text.slice(0, max))}…` : text;
+
 export const withoutHoles = (text: string): string => text.replaceAll(/\0|\p{Surrogate}/gu, "\uFFFD");
 
 /** Any JSON value that `jsonb` keeps as it is, and that overflows nobody's stack. */

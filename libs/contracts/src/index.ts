@@ -1,6 +1,6 @@
 export * from "./awaited-worker.ts";
 export * from "./backoff.ts";
-export { END_OF_TIMES_MS, withoutHoles } from "./bounds.ts";
+export { cut, END_OF_TIMES_MS, withoutHoles } from "./bounds.ts";
 export * from "./calls/call.ts";
 export * from "./calls/call-places.ts";
 export * from "./calls/calls.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { withoutHoles } from "../bounds.ts";
+import { cut } from "../bounds.ts";
 
 /** A JSON pointer (RFC 6901) for a schema issue's path. */
 export function toPointer(path: readonly PropertyKey[]): string {
@@ -17,5 +17,3 @@ export const describeIssues = (issues: readonly z.core.$ZodIssue[]): string =>
 function describeIssue(issue: z.core.$ZodIssue): string {
   return `${cut(toPointer(issue.path), MAX_POINTER) || "/"}: ${cut(issue.message, MAX_MESSAGE)}`;
 }
-
-const cut = (text: string, max: number): string => (text.length > max ? `${withoutHoles(text.slice(0, max))}…` : text);

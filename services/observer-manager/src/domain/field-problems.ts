@@ -1,4 +1,4 @@
-import { type FieldProblem, issueWords, toPointer, withoutHoles } from "@unacked/contracts";
+import { cut, type FieldProblem, issueWords, toPointer } from "@unacked/contracts";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
@@ -26,8 +26,8 @@ export function toldFields(): ToldFields {
     problems.flatMap((problem, i) => {
       const { pointer = "", message } = problem;
       left -= pointer.length + message.length;
-      if (left >= 0 || (i === 0 && pointer.length <= MAX_PLACE_THEN)) return problem;
-      return i === 0 ? { ...problem, pointer: `${withoutHoles(pointer.slice(0, MAX_PLACE_THEN))}…` } : [];
+      if (left >= 0) return problem;
+      return i === 0 ? { ...problem, pointer: cut(pointer, MAX_PLACE_THEN) } : [];
     });
 }
 
