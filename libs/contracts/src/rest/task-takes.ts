@@ -71,7 +71,7 @@ export const TakenTasks = z
       .array(z.object({ type: z.string(), pool: z.string() }))
       .optional()
       .describe(
-        "only where none is taken: those of the types of which a task is Ready in another pool and none in this one, with the first of these pools by name (the first 100 pools are looked at)",
+        "only where none is taken: those of the types of which a task was Ready in another pool a second ago and none in this one, with the first of these pools by name (1,000 types of pools are looked at)",
       ),
   })
   .meta({ id: "TakenTasks" });

@@ -8,6 +8,9 @@
 /** A full look needs no floors if it takes no longer than this, and the time that its tasks take to write. */
 const SLOW_MS = 10;
 const SLOW_PER_TASK_MS = 0.2;
+/** Whether a claim that has looked for all took long, for the tasks that it found. */
+export const isSlowClaim = (tookMs: number, tasks: number): boolean => tookMs >= SLOW_MS + tasks * SLOW_PER_TASK_MS;
+
 /** Looks begin at the floors for this many times as long as the full look took, */
 const SHARE = 10;
 /** but for no longer than this: nobody waits longer for the next full look. */
@@ -51,7 +54,7 @@ export class ClaimFloors {
 
   /** A full look has taken so long, for so many tasks. @returns whether it is worth to find out where the next ones can begin */
   isSlow(tookMs: number, tasks: number, nowMs: number): boolean {
-    if (tookMs < SLOW_MS + tasks * SLOW_PER_TASK_MS) {
+    if (!isSlowClaim(tookMs, tasks)) {
       this.#before = undefined;
       return false;
     }

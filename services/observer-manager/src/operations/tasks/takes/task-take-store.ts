@@ -46,7 +46,7 @@ export interface TaskTakeStore {
   giveBack(held: readonly Pick<HeldTask, "id" | "sendId">[], action: Pick<Action, "id">): Promise<TaskId[]>;
   /** Those of these types of which nobody has ever heard. */
   unknown(types: readonly string[]): Promise<string[]>;
-  /** Those of these types that have a task which is Ready in another pool, with the first of them, and none in this one. */
+  /** Those of these types that had a task which was Ready in another pool a second ago, with the first of them, and none in this one. */
   inOtherPools(asked: Pick<TakeTasks, "types" | "pool">): Promise<{ type: string; pool: string }[]>;
   /** Those of these types that have a task which is Ready. */
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]>;

@@ -1,11 +1,12 @@
 import type { DataSource } from "typeorm";
 import { ClaimFloors, type Floors, type Look } from "../../../../domain/tasks/claim-floors.ts";
 import { ELSEWHERE } from "../../statements/elsewhere.ts";
+import { Analysis } from "../../upkeep/analysis.ts";
 
 const msOf = (time: string): string => `floor(extract(epoch FROM ${time}) * 1000)::float8`;
 
 /** Looks at pool $1 and the types $2: one probe of tasks_ready_of_type for each priority, and what services have in flight, of all pools. */
-const LOOK = `
+export const LOOK = `
   SELECT ${msOf("now()")} AS "nowMs", ${msOf("unacked_now()")} AS "dueNowMs",
     coalesce((SELECT r.xid FROM pg_snapshot_xip(pg_current_snapshot()) AS r (xid) WHERE r.xid::xid NOT IN (${ELSEWHERE}) ORDER BY r.xid LIMIT 1),
              pg_snapshot_xmax(pg_current_snapshot()))::text AS xmin,
@@ -27,10 +28,12 @@ type LookRow = Omit<Look, "xmin" | "xmax"> & { xmin: string; xmax: string };
 /** Where this manager's next looks begin, pool by pool (domain/tasks/claim-floors.ts). */
 export class PoolFloors {
   readonly #dataSource: DataSource;
+  readonly #analysis: Analysis;
   readonly #byPool = new Map<string, ClaimFloors>();
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#analysis = new Analysis(dataSource, "tasks");
   }
 
   /** Undefined: a full look is due. */
@@ -48,13 +51,13 @@ export class PoolFloors {
   }
 
   /**
-   * Notes that a full look took so long, for so many tasks. Never rejects: without it claims are slower, and they report the same
-   * trouble.
+   * Notes that a full look took so long, for so many tasks. Where PostgreSQL has planned it by statistics that are out of date, no floor
+   * would mend that. Never rejects: without it claims are slower, and they report the same trouble.
    */
   async learn(pool: string, types: string[], tookMs: number, tasks: number): Promise<void> {
     const floors = this.#byPool.get(pool) ?? new ClaimFloors();
     this.#byPool.set(pool, floors);
-    if (!floors.isSlow(tookMs, tasks, performance.now())) return;
+    if (!floors.isSlow(tookMs, tasks, performance.now()) || (await this.#analysis.renew())) return;
     try {
       const [row] = await this.#dataSource.query<LookRow[]>(LOOK, [pool, types]);
       if (row !== undefined)

@@ -19,7 +19,7 @@ import { COMPANIONS, JOINERS } from "./task-joining.ts";
 import { TaskOutlook } from "./task-outlook.ts";
 
 /** Index: tasks_ready_of_type; it is read in its order, whatever statistics say. */
-const COUNT_READY = prepared(`
+export const COUNT_READY = prepared(`
   SELECT count(*)::int AS count FROM (
     SELECT FROM tasks WHERE pool = $1 AND type = $2 AND status = 'Ready' ORDER BY ${ORDER} LIMIT $3) ready`);
 

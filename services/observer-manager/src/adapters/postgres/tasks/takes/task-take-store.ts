@@ -1,5 +1,6 @@
 import type { SendId, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
+import { isSlowClaim } from "../../../../domain/tasks/claim-floors.ts";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
 import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import type { HeldTask, NotHeld, TakenEnd, TaskTakeStore } from "../../../../operations/tasks/takes/task-take-store.ts";
@@ -8,6 +9,7 @@ import { MAX_TAKE_BYTES, readInputs } from "../../flows/flow-inputs.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { Looks } from "../../statements/looks.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
+import { Analysis } from "../../upkeep/analysis.ts";
 import { Vacuum } from "../../upkeep/vacuum.ts";
 import { GIVEN_BACK, type GivenBack, uncount } from "../claims/claims-given-back.ts";
 import { viewOf } from "../desk/postgres-task-store.ts";
@@ -15,26 +17,15 @@ import { CANCELLED, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "..
 import { ENDS } from "../ledger/task-ends.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { TAKE } from "./task-take.ts";
+import { elsewhere, WaitingKinds } from "./waiting-kinds.ts";
 
-/** Of the type `w.type`; once it is found, no other is looked at. Index: tasks_ready_of_type. @param pool as SQL */
-const isReadyIn = (pool: string): string => `
-  (SELECT true FROM tasks t WHERE t.pool = ${pool} AND t.type = w.type AND t.status = 'Ready'
-   ORDER BY priority DESC, due_at, id LIMIT 1)`;
-
-const WAITING = `SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type) WHERE ${isReadyIn("w.pool")}`;
+/** Once one of a kind is found, no other is looked at. Index: tasks_ready_of_type. */
+export const WAITING = `
+  SELECT pool, type FROM unnest($1::text[], $2::text[]) AS w (pool, type)
+  WHERE (SELECT true FROM tasks t WHERE t.pool = w.pool AND t.type = w.type AND t.status = 'Ready'
+         ORDER BY priority DESC, due_at, id LIMIT 1)`;
 
 const UNKNOWN = `SELECT type FROM unnest($1::text[]) WITH ORDINALITY AS w (type, place) WHERE NOT ${isKnownType("w.type")} ORDER BY place`;
-
-/** Goes from pool to pool: nothing else leads from a type to where it waits. Clients choose pools freely, hence the limit. Index: tasks_ready. */
-const IN_OTHER_POOLS = `
-  WITH RECURSIVE pools (pool) AS (
-    (SELECT pool FROM tasks WHERE status = 'Ready' ORDER BY pool LIMIT 1)
-    UNION ALL
-    SELECT (SELECT t.pool FROM tasks t WHERE t.status = 'Ready' AND t.pool > p.pool ORDER BY t.pool LIMIT 1) FROM pools p WHERE p.pool IS NOT NULL
-  ), near AS (SELECT pool FROM pools LIMIT 100)
-  SELECT w.type, other.pool FROM unnest($2::text[]) WITH ORDINALITY AS w (type, place)
-    CROSS JOIN LATERAL (SELECT n.pool FROM near n WHERE ${isReadyIn("n.pool")} LIMIT 1) other
-  WHERE ${isReadyIn("$1")} IS NULL ORDER BY w.place`;
 
 /**
  * What somebody has cancelled meanwhile is to be over, as where a lease is. The take counts as no send, and is taken out of the entry $3 of
@@ -147,10 +138,14 @@ interface LockedRow {
 export class PostgresTaskTakeStore implements TaskTakeStore {
   readonly #dataSource: DataSource;
   readonly #vacuum: Vacuum;
+  readonly #analysis: Analysis;
+  readonly #kinds: WaitingKinds;
 
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#kinds = new WaitingKinds(dataSource);
     this.#vacuum = new Vacuum(dataSource, "tasks");
+    this.#analysis = new Analysis(dataSource, "tasks");
   }
 
   async take(
@@ -158,9 +153,12 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     action: Action,
   ): ReturnType<TaskTakeStore["take"]> {
     const parameters = [pool, count, leaseMs, types, action.by.name, JSON.stringify(toRecord(action))];
+    const beganMs = performance.now();
     const rows = await this.#dataSource.query<TakeRow[]>(TAKE, parameters);
+    const tookMs = performance.now() - beganMs;
     const taken = rows.flatMap((row) => (row.taskId === null ? [] : [{ ...row, taskId: row.taskId }]));
     this.#vacuum.changed(taken.length);
+    if (isSlowClaim(tookMs, taken.length)) void this.#analysis.renew();
     const giveBack = (some: typeof taken) =>
       this.giveBack(
         some.map(({ taskId: id, sendId }) => ({ id, sendId })),
@@ -199,8 +197,8 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     return (await this.#dataSource.query<{ type: string }[]>(UNKNOWN, [types])).map(({ type }) => type);
   }
 
-  inOtherPools({ pool, types }: Parameters<TaskTakeStore["inOtherPools"]>[0]): ReturnType<TaskTakeStore["inOtherPools"]> {
-    return this.#dataSource.query(IN_OTHER_POOLS, [pool, types]);
+  async inOtherPools(asked: Parameters<TaskTakeStore["inOtherPools"]>[0]): ReturnType<TaskTakeStore["inOtherPools"]> {
+    return elsewhere(await this.#kinds.get(), asked);
   }
 
   waiting(kinds: { pool: string; type: string }[]): Promise<{ pool: string; type: string }[]> {
