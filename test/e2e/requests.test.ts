@@ -17,6 +17,7 @@ const USERS = {
   looker: { ...REQUESTER, role: "viewer" },
   hasty: { ...REQUESTER, perMinute: 30 },
   outsider: { role: "operator", types: ["*"], pools: ["*"] },
+  wide: { ...REQUESTER, types: Array.from({ length: 300 }, (_, i) => `${"t".repeat(50)}-${i}`) },
 };
 
 let amqp: RequestSystem;
@@ -407,6 +408,10 @@ test("What would take more than a message may have is answered in short", async 
   const reply = await requester.ask(`{"tasks":[${'{"type":"x"},'.repeat(900)}{"type":"work","params":{}}]}`);
   expect(reply.body.results).toHaveLength(901);
   expect(reply.text.length).toBeLessThan(4_500_000);
+  const wide = await amqp.requester("wide");
+  const refused = await wide.ask(`{"tasks":[${Array(1_000).fill('{"type":"x"}').join()}]}`);
+  expect(refused.body.results).toHaveLength(1_000);
+  expect(refused.text.length).toBeLessThan(4_500_000);
   // 262,144 bytes of params are the most for one task.
   expect(problemsOf(await requester.ask(`{"tasks":[{"type":"work","params":${params}}]}`))[0]).toMatchObject({
     code: "body-too-large",

@@ -27,6 +27,7 @@ test("What is told of many together is bounded, however long the places are: lat
   expect(counts).toEqual([2, 2, 1, 1]);
   expect(told(problems)).toEqual([{ pointer: `${"x".repeat(300)}…`, message: "is wrong" }]);
   expect(told([{ pointer: "/x", message: "is wrong" }])).toEqual([{ pointer: "/x", message: "is wrong" }]);
+  expect(told([{ pointer: "/x", message: "y".repeat(400) }])).toEqual([{ pointer: "/x", message: `${"y".repeat(300)}…` }]);
   expect(told([])).toEqual([]);
 });
 

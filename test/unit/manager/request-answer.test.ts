@@ -21,3 +21,31 @@ test("What fits is shown whole", () => {
   const results = resultsOf(10, { params: { a: 1 }, output: "result", lastError: null });
   expect(shown(results)).toBe(JSON.stringify(results));
 });
+
+test("A thousand refusals are far below what a message may have, in bytes, whatever is told of each", () => {
+  const long = "\u{4e00}".repeat(15_000);
+  const problem = {
+    code: "unknown-type",
+    status: 422,
+    detail: long,
+    errors: Array(100).fill({ pointer: "/params", message: "is wrong" }),
+    knownTypes: [long],
+    knownPools: [long],
+  };
+  const refused = {
+    results: Array.from({ length: 1_000 }, () => ({ status: 422, problem })),
+  } as unknown as TaskBatchResults;
+  const text = shown(refused);
+  expect(Buffer.byteLength(text)).toBeLessThan(2_000_000);
+  const { results } = JSON.parse(text) as TaskBatchResults;
+  expect(results).toHaveLength(1_000);
+  expect(results[999]).toEqual({
+    status: 422,
+    problem: {
+      code: "unknown-type",
+      status: 422,
+      detail: `${"\u{4e00}".repeat(300)}\u2026`,
+      errors: [{ pointer: "/params", message: "is wrong" }],
+    },
+  });
+});

@@ -13,12 +13,12 @@ const MAX_TOLD_CHARACTERS = 1_000_000;
 /** The wrong fields of one of many that are told. */
 export type ToldFields = (problems: FieldProblem[]) => FieldProblem[];
 
-/** Of each of many, after that: so much of the place of the first. */
-const MAX_PLACE_THEN = 300;
+/** Of each of many, after that: so much of the place of the first, and of what is wrong there. */
+const MAX_TEXT_THEN = 300;
 
 /**
  * Bounds what one answer tells of wrong fields, however many are wrong and however long their places are: after that, of each the first, and the
- * beginning of its place. Ten thousand of 3,000 characters were 63 MB.
+ * beginning of its texts. Ten thousand of 3,000 characters were 63 MB.
  */
 export function toldFields(): ToldFields {
   let left = MAX_TOLD_CHARACTERS;
@@ -27,7 +27,7 @@ export function toldFields(): ToldFields {
       const { pointer = "", message } = problem;
       left -= pointer.length + message.length;
       if (left >= 0) return problem;
-      return i === 0 ? { ...problem, pointer: cut(pointer, MAX_PLACE_THEN) } : [];
+      return i === 0 ? { ...problem, pointer: cut(pointer, MAX_TEXT_THEN), message: cut(message, MAX_TEXT_THEN) } : [];
     });
 }
 

@@ -41,15 +41,15 @@ export const refusedOne = (refusal: Refusal, requestId: string): { status: numbe
   problem: toProblemDetails(refusal, requestId),
 });
 
-/** So many names of known types are told in an answer to many: each of ten thousand may have mistyped, where a thousand are known. */
+/** So many names of known types and pools are told in an answer to many: each of ten thousand may have mistyped, where a thousand are known. */
 const MAX_KNOWN_NAMES = 10_000;
 
-/** Does the same for each that was refused in one answer; the first that name the known types do it for all. */
+/** Does the same for each that was refused in one answer; the first that name the known types and pools do it for all. */
 export function refuser(requestId: string): (refusal: Refusal) => ReturnType<typeof refusedOne> {
   let names = 0;
   return (refusal) => {
-    const { knownTypes, ...others } = refusal;
-    const count = knownTypes?.length ?? 0;
+    const { knownTypes, knownPools, ...others } = refusal;
+    const count = (knownTypes?.length ?? 0) + (knownPools?.length ?? 0);
     const areTooMany = names > 0 && names + count > MAX_KNOWN_NAMES;
     if (!areTooMany) names += count;
     return refusedOne(areTooMany ? others : refusal, requestId);

@@ -1,5 +1,6 @@
 import { type CreateTask, PoolName, Role, TimerName, TypeName, toPointer } from "@unacked/contracts";
 import { z } from "zod";
+import { named } from "../named.ts";
 
 const ALL = "*";
 const DEFAULT_PER_MINUTE = 6_000;
@@ -58,9 +59,9 @@ function messageOf(issue: z.core.$ZodIssue): string {
 export function whyNotAllowed(name: string, user: RequestUser, { type, pool }: CreateTask): string | undefined {
   const { types = [], pools = [] } = user;
   if (!types.includes(ALL) && !types.includes(type))
-    return `${name} may not create tasks of the type "${type}": REQUEST_USERS gives it ${types.join(", ") || "none"}`;
+    return `${name} may not create tasks of the type "${type}": REQUEST_USERS gives it ${named(types) || "none"}`;
   if (!pools.includes(ALL) && !pools.includes(pool))
-    return `${name} may not create tasks in the pool "${pool}": REQUEST_USERS gives it ${pools.join(", ")}`;
+    return `${name} may not create tasks in the pool "${pool}": REQUEST_USERS gives it ${named(pools)}`;
   return undefined;
 }
 
@@ -82,7 +83,7 @@ export function whyNoTimer(name: string, user: RequestUser, timer?: string): str
   if (within === undefined) return undefined;
   if (within.length === 0) return `${name} may set no timers: REQUEST_USERS gives it none (timers)`;
   if (timer === undefined || within.some((prefix) => timer.startsWith(prefix))) return undefined;
-  return `${name} may not set timers of the name "${timer}": REQUEST_USERS gives it names that begin with ${within.join(", ")}`;
+  return `${name} may not set timers of the name "${timer}": REQUEST_USERS gives it names that begin with ${named(within)}`;
 }
 
 function parsed(json: string): unknown {

@@ -1,4 +1,10 @@
-import { type TaskBatchResults, type TimerBatchResults, type TimerCancelResults, withoutHoles } from "@unacked/contracts";
+import {
+  cut,
+  type TaskBatchResults,
+  type TimerBatchResults,
+  type TimerCancelResults,
+  withoutHoles,
+} from "@unacked/contracts";
 import { RefusedByDatabase } from "../books/books-store.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
@@ -10,7 +16,13 @@ const MAX_ANSWER_LENGTH = 4_000_000;
 /** So much of an error's message is told in an answer that is too long. */
 const MAX_ERROR_LENGTH = 200;
 
-/** The JSON of these results. Very long ones go without params and results: a thousand of 64 KiB are more than a message may have. */
+/** And so much of why something was refused. */
+const MAX_DETAIL_LENGTH = 300;
+
+/**
+ * The JSON of these results. Very long ones go without params and results, and say less of what was refused: a thousand of 64 KiB are more
+ * than a message may have. (What was wrong in the first field of each is bounded for all of them together: toldFields.)
+ */
 export function shown({ results }: TaskBatchResults | TimerBatchResults | TimerCancelResults): string {
   const json = JSON.stringify({ results });
   return json.length <= MAX_ANSWER_LENGTH ? json : JSON.stringify({ results: results.map(short) });
@@ -26,7 +38,8 @@ function short(result: Result): object {
   }
   if ("timer" in result) return { ...result, timer: { ...result.timer, payload: null } };
   const { problem } = result;
-  return { ...result, problem: { ...problem, errors: problem.errors?.slice(0, 1), knownTypes: undefined } };
+  const told = { detail: cut(problem.detail, MAX_DETAIL_LENGTH), errors: problem.errors?.slice(0, 1) };
+  return { ...result, problem: { ...problem, ...told, knownTypes: undefined, knownPools: undefined } };
 }
 
 export const answerOf = (

@@ -1,4 +1,5 @@
 import type { CreateObserver, ObserverTypeInfo } from "@unacked/contracts";
+import { named } from "../../domain/named.ts";
 import { KnownTypes } from "../../domain/types/known-types.ts";
 import { type ChecksOfCall, checksOfCall } from "../../domain/types/params-check.ts";
 import { allInOrder } from "../all-in-order.ts";
@@ -101,7 +102,7 @@ const ABOUT_POOLS: ReadonlySet<Refusal["code"]> = new Set(["pool-not-served", "u
 
 function notServed(refusal: Refusal, pool: string, pools: LivePool[]): Refusal {
   const knownPools = pools.map((one) => one.pool);
-  const others = knownPools.length > 0 ? `; pools that are served: ${knownPools.join(", ")}` : ", nor in any other";
+  const others = knownPools.length > 0 ? `; pools that are served: ${named(knownPools)}` : ", nor in any other";
   return { ...refusal, detail: `No living service works in the pool "${pool}"${others}`, knownPools };
 }
 

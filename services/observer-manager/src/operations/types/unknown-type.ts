@@ -1,3 +1,4 @@
+import { MAX_NAMED, named } from "../../domain/named.ts";
 import type { Refusal } from "../refusal.ts";
 
 /** A pool that has living services, with the types that are known there. */
@@ -57,8 +58,10 @@ function wordsOf(
     one[field].includes(type) && (within?.includes(one.pool) ?? true) ? [one.pool] : [],
   );
   if (knownPools.length > 0) {
-    const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${knownPools.join(", ")}`;
-    const remedy = `send pool ${knownPools.map((one) => `"${one}"`).join(" or ")}`;
+    const where = `known in ${knownPools.length === 1 ? "pool" : "pools"} ${named(knownPools)}`;
+    const areFew = knownPools.length <= MAX_NAMED;
+    const choice = areFew ? knownPools.map((one) => `"${one}"`).join(" or ") : `"${knownPools[0]}" or another of these`;
+    const remedy = `send pool ${choice}`;
     return { detail: `${detail}; ${where}: ${remedy}`, knownPools };
   }
   if (within !== undefined) return { detail: `${detail}, nor does one of another pool that you may have`, knownPools };
