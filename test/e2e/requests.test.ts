@@ -265,6 +265,31 @@ test("Who asks without a reply-to is not answered, and what was asked is done", 
   expect(requester.replies.length).toBe(count);
 });
 
+test("What is refused of a request without a reply-to, or all of it, goes to the errors, and is counted", async () => {
+  const ofUser = { user: "unacked-requester" };
+  const counts = async () => {
+    const metrics = await scrape(amqp.system.url);
+    const count = (outcome: string) => metrics.value("unacked_manager_requested_items_total", { ...ofUser, outcome }) ?? 0;
+    return [count("accepted"), count("refused")];
+  };
+  const [accepted = 0, refused = 0] = await counts();
+  const publish = (messageId: string, ...tasks: object[]) =>
+    requester.publish({ tasks }, { messageId, replyTo: undefined as never });
+  const [partly, otherwise] = [randomUUID(), randomUUID()];
+  await publish(partly, amqp.work(), { type: "resize" }, { type: "paint" });
+  await publish(otherwise, amqp.work());
+  await publish(otherwise, amqp.work({ answer: 1 }));
+  const detailOf = (messageId: string) =>
+    eventually(async () => {
+      const errors = (await amqp.errors()).filter(({ detail }) => detail.includes(messageId));
+      expect(errors).toHaveLength(1);
+      return errors[0]?.detail;
+    });
+  expect(await detailOf(partly)).toMatch(/: 2 of 3 were refused; \/1: forbidden: .*"resize".*; \/2: forbidden: .*"paint"/);
+  expect(await detailOf(otherwise)).toContain(`The message-id ${otherwise} was that of a request with another body`);
+  expect(await counts()).toEqual([accepted + 2, refused + 2]);
+});
+
 test("An answer that no queue takes holds up nobody, and is given to who asks again", async () => {
   const body = { tasks: [amqp.work()] };
   const messageId = await requester.publish(body, { replyTo: "unacked-requester.nowhere" });
@@ -296,7 +321,7 @@ test("The audit trail says which user of the broker asked, and the metrics by us
   expect(count("looker", "refused")).toBe(1);
   expect(count("hasty", "too-many")).toBeGreaterThanOrEqual(1);
   expect(count("(others)", "unanswerable")).toBe(2);
-  expect(metrics.value("unacked_manager_errors_total", { reason: "unreadable" })).toBe(4);
+  expect(metrics.value("unacked_manager_errors_total", { reason: "unreadable" })).toBe(6);
   await eventually(async () => expect((await scrape(amqp.system.url)).value("unacked_requests_waiting")).toBe(0));
 });
 

@@ -34,7 +34,7 @@ export class RequestSide {
     const isPassing = (error: unknown) => describeDatabaseError(error).unavailable;
     this.#broker = new RequestBroker(amqp, {
       gate: new RequestGate({ users, sha256: (body) => createHash("sha256").update(body).digest("hex") }),
-      desk: new RequestDesk({ store, types, isPassing, wake, wakeTimers, log }),
+      desk: new RequestDesk({ store, types, isPassing, wake, wakeTimers, tally, log }),
       errors,
       tally,
       log,

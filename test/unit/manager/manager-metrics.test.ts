@@ -275,6 +275,7 @@ describe("a manager's scrape", () => {
     for (const user of ["billing", "(others)"]) {
       expect(scrape.value("unacked_manager_request_replies_undelivered_total", { user })).toBe(0);
       expect(scrape.value("unacked_manager_requests_total", { user, outcome: "done" })).toBe(0);
+      expect(scrape.value("unacked_manager_requested_items_total", { user, outcome: "refused" })).toBe(0);
     }
   });
 

@@ -44,7 +44,7 @@ async function consuming(waiting: number, workMs = 0) {
     desk: { decide } as never,
     replies: { send: async () => true } as never,
     errors: { record: async () => {} },
-    tally: { answered: (_, outcome) => void outcomes.push(outcome) },
+    tally: { answered: (_, outcome) => void outcomes.push(outcome), decided() {} },
     reporter: "a manager",
     log,
   });

@@ -12,6 +12,7 @@ import type {
 import type { CancelOutcome } from "../../../services/observer-manager/src/operations/timers/timer-store.ts";
 import { eventually } from "../../support/eventually.ts";
 
+const tally = { answered() {}, decided() {} };
 const log = { info() {}, warn() {}, error() {}, debug() {} };
 const USERS = { shop: { role: "operator", timers: ["shop."], perMinute: 6_000 } } as const;
 const payload = "x".repeat(3_400);
@@ -44,10 +45,10 @@ async function consuming() {
   };
   const consumer = new RequestConsumer({
     gate: new RequestGate({ users: { ...USERS, shop: { ...USERS.shop, timers: [...USERS.shop.timers] } }, sha256: String }),
-    desk: new RequestDesk({ store, types: {} as never, isPassing: () => false, wake() {}, wakeTimers() {}, log }),
+    desk: new RequestDesk({ store, types: {} as never, isPassing: () => false, wake() {}, wakeTimers() {}, tally, log }),
     replies: { send } as never,
     errors: { record: async () => {} },
-    tally: { answered() {} },
+    tally,
     reporter: "a manager",
     log,
   });

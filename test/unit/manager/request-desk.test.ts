@@ -10,7 +10,7 @@ import {
 } from "../../../services/observer-manager/src/operations/requests/request-store.ts";
 
 /** Answers of which two are as long as may be together. */
-const LONG = "x".repeat(MAX_ANSWERS_LENGTH / 2);
+const LONG = JSON.stringify({ results: [{ task: "x".repeat(MAX_ANSWERS_LENGTH / 2) }] });
 
 const refused = { kind: "problem", code: "invalid-body" } as const;
 const request = (messageId: string, more: object = {}) =>
@@ -57,7 +57,7 @@ class KeptAnswers {
 const deskOf = (store: KeptAnswers) =>
   new RequestDesk({
     ...{ store: store as never, types: {} as never, log: { error() {} } as never },
-    ...{ isPassing: () => false, wake() {}, wakeTimers() {} },
+    ...{ isPassing: () => false, wake() {}, wakeTimers() {}, tally: { decided() {} } },
   });
 
 /** As the consumer does: the first that are answered are done with, and the others are asked for next. @returns the outcomes of each round */

@@ -34,7 +34,7 @@ async function problemsOf(...requests: [RequestUser, Wanted][]): Promise<object[
         answer(items.map(({ id }) => ({ kind: "found", timer: { id, name: "n", status: "Waiting" } as never }))),
       ),
   };
-  const work = new RequestWork({ store, types, wake() {}, wakeTimers() {} } as never);
+  const work = new RequestWork({ store, types, wake() {}, wakeTimers() {}, tally: { decided() {} } } as never);
   const admitted = requests.map(
     ([user, wanted]): AdmittedRequest => ({
       ...wanted,

@@ -26,6 +26,8 @@ export interface TaskTally {
 export interface RequestTally {
   /** @param user undefined: one that the setting does not name. @param isTold false: no queue took the answer */
   answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void;
+  /** One was decided that asked for so many. */
+  decided(user: string, accepted: number, refused: number): void;
 }
 
 /** The same for timers. */

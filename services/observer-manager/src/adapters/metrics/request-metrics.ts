@@ -3,10 +3,12 @@ import { REQUEST_OUTCOMES, type RequestOutcome } from "../../operations/requests
 import type { RequestTally } from "../../operations/tally.ts";
 
 const OTHERS = "(others)";
+const ITEM_OUTCOMES = ["accepted", "refused"] as const;
 
 /** Metrics of requests over AMQP. */
 export class RequestMetrics implements RequestTally {
   readonly #requests;
+  readonly #items;
   readonly #undelivered;
   readonly #waiting;
 
@@ -18,6 +20,11 @@ export class RequestMetrics implements RequestTally {
       help: "Requests over AMQP, by what became of them. Repeated: answered again as before; unanswerable: among the errors; ignored: of too many such.",
       labels: { user: userLabel, outcome: REQUEST_OUTCOMES },
     });
+    this.#items = metrics.counter({
+      name: "unacked_manager_requested_items_total",
+      help: "Tasks, timers and cancels that requests over AMQP asked for, as they were decided. Refused: each for itself, in a request that is done.",
+      labels: { user: userLabel, outcome: ITEM_OUTCOMES },
+    });
     this.#undelivered = metrics.counter({
       name: "unacked_manager_request_replies_undelivered_total",
       help: "Answers to requests over AMQP that no queue of the requester took.",
@@ -26,6 +33,7 @@ export class RequestMetrics implements RequestTally {
     // Shown before the first request, as alert and dashboard ask whether they rise.
     for (const user of [...users, OTHERS]) {
       for (const outcome of REQUEST_OUTCOMES) this.#requests.inc({ user, outcome }, 0);
+      for (const outcome of ITEM_OUTCOMES) this.#items.inc({ user, outcome }, 0);
       this.#undelivered.inc({ user }, 0);
     }
     this.#waiting = metrics.gauge({
@@ -37,6 +45,11 @@ export class RequestMetrics implements RequestTally {
   answered(user: string | undefined, outcome: RequestOutcome, isTold: boolean): void {
     this.#requests.inc({ user: user ?? OTHERS, outcome });
     if (!isTold) this.#undelivered.inc({ user: user ?? OTHERS });
+  }
+
+  decided(user: string, accepted: number, refused: number): void {
+    this.#items.inc({ user, outcome: "accepted" }, accepted);
+    this.#items.inc({ user, outcome: "refused" }, refused);
   }
 
   /** `undefined` means that it is not known. */

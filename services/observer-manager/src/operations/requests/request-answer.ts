@@ -8,7 +8,15 @@ import {
 import { RefusedByDatabase } from "../books/books-store.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
-import { type AdmittedRequest, ANSWER_TYPES, problemReply, type RequestAnswer } from "./request.ts";
+import {
+  type AdmittedRequest,
+  ANSWER_TYPES,
+  problemReply,
+  type Reply,
+  type RequestAnswer,
+  type RequestOutcome,
+} from "./request.ts";
+import { refusedIn } from "./unheard.ts";
 
 /** RabbitMQ 4 takes messages up to 16 MiB, and closes the channel of who sends more. */
 const MAX_ANSWER_LENGTH = 4_000_000;
@@ -42,15 +50,8 @@ function short(result: Result): object {
   return { ...result, problem: { ...problem, ...told, knownTypes: undefined, knownPools: undefined } };
 }
 
-export const answerOf = (
-  { name, replyKey, kind }: AdmittedRequest,
-  outcome: "done" | "repeated",
-  json: string,
-): RequestAnswer => ({
-  outcome,
-  user: name,
-  ...(replyKey !== undefined && { reply: { key: replyKey, status: 200, type: ANSWER_TYPES[kind], json } }),
-});
+export const answerOf = (request: AdmittedRequest, outcome: "done" | "repeated", json: string): RequestAnswer =>
+  told(request, outcome, { status: 200, type: ANSWER_TYPES[request.kind], json });
 
 /** @param digest of what was decided @param json what was said of that */
 export function repeated(request: AdmittedRequest, digest: string, json: string): RequestAnswer {
@@ -69,11 +70,16 @@ export function undecidable(request: AdmittedRequest, error: unknown): RequestAn
   return { ...refusedWith(request, refusal), error: { reason: "refused-by-database", detail } };
 }
 
-function refusedWith({ name, messageId, replyKey }: AdmittedRequest, refusal: Refusal): RequestAnswer {
-  const problem = toProblemDetails(refusal, messageId);
-  return {
-    outcome: "refused",
-    user: name,
-    ...(replyKey !== undefined && { reply: problemReply(replyKey, problem) }),
-  };
+function refusedWith(request: AdmittedRequest, refusal: Refusal): RequestAnswer {
+  return told(request, "refused", problemReply(toProblemDetails(refusal, request.messageId)));
+}
+
+function told(
+  { name, messageId, replyKey }: AdmittedRequest,
+  outcome: RequestOutcome,
+  reply: Omit<Reply, "key">,
+): RequestAnswer {
+  if (replyKey !== undefined) return { outcome, user: name, reply: { key: replyKey, ...reply } };
+  const refused = refusedIn(reply.json);
+  return { outcome, user: name, ...(refused !== undefined && { unheard: `${name}, request ${messageId}: ${refused}` }) };
 }

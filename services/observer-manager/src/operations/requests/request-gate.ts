@@ -4,7 +4,14 @@ import type { RequestUser, RequestUsers } from "../../domain/requests/request-us
 import { TokenBucket } from "../../domain/requests/token-bucket.ts";
 import { toProblemDetails } from "../problem-details.ts";
 import type { Refusal } from "../refusal.ts";
-import { type AdmittedRequest, problemReply, type ReceivedRequest, type RequestAnswer } from "./request.ts";
+import {
+  type AdmittedRequest,
+  problemReply,
+  type ReceivedRequest,
+  type RequestAnswer,
+  type RequestError,
+} from "./request.ts";
+import { wordsOf } from "./unheard.ts";
 import { ASK_FOR_IT, allowed, readWanted } from "./wanted.ts";
 
 export const MAX_REQUEST_BYTES = 1_048_576;
@@ -98,18 +105,19 @@ export class RequestGate {
     refusal: Refusal,
   ): RequestAnswer {
     const problem = toProblemDetails(refusal, messageId ?? "");
-    if (key !== undefined) return { outcome, user, reply: problemReply(key, problem) };
-    // Nobody hears of it otherwise.
-    const places = (problem.errors ?? []).slice(0, 5).map(({ pointer = "", message }) => `${pointer}: ${message}`);
-    const detail = [`${user}: ${problem.detail}`, ...places].join("; ");
-    const bucket = outcome === "too-many" ? this.#tooMany : this.#strangers;
-    return bucket.take(this.#nowMs()) > 0 ? { outcome, user } : { outcome, user, error: { reason: "unreadable", detail } };
+    if (key !== undefined) return { outcome, user, reply: { key, ...problemReply(problem) } };
+    const error = this.unheard(`${user}: ${wordsOf(problem)}`, outcome === "too-many" ? this.#tooMany : this.#strangers);
+    return { outcome, user, ...(error && { error }) };
   }
 
   #unanswerable(user: string | undefined, detail: string): RequestAnswer {
-    return this.#strangers.take(this.#nowMs()) > 0
-      ? { outcome: "ignored", user }
-      : { outcome: "unanswerable", user, error: { reason: "unreadable", detail } };
+    const error = this.unheard(detail);
+    return error === undefined ? { outcome: "ignored", user } : { outcome: "unanswerable", user, error };
+  }
+
+  /** What nobody hears of otherwise, as an error. Undefined: there were too many such just now. */
+  unheard(detail: string, bucket = this.#strangers): RequestError | undefined {
+    return bucket.take(this.#nowMs()) > 0 ? undefined : { reason: "unreadable", detail };
   }
 }
 

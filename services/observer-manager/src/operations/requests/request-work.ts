@@ -2,6 +2,7 @@ import type { TimerCancelResults } from "@unacked/contracts";
 import { poolsWithin, timersWithin } from "../../domain/requests/request-users.ts";
 import { type Action, newAction } from "../access/audit.ts";
 import type { Refusal } from "../refusal.ts";
+import type { RequestTally } from "../tally.ts";
 import { type CreationTypes, checkCreations, isChange, outcomesOf } from "../tasks/creations/creation-check.ts";
 import { withId } from "../tasks/creations/new-ids.ts";
 import { batchResults } from "../tasks/creations/task-batch.ts";
@@ -19,12 +20,16 @@ export interface RequestWorkParts {
   wake(): void;
   /** Some timer may be due. */
   wakeTimers(): void;
+  tally: Pick<RequestTally, "decided">;
 }
 
 /** What is said of a message-id is kept, whatever becomes of the key. */
 const ASK_AGAIN = "when it has, ask for this task again under another message-id: to this one the answer stays as it is";
 
 const CANCEL_AGAIN = "ask again to cancel it under another message-id: to this one the answer stays as it is";
+
+/** The text that answers a request. */
+type Say = (request: AdmittedRequest, answer: Parameters<typeof shown>[0]) => string;
 
 type Of<Kind extends AdmittedRequest["kind"]> = Extract<AdmittedRequest, { kind: Kind }>;
 
@@ -37,13 +42,24 @@ export class RequestWork {
   }
 
   async do(requests: readonly AdmittedRequest[]): Promise<Answers> {
-    const tasks = ofKind(requests, "tasks");
-    if (tasks.length > 0) return this.#createTasks(tasks);
-    const timers = ofKind(requests, "timers");
-    return timers.length > 0 ? this.#putTimers(timers) : this.#cancelTimers(ofKind(requests, "timer-cancels"));
+    const refused = new Map<AdmittedRequest, number>();
+    const answers = await this.#decide(requests, (request, answer) => {
+      refused.set(request, answer.results.filter((one) => "problem" in one).length);
+      return shown(answer);
+    });
+    if (answers === undefined) return undefined;
+    for (const [{ name, wanted }, count] of refused) this.#parts.tally.decided(name, wanted.length - count, count);
+    return answers;
   }
 
-  async #createTasks(requests: readonly Of<"tasks">[]): Promise<Answers> {
+  async #decide(requests: readonly AdmittedRequest[], say: Say): Promise<Answers> {
+    const tasks = ofKind(requests, "tasks");
+    if (tasks.length > 0) return this.#createTasks(tasks, say);
+    const timers = ofKind(requests, "timers");
+    return timers.length > 0 ? this.#putTimers(timers, say) : this.#cancelTimers(ofKind(requests, "timer-cancels"), say);
+  }
+
+  async #createTasks(requests: readonly Of<"tasks">[], say: Say): Promise<Answers> {
     const { types, store, wake } = this.#parts;
     const asked = requests.flatMap(({ user, wanted }) => wanted.map((one) => ({ user, one })));
     const allTold = await checkCreations(
@@ -62,7 +78,7 @@ export class RequestWork {
         items: accepted(wanted).map((one) => ({ task: { within, ...withId(one) }, action })),
         answer(outcomes) {
           isDue ||= outcomes.some(isChange);
-          return shown(batchResults(outcomesOf(wanted, outcomes, ASK_AGAIN), request.messageId));
+          return say(request, batchResults(outcomesOf(wanted, outcomes, ASK_AGAIN), request.messageId));
         },
       };
     });
@@ -71,7 +87,7 @@ export class RequestWork {
     return answers;
   }
 
-  async #putTimers(requests: readonly Of<"timers">[]): Promise<Answers> {
+  async #putTimers(requests: readonly Of<"timers">[], say: Say): Promise<Answers> {
     let isDue = false;
     const decisions = requests.map((request): TimerDecision => {
       const action = actionOf("timer.create", request);
@@ -81,7 +97,7 @@ export class RequestWork {
         items: accepted(request.wanted).map((one) => ({ timer: newTimerOf(one), action, within })),
         answer(outcomes) {
           isDue ||= outcomes.some(isTimerChange);
-          return shown(timerBatchResults(putOutcomesOf(request.wanted, outcomes), request.messageId));
+          return say(request, timerBatchResults(putOutcomesOf(request.wanted, outcomes), request.messageId));
         },
       };
     });
@@ -90,7 +106,7 @@ export class RequestWork {
     return answers;
   }
 
-  #cancelTimers(requests: readonly Of<"timer-cancels">[]): Promise<Answers> {
+  #cancelTimers(requests: readonly Of<"timer-cancels">[], say: Say): Promise<Answers> {
     const decisions = requests.map((request): TimerCancelDecision => {
       const action = actionOf("timer.cancel", request);
       const within = timersWithin(request.user);
@@ -99,7 +115,7 @@ export class RequestWork {
         items: accepted(request.wanted).map(({ id }) => ({ id, action, within })),
         answer(outcomes) {
           const cancelled = cancelOutcomesOf(request.wanted, outcomes, CANCEL_AGAIN);
-          return shown(timerCancelResults(cancelled, request.messageId) satisfies TimerCancelResults);
+          return say(request, timerCancelResults(cancelled, request.messageId) satisfies TimerCancelResults);
         },
       };
     });

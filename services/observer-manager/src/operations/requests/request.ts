@@ -38,7 +38,14 @@ export interface RequestAnswer {
   /** Undefined: nobody wants it, or nobody may be sent it. */
   reply?: Reply;
   /** What is put to the errors. */
-  error?: { reason: "unreadable" | "refused-by-database"; detail: string };
+  error?: RequestError;
+  /** What was refused, where nobody wants the answer: put to the errors, where these have room for it. */
+  unheard?: string;
+}
+
+export interface RequestError {
+  reason: "unreadable" | "refused-by-database";
+  detail: string;
 }
 
 /** What somebody wants, in the order given; what cannot be as its refusal. */
@@ -61,8 +68,7 @@ export type AdmittedRequest = Wanted & {
 /** More wrong fields are not worth reading. */
 const MAX_FIELDS = 100;
 
-export const problemReply = (key: string, problem: ProblemDetails): Reply => ({
-  key,
+export const problemReply = (problem: ProblemDetails): Omit<Reply, "key"> => ({
   status: problem.status,
   type: "Problem",
   json: JSON.stringify({ ...problem, errors: problem.errors?.slice(0, MAX_FIELDS) }),

@@ -135,7 +135,8 @@ export class RequestConsumer {
     tally.answered(user, outcome, isTold);
   }
 
-  #errorOf({ error }: RequestAnswer, { asError }: Received): NewError[] {
+  #errorOf({ unheard, ...answer }: RequestAnswer, { asError }: Received): NewError[] {
+    const error = answer.error ?? (unheard === undefined ? undefined : this.#parts.gate.unheard(unheard));
     if (error === undefined) return [];
     const { reason, detail } = error;
     return [{ ...asError, reason, detail: detail.slice(0, MAX_DETAIL), reporter: this.#parts.reporter }];
