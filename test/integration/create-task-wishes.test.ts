@@ -149,3 +149,13 @@ test("A task that is created at once is told once, and one that is there already
   }
   expect(await recorded()).toEqual([id]);
 });
+
+test("A wish waits for the commit, and locks no task until then, also after SET CONSTRAINTS ALL IMMEDIATE", async () => {
+  const app = await begin();
+  await app.query("SET CONSTRAINTS ALL IMMEDIATE");
+  expect(await create(app)).toBe("queued");
+  const lockable = await books.dataSource.query("SELECT id FROM tasks WHERE id = $1 FOR UPDATE SKIP LOCKED", [holder.id]);
+  expect(lockable).toEqual([{ id: holder.id }]);
+  await app.commitTransaction();
+  expect(await recorded()).toEqual([holder.id]);
+});

@@ -107,6 +107,7 @@ const functionIn = (books: string): string => `
         RETURN;
       ELSE
         outcome := CASE WHEN unacked_create_task.on_conflict = 'replace' AND other.status IN ('Scheduled', 'Ready') THEN 'replaced' ELSE 'queued' END;
+        SET CONSTRAINTS ${books}.task_wishes_granted DEFERRED; -- the caller may have said ALL IMMEDIATE
         INSERT INTO ${books}.task_wishes (type, key, on_conflict, id, params, pool, priority, start_at, max_attempts)
         VALUES (unacked_create_task.type, unacked_create_task.key, unacked_create_task.on_conflict, unacked_create_task.id,
                 unacked_create_task.params, unacked_create_task.pool, unacked_create_task.priority, unacked_create_task.start_at,
