@@ -56,6 +56,7 @@ const WELL: Series = {
   [`unacked_manager_tasks_ended_total{${manager},status="Completed"}`]: growing(100),
   [`unacked_requests_waiting{${manager}}`]: steady(3),
   [`unacked_manager_requests_total{${manager},user="billing",outcome="done"}`]: growing(1),
+  [`unacked_manager_request_replies_undelivered_total{${manager},user="billing"}`]: "0x80 1x30",
   [`unacked_queue_consumers{${manager},queue="unacked.state"}`]: steady(1),
   [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(1),
   [`unacked_state_queue_batches{${manager}}`]: steady(3),
@@ -124,6 +125,11 @@ const CASES: { alert: string; series: Series; also?: string[] }[] = [
       [`unacked_requests_waiting{${manager}}`]: steady(3),
       [`unacked_manager_requests_total{${manager},user="billing",outcome="done"}`]: steady(9),
     },
+  },
+  { alert: "UnackedRequestsLate", series: { [`unacked_requests_waiting{${manager}}`]: steady(1_001) } },
+  {
+    alert: "UnackedAnswersUndelivered",
+    series: { [`unacked_manager_request_replies_undelivered_total{${manager},user="billing"}`]: "0x80 11x30" },
   },
   { alert: "UnackedBooksBehind", series: { [`unacked_state_queue_batches{${manager}}`]: steady(1_001) } },
   {
@@ -226,6 +232,7 @@ describe("the alert rules", { timeout: 240_000 }, () => {
       ),
       testOf("services run in another namespace than their managers", APART, []),
       testOf("services are scraped, and no manager is", { [`up{${service}}`]: steady(1) }, ["UnackedManagerDown"]),
+      testOf("a long transaction commits a task, which is as old as it", { ...WELL, ...COMMITS_LATE }, []),
       testOf("a service drains", { ...WELL, ...DRAINS }, []),
       testOf("a service is cordoned", { ...WELL, ...IS_CORDONED }, []),
       testOf("the queue of tasks' states is lost, which its consumers are told late", { ...WELL, ...HAS_NO_CONSUMER }, [
@@ -312,6 +319,9 @@ const WERE_AWAY: Series = {
   [`unacked_manager_duplicates_ended_total{${successor},what="run"}`]: "_x80 1x30",
   [`unacked_manager_repairs_total{${successor},kind="sent-again"}`]: "_x80 1x30",
 };
+
+/** A manager takes it at once. It is at the time at which it is looked. */
+const COMMITS_LATE: Series = { [`unacked_task_oldest_ready_seconds${ofPool}`]: "0x97 900x2 0x10" };
 
 const HAS_NO_CONSUMER: Series = { [`unacked_queue_consumers{${manager},queue="unacked.task-state"}`]: steady(0) };
 
