@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startRabbitmq } from "../../scripts/servers/rabbitmq.mjs";
 import { managementOf } from "../support/broker/management.ts";
 import { Requester } from "../support/broker/requester.ts";
 import { eventually } from "../support/eventually.ts";
+import { scrape } from "../support/monitoring/scrape.ts";
+import { ROOT } from "../support/processes/processes.ts";
 import { isTurnOf } from "../support/runs/turns.ts";
 import { freshDatabase, freshVhost, privatePostgres, temporaryFolder } from "../support/servers/servers.ts";
 import { BROKER_TEST_CONFIG } from "../support/servers/test-servers.ts";
@@ -229,3 +233,28 @@ test.runIf(isTurnOf(2))(
     await expectOnce(taken);
   },
 );
+
+test("The policy of docs/security.md bounds a requester's own queues, too: others are answered, and who asks again is", async () => {
+  const page = readFileSync(join(ROOT, "docs/security.md"), "utf8");
+  const [, pattern = "", given = ""] = page.match(/set_policy -p VHOST requests '([^']+)' '([^']+)'/) ?? [];
+  system = await freshSystem();
+  await startManager();
+  await connect();
+  const key = `${requester.user}.unread`;
+  const queue = `unacked.request-replies.${key}`;
+  const { management } = system;
+  await management.call("PUT", `/queues/{vhost}/${queue}`, { durable: true });
+  await management.call("POST", `/bindings/{vhost}/e/unacked.request-replies/q/${queue}`, { routing_key: key });
+  const definition = { ...JSON.parse(given), "max-length-bytes": 2_000 };
+  await management.call("PUT", "/policies/{vhost}/requests", { pattern, definition, "apply-to": "queues" });
+  const body = { tasks: [LATER] };
+  const asked: string[] = [];
+  for (let i = 0; i < 30; i += 1) asked.push(await requester.publish(body, { replyTo: key }));
+  expect(await requester.ask(body)).toMatchObject({ status: 200 });
+  const lost = (await scrape(system.url)).value("unacked_manager_request_replies_undelivered_total", {
+    user: requester.user,
+  });
+  expect(lost).toBeGreaterThan(5);
+  expect(await requester.ask(body, { messageId: asked.at(-1) as string })).toMatchObject({ status: 200 });
+  expect(await new Tasks(system).idsOf("Scheduled")).toHaveLength(asked.length + 1); // each once, and the one that was answered
+});
