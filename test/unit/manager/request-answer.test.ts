@@ -28,7 +28,7 @@ test("A thousand refusals are far below what a message may have, in bytes, whate
     code: "unknown-type",
     status: 422,
     detail: long,
-    errors: Array(100).fill({ pointer: "/params", message: "is wrong" }),
+    errors: Array.from({ length: 100 }, () => ({ pointer: "/params", message: "is wrong" })),
     knownTypes: [long],
     knownPools: [long],
   };
