@@ -75,7 +75,7 @@ const started = (): unknown[] => [
   all("alpha"),
   all(null),
   all(0),
-  all(0),
+  all(null),
 ];
 
 /** Each with each of those that are told, which an array that names them bounds it to; and all that wait, once. */
@@ -86,7 +86,11 @@ const NO_LOOP = 2 * WAITING + 20 * TOLD;
 test.each([
   ["starts", BOUNDED, () => passedBy(STARTS, started())],
   ["releases", BOUNDED, () => passedBy(RELEASES, [...sends(), sends()[1]])],
-  ["returns", BOUNDED, () => passedBy(RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(0), all(true)])],
+  [
+    "returns",
+    BOUNDED,
+    () => passedBy(RETURNS, [...sends(), all(true), all(randomUUID()), all(0), all(null), all(true), all(null)]),
+  ],
   ["completions", NO_LOOP, () => passedBy(COMPLETIONS, [...started(), all("{}"), all(1)])],
   [
     "ends",

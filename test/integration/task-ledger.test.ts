@@ -380,3 +380,76 @@ test("A service that says any time of a postponement or a run says no more than 
     { id: long.id, started: true },
   ]);
 });
+
+/** What services tell of one task whose connections are lost one after the other. */
+const ofServices = (...events: [name: string, event: object][]): Promise<unknown> =>
+  new PostgresTaskLedgerStore(books.dataSource).apply(
+    newsOf(
+      events.map(([serviceName, event]) => {
+        const serviceId = named.get(serviceName) ?? randomUUID();
+        named.set(serviceName, serviceId);
+        const from = { ...service, serviceId, serviceName, seq: (seq += 1) };
+        return TaskEventBatch.parse({ kind: "TaskEventBatch", ...from, events: [event] });
+      }),
+    ),
+  );
+const named = new Map<string, string>();
+
+test("Who lost its connection, and says so late, has not ended: however often, the task goes on, and has no crash against it", async () => {
+  const [{ id, send, run: a }] = (await running(1)) as [Sent];
+  const ofSend = { taskId: id, sendId: send, at: Date.now() };
+  const start = (runId: string) => ({ kind: "TaskStarted", ...ofSend, runId });
+  const release = (runId: string) => ({ kind: "TaskReleased", ...ofSend, runId });
+  const [b, c, d, e, f] = Array.from({ length: 5 }, () => randomUUID()) as [string, string, string, string, string];
+  const standing = () => query("SELECT status, run_id, interruptions, crashes, story FROM tasks");
+  await query("UPDATE tasks SET service_id = gen_random_uuid()");
+  // Each is told later than the start elsewhere; then within one batch with it; then of a run that began within a batch.
+  await ofServices(["B", start(b)]);
+  expect(await standing()).toMatchObject([{ interruptions: 1, crashes: 1, story: { lost: [a] } }]);
+  await ofServices(["A", release(a)]);
+  expect(await standing()).toMatchObject([
+    { status: "Running", run_id: b, interruptions: 1, crashes: 0, story: { lost: [] } },
+  ]);
+  await ofServices(["C", start(c)], ["B", release(b)]);
+  expect(await standing()).toMatchObject([{ run_id: c, interruptions: 1, crashes: 0 }]);
+  await ofServices(["D", start(d)], ["E", start(e)]);
+  expect(await standing()).toMatchObject([{ run_id: e, interruptions: 3, crashes: 2, story: { lost: [c, d] } }]);
+  await ofServices(["D", release(d)], ["C", release(c)], ["A", release(a)]);
+  expect(await standing()).toMatchObject([{ status: "Running", run_id: e, interruptions: 3, crashes: 0 }]);
+  const error = { name: "Error", message: "no" };
+  const failed = {
+    kind: "TaskEnded",
+    ...ofSend,
+    runId: f,
+    startedAt: Date.now(),
+    outcome: "failed",
+    error,
+    retryInMs: 60_000,
+  };
+  await ofServices(["F", failed]);
+  expect(await standing()).toMatchObject([{ status: "Scheduled", interruptions: 4, crashes: 1, story: { lost: [e] } }]);
+  await ofServices(["E", release(e)]); // its send is another by now
+  expect(await standing()).toMatchObject([{ status: "Scheduled", interruptions: 4, crashes: 0 }]);
+});
+
+test("A bundle that comes back of a service that lost its connection has no crash against its tasks", async () => {
+  const both = (await running(2)) as [Sent, Sent];
+  await query("UPDATE tasks SET service_id = gen_random_uuid()");
+  const back = ({ id, send }: Sent) => ({
+    ...{ kind: "TaskReturned", taskId: id, sendId: send, at: Date.now(), isRedelivered: true },
+  });
+  const release = ({ id, send, run }: Sent) => ({
+    kind: "TaskReleased",
+    taskId: id,
+    sendId: send,
+    runId: run,
+    at: Date.now(),
+  });
+  const [later, together] = both;
+  await ofServices(["B", back(later)], ["B", back(together)], ["A", release(together)]);
+  const standing = ({ id }: Sent) => query("SELECT status, interruptions, crashes FROM tasks WHERE id = $1", [id]);
+  expect(await standing(later)).toEqual([{ status: "Ready", interruptions: 1, crashes: 1 }]);
+  expect(await standing(together)).toEqual([{ status: "Ready", interruptions: 0, crashes: 0 }]);
+  await ofServices(["A", release(later)]);
+  expect(await standing(later)).toEqual([{ status: "Ready", interruptions: 1, crashes: 0 }]);
+});

@@ -32,16 +32,16 @@ describe("what services say of one send of a task", () => {
   });
 
   it("counts a crash where another service has the message of a run that has not ended", () => {
-    expect(wordOf(batch("a", started("1")), batch("b", started("2")))).toMatchObject({ interruptions: 1, crashes: 1 });
+    expect(wordOf(batch("a", started("1")), batch("b", started("2")))).toMatchObject({ interruptions: 1, lost: ["1"] });
   });
 
   it("counts an interruption, and no crash, where it begins again on the same service", () => {
-    expect(wordOf(batch("a", started("1"), started("2")))).toMatchObject({ interruptions: 1, crashes: 0, runId: "2" });
+    expect(wordOf(batch("a", started("1"), started("2")))).toMatchObject({ interruptions: 1, lost: [], runId: "2" });
   });
 
   it("counts nothing where it was released before it began elsewhere", () => {
     const word = wordOf(batch("a", started("1"), released("1")), batch("b", started("2")));
-    expect(word).toMatchObject({ interruptions: 0, crashes: 0, runId: "2", released: "1" });
+    expect(word).toMatchObject({ interruptions: 0, lost: [], runId: "2", released: ["1"] });
   });
 
   it("is a return where nobody has it any more, and an end all the same where one was told", () => {
@@ -54,13 +54,20 @@ describe("what services say of one send of a task", () => {
 
   it("counts a crash where a bundle comes back of a service that had begun", () => {
     const word = wordOf(batch("a", started("1")), batch("b", returned(true)));
-    expect(word).toMatchObject({ interruptions: 1, crashes: 1, runId: undefined, returned: { isRedelivered: true } });
+    expect(word).toMatchObject({ interruptions: 1, lost: ["1"], runId: undefined, returned: { isRedelivered: true } });
     const given = wordOf(batch("a", started("1"), returned(false)));
-    expect(given).toMatchObject({ interruptions: 0, crashes: 0 });
+    expect(given).toMatchObject({ interruptions: 0, lost: [] });
   });
 
-  it("passes over a release of a run that is not the current one", () => {
-    expect(wordOf(batch("b", started("2")), batch("a", released("1")))).toMatchObject({ runId: "2", released: undefined });
+  it("counts no crash where the service of the run before lives, and releases it late", () => {
+    const late = batch("a", released("1"));
+    const stillRuns = wordOf(batch("a", started("1")), batch("b", started("2")), late);
+    expect(stillRuns).toMatchObject({ interruptions: 0, lost: [], runId: "2", released: ["1"] });
+    const over = wordOf(batch("a", started("1")), batch("b", ended("2", "failed")), late);
+    expect(over).toMatchObject({ interruptions: 0, lost: [], end: { runId: "2" } });
+    const back = wordOf(batch("a", started("1")), batch("b", returned(true)), late);
+    expect(back).toMatchObject({ interruptions: 0, lost: [], returned: { isRedelivered: true } });
+    expect(wordOf(batch("b", started("2")), batch("a", released("1")))).toMatchObject({ runId: "2", released: ["1"] });
   });
 });
 

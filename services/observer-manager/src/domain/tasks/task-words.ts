@@ -25,11 +25,11 @@ export interface TaskWord {
   /** Undefined: it was released, or never said to have started. */
   runId: RunId | undefined;
   startedAtMs: number | undefined;
-  /** The run that let go of it, if one did. */
-  released: RunId | undefined;
-  /** Runs that were followed by others here without having ended; and those of them that went with their service. */
+  /** The runs that let go of it, if any did. */
+  released: RunId[];
+  /** Runs that were followed by others here without having ended; and those of them that went with their service, as far as is told. */
   interruptions: number;
-  crashes: number;
+  lost: RunId[];
   /** Nobody has its message any more, and it has not ended. */
   returned: { isRedelivered: boolean; noSlot: boolean } | undefined;
   /** The first end that was told. */
@@ -108,28 +108,37 @@ const freshWord = ({ taskId, sendId }: RunEvent, by: Teller, pool: string): Task
   by,
   runId: undefined,
   startedAtMs: undefined,
-  released: undefined,
+  released: [],
   interruptions: 0,
-  crashes: 0,
+  lost: [],
   returned: undefined,
   end: undefined,
   pool,
 });
 
+/**
+ * Who releases it lives, also where another has begun it already: a service whose connection was lost tells of that when it has the next. In one
+ * batch that is as good as a release in time.
+ */
+function noteReleased(word: TaskWord, runId: RunId): void {
+  word.released.push(runId);
+  if (word.lost.includes(runId)) {
+    word.lost = word.lost.filter((lost) => lost !== runId);
+    word.interruptions -= 1;
+  }
+  if (word.end === undefined && word.runId === runId) word.runId = undefined;
+}
+
 function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
+  if (event.kind === "TaskReleased") return noteReleased(word, event.runId);
   if (word.end !== undefined) return; // the first end counts
   switch (event.kind) {
     case "TaskStarted":
       noteBegun(word, event.runId, by, event.at);
       return;
-    case "TaskReleased":
-      if (word.runId !== undefined && word.runId !== event.runId) return; // somebody else has it already
-      word.runId = undefined;
-      word.released = event.runId;
-      return;
     case "TaskReturned":
       // The run that has begun in this batch counts as lost, too: it may have gone with its service.
-      if (event.isRedelivered && word.runId !== undefined) noteLost(word, by);
+      if (event.isRedelivered && word.runId !== undefined) noteLost(word, word.runId, by);
       word.returned = { isRedelivered: event.isRedelivered, noSlot: event.noSlot === true };
       word.runId = undefined;
       return;
@@ -142,14 +151,14 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
   }
 }
 
-function noteLost(word: TaskWord, by: Teller): void {
+function noteLost(word: TaskWord, runId: RunId, by: Teller): void {
   word.interruptions += 1;
-  if (word.by.serviceId !== by.serviceId) word.crashes += 1;
+  if (word.by.serviceId !== by.serviceId) word.lost.push(runId);
 }
 
 /** Where the run before has not ended, this is another one of the same message, and that one is lost. */
 function noteBegun(word: TaskWord, runId: RunId, by: Teller, atMs: number): void {
-  if (word.runId !== undefined && word.runId !== runId) noteLost(word, by);
+  if (word.runId !== undefined && word.runId !== runId) noteLost(word, word.runId, by);
   word.by = by;
   word.runId = runId;
   word.startedAtMs = atMs;

@@ -53,7 +53,7 @@ export const MAX_CRASHES = 3;
 
 const TOO_MANY_CRASHES = {
   name: "TaskCrashesError",
-  message: `it ran in ${MAX_CRASHES} services that ended while they had it. It is not given to another`,
+  message: `it ran in ${MAX_CRASHES} services that ended, or were cut off, while they had it. It is not given to another`,
 };
 
 export const failByCrashes = (tx: EntityManager, tasks: TaskId[]): Promise<unknown> =>

@@ -16,7 +16,7 @@ const REVIVED = `
     SELECT * FROM ended_tasks WHERE id = ANY($1) AND status = ANY($2) AND flow_id IS NULL ORDER BY id FOR UPDATE
   ), back AS (
     INSERT INTO tasks (id, type, params, pool, priority, status, due_at, max_attempts, interruptions, sends, last_error, created_at, key, story, parent_id, taken_by, told_send)
-    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story - 'cancelled', parent_id, taken_by, told_send
+    SELECT id, type, params, pool, priority, 'Ready', unacked_now(), max_attempts, interruptions, sends, last_error, created_at, key, story - 'cancelled' - 'lost', parent_id, taken_by, told_send
     FROM found ON CONFLICT DO NOTHING RETURNING id, type, pool
   ), gone AS (DELETE FROM ended_tasks e USING back b WHERE e.id = b.id), ${counted("retried", "back")}
   SELECT id FROM back`;

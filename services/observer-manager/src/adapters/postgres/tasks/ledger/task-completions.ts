@@ -35,7 +35,7 @@ export const COMPLETIONS = prepared(`
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
            now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, (SELECT unacked_now()) AS ended_at, t.key,
-           CASE WHEN t.story IS NOT NULL THEN nullif(t.story ${OF_BEFORE}, '{}') END AS story, t.taken_by,
+           CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'lost' ${OF_BEFORE}, '{}') END AS story, t.taken_by,
            ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.send_id, e.took_ms, ${TOLD}
     FROM t ${NO_LOOP}
   ), kept AS (

@@ -5,6 +5,7 @@ import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
 import type { OverTask, SendCreations } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { ENDED, MAX_CRASHES, noted } from "../ended-task-rows.ts";
+import { LOST_COUNT, lostNote } from "./lost-runs.ts";
 import type { CreatingTask } from "./task-children.ts";
 import { CRASHED, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
@@ -15,7 +16,7 @@ const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy'";
 
 /** The story with what the end adds to it. `at` is left out: it is the due time, and stands there. */
-const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at')
+const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at') || ${lostNote(CRASHED)}
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
@@ -47,7 +48,7 @@ export const NO_LOOP = "FULL JOIN e ON e.id = t.id AND e.send_id = t.send_id";
 export const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
 
 export const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
-export const WITH_CRASHES = `t.crashes + e.crashes + ${CRASHED}::int`;
+export const WITH_CRASHES = `t.crashes + ${LOST_COUNT} + ${CRASHED}::int`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
 /**
@@ -67,7 +68,7 @@ export const ENDS = prepared(`
            t.last_error, t.parent_id, t.flow_id, t.flow_ref, t.failures + (e.outcome = 'failed')::int AS failures,
            ${INTERRUPTED} + (e.outcome = 'crashed')::int AS interruptions,
            ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
-           CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL THEN ${STORY} END AS story, e.note::jsonb AS note,
+           CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL OR e.lost IS NOT NULL OR ${CRASHED} THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.send_id, e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
     FROM t ${NO_LOOP}
@@ -95,7 +96,8 @@ export const ENDS = prepared(`
       crashes = CASE WHEN f.has_next AND f.outcome <> 'crashed' THEN 0 ELSE greatest(0, f.crashes - ${FORGIVEN}) END,
       last_error = coalesce(f.error, t.last_error), send_id = NULL, run_id = NULL, started_at = f.started_at,
       service_id = f.service_id, service_name = f.service_name, lease_until = NULL, told_send = f.told_send,
-      story = CASE WHEN f.outcome = 'postponed' THEN f.story || jsonb_build_object('until', ${DUE}) ELSE f.story END,
+      story = CASE WHEN f.outcome = 'postponed' THEN f.story || jsonb_build_object('until', ${DUE})
+        WHEN f.has_next THEN f.story - 'lost' ELSE f.story END,
       due_at = ${DUE}
     FROM fate f WHERE t.id = f.id AND t.id = ANY(ARRAY(SELECT id FROM fate WHERE status NOT IN ${OVER}))
   ), counted AS (

@@ -6,6 +6,7 @@ import type { SendCreations, TaskLedgerStore } from "../../../../operations/task
 import { transact, type Unawaited } from "../../connection/transaction.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
 import { refusalsOf } from "../task-refusals.ts";
+import { takeBackLost } from "./lost-runs.ts";
 import { createChildren } from "./task-children.ts";
 import { complete, partedEnds } from "./task-completions.ts";
 import { completedOf, endRest, isOver, noteEnds } from "./task-ends.ts";
@@ -60,6 +61,7 @@ async function write(
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
   const releases = held.filter(({ runId }) => runId === undefined);
+  unawaited.add(takeBackLost(tx, words));
   const asked = allInOrder([
     numbered,
     noteStarts(tx, starts),

@@ -2,7 +2,9 @@ import type { SendId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
 import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
+import { mostlyNull } from "../../statements/mostly-null.ts";
 import { CANCELLED, failByCrashes, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
+import { LOST_COUNT, lostIn, storyWithLost } from "./lost-runs.ts";
 import type { StartedRow } from "./task-starts.ts";
 import { CURRENT, identityOf } from "./told-words.ts";
 
@@ -24,8 +26,12 @@ export type ReleasedRow = StartedRow & { pool: string; sendId: SendId };
 
 export async function noteReleases(tx: EntityManager, words: TaskWord[]): Promise<ReleasedRow[]> {
   if (words.length === 0) return [];
-  return await tx.query(RELEASES, [...identityOf(words), words.map((w) => w.released ?? null)]);
+  return await tx.query(RELEASES, [...identityOf(words), words.map((w) => w.released.at(-1) ?? null)]);
 }
+
+/** It had begun, and nobody says that it was released: an interruption; if that was on another service, a crash. */
+const IS_LOST = "(e.redelivered AND t.status = 'Running' AND t.run_id IS DISTINCT FROM e.released)";
+const WENT = `(${IS_LOST} AND coalesce(t.service_id <> e.service_id, false))`;
 
 /**
  * Nobody has its message: the books send it again. If it had begun on a service that has gone, it was interrupted; if not, as far as was
@@ -36,12 +42,13 @@ export const RETURNS = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
       due_at = CASE WHEN e.no_slot THEN unacked_now() ELSE t.due_at END,
-      story = CASE WHEN e.redelivered AND t.status = 'Sent' AND e.interruptions = 0
-        THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1) ELSE t.story END,
-      interruptions = t.interruptions + e.interruptions + (e.redelivered AND t.status = 'Running')::int,
-      crashes = t.crashes + e.crashes + (e.redelivered AND t.status = 'Running' AND t.service_id <> e.service_id)::int
-    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::int[], $7::boolean[])
-      AS e (id, send_id, redelivered, service_id, interruptions, crashes, no_slot)
+      story = CASE WHEN e.redelivered AND NOT ${IS_LOST} AND e.interruptions = 0
+        THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1)
+        ELSE ${storyWithLost(WENT)} END,
+      interruptions = t.interruptions + e.interruptions + ${IS_LOST}::int,
+      crashes = t.crashes + ${LOST_COUNT} + ${WENT}::int
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::jsonb[], $7::boolean[], $8::uuid[])
+      AS e (id, send_id, redelivered, service_id, interruptions, lost, no_slot, released)
     WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
@@ -53,8 +60,9 @@ export async function noteReturns(tx: EntityManager, words: TaskWord[]): Promise
     words.map((w) => w.returned?.isRedelivered === true),
     words.map((w) => w.by.serviceId),
     words.map((w) => w.interruptions),
-    words.map((w) => w.crashes),
+    lostIn(words),
     words.map((w) => w.returned?.noSlot === true),
+    mostlyNull(words.map((w) => w.released.at(-1) ?? null)),
   ]);
 }
 
