@@ -1,3 +1,5 @@
+import { IN_DOUBT_AFTER_MS, SEEN_IN_DOUBT_MS } from "./proof-times.ts";
+
 /** A pool in which something is not over that should be by now. */
 export interface PoolInDoubt {
   pool: string;
@@ -7,13 +9,6 @@ export interface PoolInDoubt {
 
 /** What runs on a living service is looked after so often: its end may have been lost on the way. */
 const ROUTINE_MS = 600_000;
-/**
- * A proof does not judge what was sent within twelve seconds before it began (adapters/postgres/tasks/upkeep/task-proof-store.ts); and
- * the clocks of two servers may differ.
- */
-const NOT_JUDGED_MS = 15_000;
-/** Whatever was sent so long ago, and is not over, has its pool in doubt. */
-const IN_DOUBT_AFTER_MS = 25_000;
 
 /** Whose turn it is to be proven, by pool. It is kept in memory: if this manager dies, all are proven in their turn. Times are of one clock. */
 export class ProofTurns {
@@ -31,7 +26,7 @@ export class ProofTurns {
   due(inDoubt: readonly PoolInDoubt[], nowMs: number): string[] {
     for (const { pool } of inDoubt) if (!this.#concludedMs.has(pool)) this.#concludedMs.set(pool, nowMs);
     for (const [pool, sinceMs] of this.#behind)
-      if (nowMs - sinceMs > IN_DOUBT_AFTER_MS && !inDoubt.some((one) => one.pool === pool)) this.#behind.delete(pool);
+      if (nowMs - sinceMs > SEEN_IN_DOUBT_MS && !inDoubt.some((one) => one.pool === pool)) this.#behind.delete(pool);
     return inDoubt.filter(({ pool, isUrgent }) => isUrgent || this.#isDue(pool, nowMs)).map(({ pool }) => pool);
   }
 
@@ -39,13 +34,13 @@ export class ProofTurns {
   concluded(pool: string, beganAgoMs: number, nowMs: number): void {
     this.#concludedMs.set(pool, nowMs);
     const behindSinceMs = this.#behind.get(pool) ?? Number.NEGATIVE_INFINITY;
-    if (nowMs - beganAgoMs > behindSinceMs + NOT_JUDGED_MS) this.#behind.delete(pool);
+    if (nowMs - beganAgoMs > behindSinceMs + IN_DOUBT_AFTER_MS) this.#behind.delete(pool);
   }
 
   #isDue(pool: string, nowMs: number): boolean {
     return (
       nowMs - (this.#concludedMs.get(pool) ?? nowMs) > ROUTINE_MS ||
-      nowMs - (this.#behind.get(pool) ?? nowMs) > NOT_JUDGED_MS
+      nowMs - (this.#behind.get(pool) ?? nowMs) > IN_DOUBT_AFTER_MS
     );
   }
 }

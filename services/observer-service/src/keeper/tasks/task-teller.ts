@@ -1,4 +1,4 @@
-import { MAX_TOLD_RUNNING, type SendId, type TaskEnded, type TaskEvent } from "@unacked/contracts";
+import { LET_GO_KEPT_MS, MAX_TOLD_RUNNING, type SendId, type TaskEnded, type TaskEvent } from "@unacked/contracts";
 import { Lately } from "../lately.ts";
 import type { TaskFate } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
@@ -22,10 +22,9 @@ export class TaskTeller {
   readonly #held = new Map<TaskRun, SendId>();
   /**
    * Sends that went back to the queue without an event that the manager had to hear. On its way back a message is behind what has passed
-   * meanwhile, and in nobody's inventory. A proof of absence goes on for less time than this after its marker was seen; an inventory takes
-   * some 65,000.
+   * meanwhile, and in nobody's inventory. An inventory takes some 65,000.
    */
-  readonly #letGo = new Lately<SendId>({ keptMs: 60_000, most: 20_000 });
+  readonly #letGo = new Lately<SendId>({ keptMs: LET_GO_KEPT_MS, most: 20_000 });
 
   /** When long runs were last reported. */
   #saidMs = Number.NEGATIVE_INFINITY;

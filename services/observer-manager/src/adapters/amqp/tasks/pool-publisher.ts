@@ -1,13 +1,8 @@
 import { type Outgoing, PublishError, type Publisher } from "@unacked/broker";
 import type { QueueType } from "@unacked/contracts";
+import { LONGEST_WAIT_MS } from "../../../domain/tasks/proof-times.ts";
 import type { Log } from "../../../operations/log.ts";
 import { PoolWindows } from "../pools/pool-window.ts";
-
-/**
- * A proof of absence relies on this: what was Sent 12 s before it has been published, and confirmed or given up (task-proof-store.ts); a
- * confirm may take 10 s. A message that has waited for longer than this is given back, and claimed anew.
- */
-const LONGEST_WAIT_MS = 1_500;
 
 /**
  * Publishes to the task queues of the pools, by two connections. A quorum queue without its majority confirms nothing. RabbitMQ soon stops

@@ -15,6 +15,7 @@ import {
 } from "@unacked/contracts";
 import type { Source } from "../../../domain/observers/current-run.ts";
 import type { Bundle } from "../../../domain/tasks/bundles.ts";
+import { CONFIRM_TIMEOUT_MS } from "../../../domain/tasks/proof-times.ts";
 import type { Log } from "../../../operations/log.ts";
 import type { TaskSender } from "../../../operations/tasks/dispatch/task-sender.ts";
 import type { UnwantedSend } from "../../../operations/tasks/unwanted-send.ts";
@@ -27,7 +28,6 @@ import { PoolPublisher } from "./pool-publisher.ts";
 import { TaskQueues } from "./task-queues.ts";
 import { TaskStateConsumer, type TaskStateConsumerParts } from "./task-state-consumer.ts";
 
-const CONFIRM_TIMEOUT_MS = 10_000;
 const MAX_WAITING = 100_000;
 
 /**

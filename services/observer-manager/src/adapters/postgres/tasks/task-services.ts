@@ -1,3 +1,4 @@
+import { MAY_HOLD_MS } from "../../../domain/tasks/proof-times.ts";
 import { intSum } from "../statements/int-sum.ts";
 
 /**
@@ -7,9 +8,9 @@ import { intSum } from "../statements/int-sum.ts";
 const heardWithin = (ago: string): string => `seen_at BETWEEN now() - interval '${ago}' AND now() + interval '1 minute'`;
 
 /** A service that was heard of before that is taken for dead, or frozen: nothing is sent for it. */
-export const TASK_SERVICE_LIVES = heardWithin("20 seconds");
-/** A broker may keep what it held for a minute. */
-export const MAY_HOLD = heardWithin("90 seconds");
+export const LIVES_FOR = "20 seconds";
+export const TASK_SERVICE_LIVES = heardWithin(LIVES_FOR);
+export const MAY_HOLD = heardWithin(`${MAY_HOLD_MS} ms`);
 
 /** Whether a service that may be given tasks has the type. Few rows. @param pool, type as SQL, and of a service `s` whether it lives */
 export const isServed = (pool: string, type: string, lives = `s.${TASK_SERVICE_LIVES}`): string => `EXISTS (

@@ -1,5 +1,6 @@
 import { newMessageId, type ServiceId, type TaskId } from "@unacked/contracts";
 import type { Source } from "../../../domain/observers/current-run.ts";
+import { ANSWERS_WITHIN_MS } from "../../../domain/tasks/proof-times.ts";
 import { ProofTurns } from "../../../domain/tasks/proof-turns.ts";
 import type { Log } from "../../log.ts";
 import { Loop, untilNext } from "../../loop.ts";
@@ -28,11 +29,6 @@ const SETTLED_MS = 5_000;
 const LOST_AFTER_MS = 10_000;
 const ASK_AGAIN_MS = 3_000;
 const ABANDONED_AT_ONCE = 1_000;
-/**
- * A proof begins again if somebody answers nothing for so long: he is about to be found dead. It is less than services remember what they
- * gave back (task-teller.ts).
- */
-const ANSWERS_WITHIN_MS = 45_000;
 
 /**
  * Finds tasks that were lost between the books and the services: never published, purged, or gone with an event that could not be

@@ -96,7 +96,7 @@ export function poolsBehind(rows: readonly NumberedRow[], seqs: TaskNews["seqs"]
 /**
  * Forgets who ended an hour ago, and was last heard of an hour before who was heard of last. This is an hour of the queue, and not of the
  * clock: while nothing is read, as broker or managers are away, nobody grows older. So all that this service told, and what of it comes
- * again, was in front of what has been read since, and its number is not needed any more. Proofs ask for it for 90 seconds. All of the
+ * again, was in front of what has been read since, and its number is not needed any more. Proofs ask for it for less (MAY_HOLD). All of the
  * table is read: a handful of rows.
  */
 const FORGET_GONE = `

@@ -1,5 +1,6 @@
 import type { TaskId } from "@unacked/contracts";
 import type { DataSource } from "typeorm";
+import { IN_DOUBT_AFTER_MS, MAY_HOLD_MS, NOT_JUDGED_MS } from "../../../../domain/tasks/proof-times.ts";
 import type { PoolInDoubt } from "../../../../domain/tasks/proof-turns.ts";
 import type { TaskProof, TaskProofStore, TaskSession } from "../../../../operations/tasks/upkeep/task-proof-store.ts";
 import { ByTheNewClock } from "../../statements/by-the-new-clock.ts";
@@ -21,7 +22,7 @@ const IN_DOUBT = `
     OR t.cancel_requested_at ${IN_THE_FUTURE}) AS "isUrgent"
   FROM tasks t
   LEFT JOIN services s ON s.id = t.service_id AND s.generation = t.service_generation AND s.state IN ('Alive', 'Suspect')
-  WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '15 seconds' AND t.lease_until IS NULL GROUP BY t.pool`;
+  WHERE t.status IN ('Sent', 'Running') AND t.sent_at < now() - interval '${IN_DOUBT_AFTER_MS} ms' AND t.lease_until IS NULL GROUP BY t.pool`;
 
 const PROVEN = "SELECT pool FROM task_proofs";
 const FORGET = "DELETE FROM task_proofs WHERE NOT pool = ANY($1)";
@@ -46,7 +47,7 @@ const SESSIONS = `
     SELECT coalesce(s.state IN ('Alive', 'Suspect'), false) OR (
       coalesce(t.generation > s.generation, true) AND t.${TASK_SERVICE_LIVES}) AS is_living) alive
   WHERE t.pool = $1 AND NOT coalesce(t.workers = 0 AND s.generation > t.generation, false)
-    AND (is_living OR s.ended_at > least(begun_at, now() - interval '90 seconds')) ORDER BY 1`;
+    AND (is_living OR s.ended_at > least(begun_at, now() - interval '${MAY_HOLD_MS} ms')) ORDER BY 1`;
 
 const BEGIN = `
   WITH fresh AS (
@@ -73,7 +74,7 @@ const CONCLUDE = `
       interruptions = t.interruptions + (t.status = 'Running')::int
     FROM proof p
     WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
-      AND p.begun_at <= now() AND t.sent_at < p.begun_at - interval '12 seconds' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
+      AND p.begun_at <= now() AND t.sent_at < p.begun_at - interval '${NOT_JUDGED_MS} ms' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM absent`;
 
@@ -89,7 +90,7 @@ const ABANDONED = `
       SELECT c.id FROM tasks c LEFT JOIN services s ON s.id = c.service_id
       WHERE c.cancel_requested_at IS NOT NULL AND c.status = 'Running' AND c.lease_until IS NULL
         AND CASE WHEN s.id IS NULL THEN NOT EXISTS (SELECT FROM task_services k WHERE k.id = c.service_id AND k.${MAY_HOLD})
-            ELSE s.generation >= c.service_generation AND (s.ended_at < now() - interval '90 seconds' OR s.ended_at ${IN_THE_FUTURE}) END
+            ELSE s.generation >= c.service_generation AND (s.ended_at < now() - interval '${MAY_HOLD_MS} ms' OR s.ended_at ${IN_THE_FUTURE}) END
       LIMIT $1 FOR UPDATE OF c SKIP LOCKED))
     RETURNING t.id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, cancelling FROM abandoned`;
