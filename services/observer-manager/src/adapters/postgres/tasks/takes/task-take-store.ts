@@ -278,7 +278,7 @@ async function endUnwanted(tx: EntityManager, rows: readonly LeaseOverRow[]): Pr
 const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
   const { output = null, error = null, inMs = null, note = null } = toldOf(end);
   const told = [end.outcome, output, error, inMs, Math.max(0, tookMs), note];
-  return [id, sendId, runId, null, null, null, null, 0, 0, ...told].map((value) => [value]);
+  return [id, sendId, runId, null, null, null, null, 0, null, ...told].map((value) => [value]);
 };
 
 function toldOf(end: TakenEnd): { output?: string; error?: string; inMs?: number | null; note?: string } {
