@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { typePattern } from "./observer-definition.ts";
 import { paramsIssuesText, parseSent } from "./params.ts";
+import { readText } from "./read-text.ts";
 import { SdkError } from "./sdk-error.ts";
 
 const MAX_CREATED = 100;
@@ -133,7 +134,7 @@ function jsonOf(params: unknown): string {
     const json = JSON.stringify(params) as string | undefined;
     if (json !== undefined) return json;
   } catch (cause) {
-    throw new SdkError("invalid-creation", `tasks.create: the params cannot be written as JSON: ${String(cause)}`, {
+    throw new SdkError("invalid-creation", `tasks.create: the params cannot be written as JSON: ${readText(() => cause)}`, {
       cause,
     });
   }

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { z } from "zod";
+import { readText } from "./read-text.ts";
 
 /** A JSON Schema document, draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export function paramsJsonSchema(definition: { readonly params: z.ZodType }): Pa
     // The methods zod hangs on the object are no part of the document; what is announced is its JSON.
     return { schema: JSON.parse(JSON.stringify(schema)) as JsonSchema };
   } catch (error) {
-    return { schema: {}, reason: error instanceof Error ? error.message : String(error) };
+    return { schema: {}, reason: readText(() => (error instanceof Error ? error.message : error)) };
   }
 }
 

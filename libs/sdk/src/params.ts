@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { readText } from "./read-text.ts";
 
 /** One thing that is wrong with params. */
 export type ParamsIssue = {
@@ -27,7 +28,7 @@ export function parseSent<P>(definition: { readonly params: z.ZodType<P> }, valu
     const json = JSON.stringify(value) as string | undefined;
     return parseParams(definition, json === undefined ? undefined : JSON.parse(json));
   } catch (error) {
-    return { ok: false, issues: [{ pointer: "", message: `no JSON can say this: ${String(error)}` }] };
+    return { ok: false, issues: [{ pointer: "", message: `no JSON can say this: ${readText(() => error)}` }] };
   }
 }
 
@@ -38,7 +39,7 @@ export function parseBy<P>(schema: z.ZodType<P>, value: unknown, part: string): 
     if (result.success) return { ok: true, params: result.data };
     return { ok: false, issues: issuesIn(result.error, part) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = readText(() => (error instanceof Error ? error.message : error));
     return { ok: false, issues: [{ pointer: "", message: `the schema could not check this: ${why}` }] };
   }
 }
@@ -60,8 +61,8 @@ export const issuesIn = ({ issues }: z.core.$ZodError, part: string): ParamsIssu
 /** zod names unknown keys on their parent; a form that marks fields needs each key's own place. Why a key is wrong it keeps inside. */
 function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {
   if (issue.code === "invalid_key") {
-    const why = issue.issues.map(({ message }) => message).join(", ");
-    return [{ pointer: pointerTo(issue.path), message: `in the key: ${why || issue.message}` }];
+    const why = issue.issues.map(textOf).join(", ");
+    return [{ pointer: pointerTo(issue.path), message: `in the key: ${why || textOf(issue)}` }];
   }
   if (issue.code !== "unrecognized_keys") return [{ pointer: pointerTo(issue.path), message: messageOf(issue) }];
   return issue.keys.map((key) => ({
@@ -70,11 +71,14 @@ function issuesOf(issue: z.core.$ZodIssue, part: string): ParamsIssue[] {
   }));
 }
 
+/** An author's check may give a message that is no text. */
+const textOf = (issue: z.core.$ZodIssue): string => readText(() => issue.message);
+
 /** zod says "Invalid URL" of a right one with a wrong protocol or host too, and beside it which part it does not take. */
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== "invalid_format" || !("note" in issue)) return issue.message;
+  if (issue.code !== "invalid_format" || !("note" in issue)) return textOf(issue);
   const { note } = issue;
-  return `${issue.message} (${note}${issue.pattern === undefined ? "" : `: must match ${issue.pattern}`})`;
+  return `${textOf(issue)} (${note}${issue.pattern === undefined ? "" : `: must match ${issue.pattern}`})`;
 }
 
 /** A JSON pointer (RFC 6901). */

@@ -3,6 +3,7 @@ import { aTurnLater } from "./a-turn-later.ts";
 import { Confirms } from "./confirms.ts";
 import type { LogFields, LogLevel, ObserverContext, ObserverIdentity, ObserverLog } from "./observer-context.ts";
 import { isObserverStopped, type ObserverStopped } from "./observer-stopped.ts";
+import { readText } from "./read-text.ts";
 import { allConfirmed, Saving } from "./saving.ts";
 import { SdkError } from "./sdk-error.ts";
 import { SharedSaves } from "./shared-saves.ts";
@@ -206,7 +207,7 @@ class PartsContext<P> implements RunContext<P> {
     const afterStop = isObserverStopped(error) || isLate;
     if (afterStop && this.#warnedOfStop) return;
     this.#warnedOfStop ||= afterStop;
-    this.#parts.writeLog("warn", what, { error: String(error) });
+    this.#parts.writeLog("warn", what, { error: readText(() => error) });
   }
 }
 
@@ -215,7 +216,7 @@ function toJson(event: unknown): string {
   try {
     json = JSON.stringify(event);
   } catch (cause) {
-    throw new SdkError("event-not-json", `the event cannot be written as JSON: ${String(cause)}`, { cause });
+    throw new SdkError("event-not-json", `the event cannot be written as JSON: ${readText(() => cause)}`, { cause });
   }
   if (json === undefined) {
     throw new SdkError("event-not-json", `the event cannot be written as JSON: it is of type ${typeof event}`);

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { issuesIn, issuesText } from "./params.ts";
+import { readText } from "./read-text.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /** The most bytes that a checkpoint may have as JSON: 64 KiB. */
@@ -164,9 +165,13 @@ function lookedAt<Seen>(look: () => Seen): Seen {
   try {
     return look();
   } catch (cause) {
-    throw new SdkError("invalid-checkpoint", `the checkpoint cannot be checked or written as JSON: ${String(cause)}`, {
-      cause,
-    });
+    throw new SdkError(
+      "invalid-checkpoint",
+      `the checkpoint cannot be checked or written as JSON: ${readText(() => cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { refuseIterator } from "./iterator-returned.ts";
 import { jsonLoss } from "./json-loss.ts";
 import { issuesText, parseBy, pointerTo } from "./params.ts";
+import { readText } from "./read-text.ts";
 import { SdkError } from "./sdk-error.ts";
 import type { TaskDefinition } from "./task-definition.ts";
 
@@ -52,7 +53,9 @@ function toJson(value: unknown): string {
     const json = JSON.stringify(value) as string | undefined;
     if (json !== undefined) return json;
   } catch (cause) {
-    throw new SdkError("invalid-output", `what the handler returned cannot be written as JSON: ${String(cause)}`, { cause });
+    throw new SdkError("invalid-output", `what the handler returned cannot be written as JSON: ${readText(() => cause)}`, {
+      cause,
+    });
   }
   throw new SdkError("invalid-output", `what the handler returned cannot be written as JSON: it is of type ${typeof value}`);
 }

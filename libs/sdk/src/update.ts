@@ -1,5 +1,6 @@
 import type { ObserverContext } from "./observer-context.ts";
 import type { ObserverDefinition } from "./observer-definition.ts";
+import { readText } from "./read-text.ts";
 
 /** What became of new params: the answer of `onUpdate` as data. */
 export type UpdateOutcome = {
@@ -27,7 +28,10 @@ export async function settleUpdate<P>(
     if (reason !== undefined) return { outcome: "rejected", reason };
     return { outcome: "restart", reason: 'onUpdate answered neither "applied", "restart" nor { rejected: "why" }' };
   } catch (thrown) {
-    return { outcome: "restart", reason: `onUpdate threw ${textOf(thrown)}` };
+    return {
+      outcome: "restart",
+      reason: `onUpdate threw ${readText(() => (thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : thrown))}`,
+    };
   }
 }
 
@@ -36,12 +40,4 @@ function rejectionOf(answer: unknown): string | undefined {
   if (typeof answer !== "object" || answer === null) return undefined;
   const { rejected } = answer as { rejected?: unknown };
   return typeof rejected === "string" ? rejected : undefined;
-}
-
-function textOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
-  } catch {
-    return typeof thrown;
-  }
 }

@@ -271,3 +271,60 @@ it("what was refused of one that did not await it is told before its end, after 
     .map((line) => (JSON.parse(line) as FromSlot).kind);
   expect(kinds).toEqual(["log", "log", "settled"]);
 });
+
+it.each([
+  ["an error without a text form", () => Object.create(null)],
+  [
+    "an error whose message cannot be read",
+    () =>
+      Object.defineProperty(new Error("x"), "message", {
+        get: () => {
+          throw new Error("no");
+        },
+      }),
+  ],
+])("a schema that throws %s refuses its params, and its slot goes on", async (_, made) => {
+  const checked = z.unknown().superRefine(() => {
+    throw made();
+  });
+  const type = defineTask({ type: "odd", params: checked, run: async () => undefined });
+  const written = begunOf(type);
+  await eventually(() => expect(written()).toContain('"kind":"bad-params","attempt":1'));
+});
+
+it("params whose problem has no text form are refused, and the slot goes on", async () => {
+  const type = defineTask({
+    type: "odd",
+    params: z.unknown().superRefine((__, context) => context.addIssue({ code: "custom", message: Object.create(null) })),
+    run: async () => undefined,
+  });
+  const written = begunOf(type);
+  await eventually(() => expect(written()).toContain('"kind":"bad-params","attempt":1'));
+});
+
+it("a task whose handler returns before its keeper has answered that nobody caught an error of it has failed", async () => {
+  const type = defineTask({
+    type: "careless",
+    params: z.object({}),
+    run: async () => {
+      currentOwner()?.uncaught(new NonRetryableError("no such customer"));
+      return { ok: true };
+    },
+  });
+  const written = begunOf(type);
+  await eventually(() => expect(written()).toContain('"settled"'));
+  expect(written()).toMatch(/"settled","attempt":1,"outcome":"failed",[^\n]*no such customer[^\n]*"isFinal":true/);
+});
+
+/** Begins one task of the type. @returns what was written of it so far */
+function begunOf(type: ReturnType<typeof defineTask>): () => string {
+  let written = "";
+  const socket = { writable: true, write: (text: string) => (written += text) !== "" };
+  const host = new SlotHost({
+    ...{ types: new Map(), tasks: new Map([[type.type, type]]), watch: new SilenceWatch(), tracing: undefined },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+  });
+  const who = { observerId: "o", name: "n", type: type.type, labels: {}, params: {}, taskAttempt: 1 };
+  host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
+  return () => written;
+}

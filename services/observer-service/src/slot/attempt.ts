@@ -72,7 +72,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
   /**
    * The first uncaught value, as it was thrown. It was reported when it came, and the handler then fails with it as well.
    */
-  #uncaught: unknown;
+  #uncaught: Error | undefined;
   /** Created for the first error; reports all of them. */
   #repeated: RepeatedErrors | undefined;
 
@@ -218,7 +218,7 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     this.#failOf(error);
   }
 
-  #failOf(error: unknown): void {
+  #failOf(error: Error): void {
     if (this.#uncaught !== undefined) return;
     this.#uncaught = error;
     if (!this.#settled) this.#host.onUncaught(this.#run, error);
@@ -236,7 +236,10 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
     return this.#host.publish(this.#run, eventJson);
   }
 
-  #settle(outcome: RunOutcome): void {
+  #settle(told: RunOutcome): void {
+    // It may return before its keeper has answered that nobody caught an error of it.
+    const hasFailed = told.outcome === "completed" && this.#uncaught !== undefined;
+    const outcome: RunOutcome = hasFailed ? { outcome: "failed", error: this.#uncaught as Error } : told;
     this.#settled = true;
     this.#watch?.remove(this);
     this.#complaint?.end();
