@@ -142,6 +142,14 @@ describe("the end of a task's attempt", () => {
     expect(fateOf({ ...stop, cause }, limits, 0.5)).toMatchObject({ fact: { outcome: "failed" } });
   });
 
+  it("which it has put off in the moment in which it was told to end is what it was told to end for, and no result that is missing", () => {
+    const late = { outcome: { outcome: "completed" }, word: { postponement: { inMs: 5, reason: "" } } } as const;
+    expect(fateOf({ ...late, cause: { kind: "stopped" } }, limits, 0.5)).toMatchObject({ fact: { outcome: "cancelled" } });
+    const cause: StopCause = { kind: "uncaught", error: timeIsUp(50) };
+    const fact = { outcome: "failed", error: { name: "TaskTimeoutError" }, retryInMs: 100 };
+    expect(fateOf({ ...late, cause }, limits, 0.5)).toMatchObject({ fact });
+  });
+
   it("says when its emergency handler completed it", () => {
     const word = { output: "1", isEmergency: true };
     expect(fateOf({ ...completed, word }, limits, 0.5)).toMatchObject({ fact: { completedBy: "emergency" } });

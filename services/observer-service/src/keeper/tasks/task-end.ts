@@ -39,8 +39,8 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
   // It has put itself off, which an interruption does not change; but a lost lease does, or a timeout, or that nobody wants it.
   if (word.postponement !== undefined && (cause === undefined || !ENDS_WORK.has(cause.kind)))
     return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
-  // It had completed before it heard of the cause.
-  const isDone = outcome.outcome === "completed" && cause?.kind !== "lease-lost";
+  // It had completed before it heard of the cause. Who has put itself off has not, whatever its handler returned.
+  const isDone = outcome.outcome === "completed" && word.postponement === undefined && cause?.kind !== "lease-lost";
   // An uncaught error says itself that a retry would not help. A timeout does not say that.
   const isFinal = cause?.kind === "uncaught" && outcome.outcome === "failed" && word.isFinal === true;
   if (cause !== undefined && !isDone && !isFinal) return fateOfInterrupted(withItsEnd(cause, outcome), limits, random);
