@@ -100,6 +100,52 @@ test("thousands that wait for a worker end one after the other when their type i
   expect(tasks.size).toBe(0);
 });
 
+test("a message that comes again after its end was told, as its ack was lost with the connection, is not run, and is the books' to judge", () => {
+  const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
+  const begun: string[] = [];
+  const start: Handlers["start"] = (host, run) => {
+    begun.push(run.start.type);
+    host.onSettled(run, { outcome: "completed" }, { output: "1" });
+    return { abort: () => undefined };
+  };
+  const confirms: (() => void)[] = [];
+  const settled: string[] = [];
+  let held = 1;
+  const { tasks, told } = runnerOf(types, start, {
+    holds: (generation: number) => generation === held,
+    events: { tell: (event: TaskEvent, confirm = () => undefined) => void (told.push(event), confirms.push(confirm)) },
+  });
+  const own = (generation: number) => ({
+    ...{ generation, deliveryCount: generation - 1, isShared: false },
+    settle: (how: string) => settled.push(`${generation} ${how}`) > 0,
+  });
+  tasks.accept(task("a", "one"), own(1));
+  held = 2; // before the end is confirmed
+  tasks.accept(task("a", "one"), own(2));
+  expect(begun).toEqual(["one"]);
+  const kinds = told.map(({ kind }) => kind).filter((kind) => kind !== "TaskStarted");
+  expect(kinds).toEqual(["TaskEnded", "TaskReturned"]);
+  expect(tasks.held).toContain(task("a", "one").sendId);
+  for (const confirm of confirms) confirm();
+  expect(settled).toEqual(["2 ack"]);
+  expect(tasks.held).toEqual([]);
+});
+
+test("what a service gave back is run when it comes to it again", () => {
+  const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
+  let begun = 0;
+  const start: Handlers["start"] = (host, run) => {
+    begun += 1;
+    return { abort: () => host.onSettled(run, { outcome: "stopped" }) };
+  };
+  const { tasks } = runnerOf(types, start);
+  const own = (deliveryCount: number) => ({ generation: 1, deliveryCount, isShared: false, settle: () => true });
+  tasks.accept(task("a", "one"), own(0));
+  tasks.stopAll({ kind: "draining" });
+  tasks.accept(task("a", "one"), own(1));
+  expect(begun).toBe(2);
+});
+
 test("a cancel reaches the run that waits for the one which lost the lease, too", () => {
   const types = new Map([["one", { type: "one" } as TaskTypeEntry]]);
   const settles: (() => void)[] = [];

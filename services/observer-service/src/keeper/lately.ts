@@ -19,6 +19,11 @@ export class Lately<Key> {
     this.#forget(nowMs);
   }
 
+  has(key: Key, nowMs: number): boolean {
+    this.#forget(nowMs);
+    return this.#lastMs.has(key);
+  }
+
   /** Each entry with how long ago it was noted, the oldest first. */
   since(nowMs: number): [Key, number][] {
     this.#forget(nowMs);

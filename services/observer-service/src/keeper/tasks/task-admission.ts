@@ -64,6 +64,12 @@ export class TaskAdmission {
       return undefined;
     }
     teller.hold(run);
+    // The broker has taken its message back before it was acked, or has two of it. By the books, which hear of its end first, it is over.
+    if (teller.hasEnded(task.sendId)) {
+      log.info({ event: "ended-send-returned", task: task.taskId }, "a message of a send that has ended here came again");
+      teller.end(run, { kind: "return", isRedelivered: true });
+      return undefined;
+    }
     if (this.#cancelled.delete(task.sendId)) {
       teller.end(run, { kind: "end", fact: { outcome: "cancelled" } });
       return undefined;

@@ -11,6 +11,8 @@ export interface TaskTellerParts {
 }
 
 const SAID_EVERY_MS = 30_000;
+/** Its message may wait in the queue for long, where the connection was lost before it was acked. */
+const ENDED_KEPT_MS = 600_000;
 
 /**
  * Reports tasks to the manager and the broker. Guarantees: a message is settled once, after its task's report is confirmed,
@@ -25,7 +27,8 @@ export class TaskTeller {
    * meanwhile, and in nobody's inventory. An inventory takes some 65,000.
    */
   readonly #letGo = new Lately<SendId>({ keptMs: LET_GO_KEPT_MS, most: 20_000 });
-
+  /** Sends with a message of their own whose end, or return, was told. */
+  readonly #ended = new Lately<SendId>({ keptMs: ENDED_KEPT_MS, most: 20_000 });
   /** When long runs were last reported. */
   #saidMs = Number.NEGATIVE_INFINITY;
   #isSayingWhatRuns = false;
@@ -42,6 +45,11 @@ export class TaskTeller {
   /** The message goes back to the queue. */
   letGo(sendId: SendId): void {
     this.#letGo.note(sendId, performance.now());
+  }
+
+  /** Whether that send has ended here: to run it again would be in vain, and may not be confirmed yet. */
+  hasEnded(sendId: SendId): boolean {
+    return this.#ended.has(sendId, performance.now());
   }
 
   hold(run: TaskRun): void {
@@ -86,6 +94,8 @@ export class TaskTeller {
     const { runId, startedAt } = run;
     const { taskId, sendId } = run.task;
     const at = Date.now();
+    if (!run.message.isShared && (fate.kind === "end" || fate.kind === "return"))
+      this.#ended.note(sendId, performance.now());
     switch (fate.kind) {
       case "end":
         onEnded?.(fate.fact.outcome);
