@@ -1,6 +1,7 @@
 import { errorOf } from "./error-of.ts";
 import type { MissingInput } from "./inputs.ts";
 import type { ObserverLog } from "./observer-context.ts";
+import { readText } from "./read-text.ts";
 import { SdkError } from "./sdk-error.ts";
 
 /**
@@ -45,7 +46,7 @@ export type BatchOutcome = { readonly output: unknown } | { readonly error: Erro
 
 /**
  * What a handler of batches returned, by task: one that it left out has failed, and so have all if it is no list of results (throws
- * `invalid-output`). Of two results of one task the first counts.
+ * `invalid-output`), as is one of promises. Of two results of one task the first counts.
  * @param strange told of each result that belongs to no task of the batch
  */
 export function batchOutcomes(
@@ -54,25 +55,54 @@ export function batchOutcomes(
   strange: (taskId: string) => void,
 ): Map<string, BatchOutcome> {
   if (!Array.isArray(returned))
-    throw new SdkError(
-      "invalid-output",
-      "runBatch takes care of many, and returns a list: { taskId, output } or { taskId, error } of each",
-    );
+    throw invalid("runBatch takes care of many, and returns a list: { taskId, output } or { taskId, error } of each");
   const outcomes = new Map<string, BatchOutcome | undefined>(tasks.map(({ taskId }) => [taskId, undefined]));
   for (const result of returned as readonly unknown[]) {
-    const left = (result ?? {}) as { taskId?: unknown; output?: unknown; error?: unknown };
-    const { taskId } = left;
-    if (typeof taskId !== "string" || !outcomes.has(taskId)) strange(String(taskId));
-    else if (outcomes.get(taskId) === undefined)
-      outcomes.set(taskId, hasFailed(left) ? { error: asError(left.error) } : { output: left.output });
+    if (isThenable(result)) throw invalid("runBatch returned a list of promises: await Promise.all of them");
+    const taskId = idOf(result);
+    if (typeof taskId !== "string" || !outcomes.has(taskId)) strange(readText(() => taskId));
+    else if (outcomes.get(taskId) === undefined) outcomes.set(taskId, outcomeOf(result as Left));
   }
   // An error is made where it is needed alone: its stack takes 4 µs.
   return new Map(Array.from(outcomes, ([taskId, outcome]) => [taskId, outcome ?? { error: leftOut() }]));
 }
 
+type Left = { readonly output?: unknown; readonly error?: unknown };
+
+/** To look at a result may run code of the author's, a getter: what that throws is of its task alone, or of none. */
+function idOf(result: unknown): unknown {
+  try {
+    return (result as { taskId?: unknown } | null | undefined)?.taskId;
+  } catch {
+    return undefined;
+  }
+}
+
+function outcomeOf(left: Left): BatchOutcome {
+  try {
+    if (hasFailed(left)) return { error: asError(left.error) };
+    const { output } = left;
+    // As JSON it would be {}, and what becomes of it would be nobody's.
+    return isThenable(output) ? { error: invalid("the output is a promise, which nobody awaits: await it") } : { output };
+  } catch (thrown) {
+    return { error: errorOf(thrown) };
+  }
+}
+
+function isThenable(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  try {
+    return typeof (value as { then?: unknown }).then === "function";
+  } catch {
+    return false;
+  }
+}
+
 /** Beside an output, an error that is nothing is none; alone it is what was thrown: `throw undefined`, a promise that rejects with nothing. */
-const hasFailed = (left: { output?: unknown; error?: unknown }): boolean =>
+const hasFailed = (left: Left): boolean =>
   (left.error !== undefined && left.error !== null) || ("error" in left && !("output" in left));
+
+const invalid = (what: string) => new SdkError("invalid-output", what);
 
 const leftOut = () => new SdkError("no-result", "runBatch returned no result for this task");
 

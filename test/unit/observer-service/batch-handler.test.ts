@@ -116,3 +116,60 @@ it("What one task has failed of costs no other, whatever it is: also what has no
     ["fine", "1"],
   ]);
 });
+
+/** Gives two, `odd` and `fine`, to this handler. @returns what was told of each: its result, or its error */
+async function toldOf(
+  runBatch: (tasks: readonly BatchedTask[]) => Promise<unknown>,
+): Promise<[string, string | undefined][]> {
+  const definition = defineTask({
+    type: "odd",
+    params: z.strictObject({}),
+    batch: { size: 2 },
+    runBatch: runBatch as never,
+  });
+  const told: { taskId: string; output?: string; error?: { message: string } }[] = [];
+  const members = ["odd", "fine"].map((taskId) => ({ taskId, params: {}, attempt: 1 }));
+  const handler = new BatchHandler({ definition, members, tell: (results: never[]) => told.push(...results) } as never);
+  const log = { warn: () => undefined };
+  await handler.definition.run({ signal: new AbortController().signal, log } as never);
+  return told.map(({ taskId, output, error }) => [taskId, output ?? error?.message]);
+}
+
+const broken = () => {
+  throw new Error("nothing to see");
+};
+
+it.each([
+  ["whose output cannot be read", { get: broken }, "nothing to see"],
+  [
+    "whose output nobody has awaited",
+    { value: Promise.resolve(1) },
+    "the output is a promise, which nobody awaits: await it",
+  ],
+])("A result %s fails its own task alone", async (_, output, message) => {
+  const odd = Object.defineProperty({ taskId: "odd" }, "output", { ...output, enumerable: true });
+  const told = await toldOf(async () => [odd, { taskId: "fine", output: 1 }]);
+  expect(told).toEqual([
+    ["odd", message],
+    ["fine", "1"],
+  ]);
+});
+
+it.each([
+  ["cannot be read", Object.defineProperty({}, "taskId", { get: broken })],
+  ["has no text form", { taskId: Object.create(null) }],
+])("A result whose task %s is one of no task, and costs the others nothing", async (_, strange) => {
+  const told = await toldOf(async () => [strange, { taskId: "fine", output: 1 }]);
+  expect(told).toEqual([
+    ["odd", "runBatch returned no result for this task"],
+    ["fine", "1"],
+  ]);
+});
+
+it("A list of promises is refused with what to do", async () => {
+  const all = (tasks: readonly BatchedTask[]) => tasks.map(async ({ taskId }) => ({ taskId, output: 1 }));
+  await expect(toldOf(async (tasks) => all(tasks))).rejects.toMatchObject({
+    code: "invalid-output",
+    message: expect.stringContaining("Promise.all"),
+  });
+});
