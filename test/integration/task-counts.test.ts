@@ -72,6 +72,23 @@ test("What is worked outside alone wants no worker, and waits by itself for some
   expect(walls.oldestUntakenS).toBeGreaterThan(19);
 });
 
+test("What no service of the pool has wants no worker there, as more of the same would not have it, and is told as waiting", async () => {
+  await put("carve", "Ready", 400, 700);
+  await put("carve", "Running", 2);
+  await put("mail", "Ready", 3);
+  const { wanted, oldestReadyS } = (await counted()) ?? expect.fail();
+  expect(wanted).toBe(2 + 3);
+  expect(Math.round(oldestReadyS / 100)).toBe(7);
+});
+
+test("Where no service lives that takes tasks, all that waits wants a worker: the first ones may have its type", async () => {
+  await put("carve", "Ready", 400, 1, "empty");
+  expect(await counted("empty")).toMatchObject({ workers: 0, wanted: 400 });
+  await sql("UPDATE task_services SET draining = true");
+  await put("carve", "Ready", 7);
+  expect(await counted()).toMatchObject({ workers: 0, wanted: 7 });
+});
+
 test("No more want a worker than maxRunning lets start, in all pools together, or ratePerSecond within a second", async () => {
   await limit("paint", { maxRunning: 10 });
   await limit("mail", { rate: 7 });

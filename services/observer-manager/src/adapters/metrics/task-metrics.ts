@@ -32,7 +32,7 @@ export class TaskMetrics implements TaskTally {
     });
     this.#desired = metrics.gauge({
       name: "unacked_task_workers_desired",
-      help: "Tasks that run, or are due and may start, but for what is worked outside: so many task workers would leave none waiting for one; of a type that takes batches a call takes one. What is paused, or held back by maxRunning or ratePerSecond, needs none. For autoscalers.",
+      help: "Tasks that run, or are due and may start, but for what is worked outside: so many task workers would leave none waiting for one; of a type that takes batches a call takes one. What is paused, or held back by maxRunning or ratePerSecond, needs none; nor does what is due of a type that no service of the pool has, while one lives. For autoscalers.",
       labels: POOL,
     });
     this.#oldest = metrics.gauge({
