@@ -126,6 +126,17 @@ describe("each alert", () => {
     expect(told).toEqual(meant);
   });
 
+  it("has a page that begins with how long it has to be so before the alert fires", () => {
+    const named: Record<string, string> = { "1": "a|1", "2": "2|two", "5": "5|five", "10": "10|ten", "15": "15|fifteen" };
+    const pending = alerts.flatMap(({ annotations, for: held }) => (held === undefined ? [] : [{ annotations, held }]));
+    expect(pending.length).toBeGreaterThan(20);
+    for (const { annotations, held } of pending) {
+      const minutes = named[held.match(/^(\d+)m$/)?.[1] ?? ""] ?? expect.fail(`no words for ${held}`);
+      const [, opening = ""] = read(annotations.runbook).split("\n\n");
+      expect(opening, annotations.runbook).toMatch(new RegExp(`\\b(${minutes}) minutes?\\b`));
+    }
+  });
+
   it("has a page whose commands are there: those of unacked with their options, events that the logs have", () => {
     const program = buildProgram({ out: () => undefined, err: () => undefined } as never);
     const sources = ["services", "libs"].flatMap((folder) => sourcesIn(folder)).join("\n");
