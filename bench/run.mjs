@@ -49,7 +49,7 @@ async function main(args) {
  */
 const planOf = (chosen, { quick, rehearse, ...options }, hasPeers) =>
   chosen.map((scenario) => {
-    const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : RUNS);
+    const runs = options.runs ?? (rehearse ? 1 : quick ? scenario.quickRuns : (scenario.runs ?? RUNS));
     return { scenario, runs, lastsS: estimateS(scenario.id, { runs, quick, rehearse, hasPeers }) };
   });
 

@@ -17,7 +17,7 @@ const LASTS_S = {
   tasks: { once: 330, run: 60, peers: 480, quick: 75 },
   "task-limit": { once: 0, run: 60, peers: 0, quick: 90 },
   "tasks-in-batches": { once: 0, run: 150, peers: 0, quick: 160 },
-  "tasks-by-turns": { once: 0, run: 68, peers: 620, quick: 20 },
+  "tasks-by-turns": { once: 0, run: 136, peers: 560, quick: 40 },
   "kill-beside-tasks": { once: 15, run: 40, peers: 0, quick: 45 },
   fleet: { once: 900, run: 0, peers: 0, quick: 180 },
   throughput: { once: 8, run: 24, peers: 0, quick: 22 },

@@ -16,14 +16,17 @@ const LOOK_MS = 20;
  * @param {(added: number) => number | Promise<number>} place.open about how many are not over, at next to no cost: to count them each 20 ms
  *   took a third of the database of a peer that keeps what is over beside what is not
  * @param {() => Promise<number>} place.left exactly; asked once
- * @returns {Promise<number>} how many a second were over, from the first add on
+ * @returns {Promise<{ perS: number, done: number }>} how many were over, and how many a second, from the first add on
  */
 export async function sustained(forMs, { add, open, left }) {
   const beganMs = nowMs();
   let added = 0;
   for (;;) {
     const tookMs = nowMs() - beganMs;
-    if (tookMs >= forMs) return ((added - (await left())) * 1_000) / tookMs;
+    if (tookMs >= forMs) {
+      const done = added - (await left());
+      return { perS: (done * 1_000) / tookMs, done };
+    }
     if ((await open(added)) > BACKLOG) {
       await sleep(LOOK_MS);
       continue;

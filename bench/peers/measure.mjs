@@ -5,7 +5,7 @@ import { nowMs } from "../meter/clock.mjs";
 import { MeterTimeout } from "../meter/meter.mjs";
 import { oneByOne } from "../meter/one-by-one.mjs";
 import { BATCH, sustained } from "../meter/sustained.mjs";
-import { shareOfCore } from "../rig/cpu.mjs";
+import { cpuSpent, eachUs, ownCpuMs, shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
 import { waitUntil } from "../rig/wait-until.mjs";
 import { commandCounter, PeerServer } from "./peer-server.mjs";
@@ -77,19 +77,27 @@ export async function measureDone(bench, peer, { count, concurrency, before }, r
  * @param {Bench} bench
  * @param {Peer} peer
  * @param {{ forMs: number, concurrency: number, before?: () => Promise<void> }} much
- * @param {(who: Who, perS: number) => void} report
+ * @param {(who: Who, perS: number, cpuUs: Record<"worker" | "server" | "adder", number>) => void} report `cpuUs`: of each job
  */
 export async function measureSustained(bench, peer, { forMs, concurrency, before }, report) {
-  await eachSetting(bench, peer, async (setting, place) => {
+  await eachSetting(bench, peer, async (setting, place, server) => {
     await repeatInBudget(bench, `${peer.name}, ${setting.name}: jobs done for ${forMs / 1_000} s`, async () => {
       await before?.();
       const { client, startWorker, end } = await place(setting);
-      await startWorker(concurrency, "done");
+      const worker = await startWorker(concurrency, "done");
       await sleep(SETTLE_MS);
       const watch = bench.rig.meter.watch();
-      const perS = await sustained(forMs, { add: client.add, open: (added) => added - watch.started, left: client.left });
+      const parts = {
+        worker: () => cpuMs(worker.pid),
+        server: () => cpuMsWithChildren(server.pid),
+        adder: ownCpuMs,
+      };
+      const { result, spentMs } = await cpuSpent(parts, () =>
+        sustained(forMs, { add: client.add, open: (added) => added - watch.started, left: client.left }),
+      );
       watch.end();
-      report({ peer: peer.name, setting: setting.name, note: setting.doneNote }, perS);
+      const who = { peer: peer.name, setting: setting.name, note: setting.doneNote };
+      report(who, result.perS, eachUs(spentMs, result.done));
       await end();
     });
   });

@@ -32,6 +32,24 @@ export async function shareOfCore(windowMs, meters) {
 }
 
 /**
+ * Of one of so many that were done meanwhile, in µs.
+ *
+ * @template {string} Name
+ * @param {Record<Name, number>} spentMs
+ * @param {number} done
+ */
+export function eachUs(spentMs, done) {
+  const entries = /** @type {[Name, number][]} */ (Object.entries(spentMs));
+  return /** @type {Record<Name, number>} */ (Object.fromEntries(entries.map(([name, ms]) => [name, (ms * 1_000) / done])));
+}
+
+/** The benchmark itself, where it adds what is done: a client's part, which is counted of both sides. */
+export function ownCpuMs() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/**
  * Of all that a figure of Unacked's own passes through.
  *
  * @param {import("./rig.mjs").Rig} rig

@@ -15,6 +15,7 @@
  * @property {number} number
  * @property {string} title
  * @property {number} quickRuns how often it is measured with --quick
+ * @property {number} [runs] and without; 5
  * @property {string} [beside] what stands in the place of the raw broker
  * @property {(bench: Bench) => Promise<{ figures: import("../core/figures.mjs").Figure[], notes?: string[] }>} measure
  */

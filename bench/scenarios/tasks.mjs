@@ -49,7 +49,7 @@ async function measure(bench) {
   });
   bench.say(forLong);
   const { system } = await startTasks(rig);
-  const perS = await sustained(sustainedS * 1_000, noopsOf(system));
+  const { perS } = await sustained(sustainedS * 1_000, noopsOf(system));
   tally.ours({ sustained: perS });
   bench.say("one task at half load");
   const took = await atLoad(
@@ -60,7 +60,8 @@ async function measure(bench) {
   tally.ours({ "half-p50": percentileOf(took, 50), "half-p99": percentileOf(took, 99) });
   bench.say(`after ${counted(ended)} ended tasks`);
   await writePast(system, ended);
-  tally.ours({ past: await sustained(sustainedS * 1_000, noopsOf(system)) });
+  const { perS: past } = await sustained(sustainedS * 1_000, noopsOf(system));
+  tally.ours({ past });
   notes.push(`the live table after ${counted(ended)} ended tasks and all of these: ${await sizeOfLive(system)}`);
   await system.close();
   const alike = { concurrency: WORKERS, before: () => rig.dropDatabases() };

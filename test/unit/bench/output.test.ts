@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { barChart } from "../../../bench/core/chart.mjs";
+import { CpuNotes } from "../../../bench/core/cpu-notes.mjs";
 import { fillMarkedParts } from "../../../bench/core/marked-parts.mjs";
 import { chooseScenarios, OptionError, parseBenchOptions } from "../../../bench/core/options.mjs";
 import { figureRows, formatSummary, formatValue, markdownTable, peerRows, plainTable } from "../../../bench/core/tables.mjs";
 import { Tally } from "../../../bench/core/tally.mjs";
+import { inTurn } from "../../../bench/core/turns.mjs";
 import { figure } from "./figures.ts";
 
 describe("the tables", () => {
@@ -119,4 +121,19 @@ describe("the options", () => {
     expect(chosen(["6"])).toEqual(["restart"]);
     expect(() => chosen(["nothing"])).toThrow("1 create, 6 restart");
   });
+});
+
+test("in as many runs as there are sides each has had each place", () => {
+  expect([1, 2, 3, 4].map((run) => inTurn(["a", "b", "c"], run).join(""))).toEqual(["abc", "bca", "cab", "abc"]);
+});
+
+test("what each part of a side spent is told by medians, with their sum", () => {
+  const notes = new CpuNotes();
+  notes.take("one a call", { manager: 40.4, service: 50 });
+  notes.take("one a call", { manager: 60, service: 70 });
+  notes.take("pg-boss", { worker: 9.6 });
+  expect(notes.lines).toEqual([
+    "CPU of each, one a call: manager 50, service 60, in all 110 µs",
+    "CPU of each, pg-boss: worker 10, in all 10 µs",
+  ]);
 });
