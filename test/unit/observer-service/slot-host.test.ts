@@ -28,7 +28,7 @@ it("what a handler has thrown is looked at as its run: code of the author's that
   const socket = { writable: true, write: (text: string) => (written += text) !== "" };
   const host = new SlotHost({
     ...{ types: new Map([["throws", type]]), tasks: new Map(), watch: new SilenceWatch(), tracing: undefined },
-    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "silent", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
+    ...{ wire: new FrameWriter<FromSlot>(socket as never), logLevel: "info", stopTimeoutMs: 1_000, saveEveryMs: 1_000 },
   });
   const who = { observerId: "o", name: "n", type: "throws", labels: {}, params: {} };
   host.take({ kind: "begin", attempt: 1, runId: "run-1", ...who } as never);
@@ -314,6 +314,21 @@ it("a task whose handler returns before its keeper has answered that nobody caug
   const written = begunOf(type);
   await eventually(() => expect(written()).toContain('"settled"'));
   expect(written()).toMatch(/"settled","attempt":1,"outcome":"failed",[^\n]*no such customer[^\n]*"isFinal":true/);
+});
+
+it("a handler that logs what has no text form has its line, and goes on", async () => {
+  const type = defineTask({
+    type: "odd",
+    params: z.object({}),
+    run: async ({ log }) => {
+      log.info(Object.create(null));
+      return "done";
+    },
+  });
+  const written = begunOf(type);
+  await eventually(() => expect(written()).toContain('"settled"'));
+  expect(written()).toMatch(/"log",[^\n]*it could not be read/);
+  expect(written()).toMatch(/"settled","attempt":1,"outcome":"completed"/);
 });
 
 /** Begins one task of the type. @returns what was written of it so far */

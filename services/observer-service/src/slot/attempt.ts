@@ -1,4 +1,4 @@
-import type { RunId } from "@unacked/contracts";
+import { type RunId, readText } from "@unacked/contracts";
 import type {
   LogFields,
   LogLevel,
@@ -226,9 +226,10 @@ class RunningAttempt<Run extends AttemptedRun> implements StartedAttempt, Owner,
 
   writeLog(level: LogLevel, message: string, fields?: LogFields): void {
     const { log } = this.#run;
-    writeHandlerLine(log, level, message, fields, this.#host.tracing?.idsInside(this.#run));
+    const text = readText(() => String(message)); // a handler in JavaScript may log anything: an object without a prototype has no text
+    writeHandlerLine(log, level, text, fields, this.#host.tracing?.idsInside(this.#run));
     // Keeps no more than the log itself does.
-    if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, String(message), fields);
+    if (log.isLevelEnabled(level)) this.#host.tailOf(this.#run).line(level, text, fields);
   }
 
   publish(eventJson: string): Promise<void> {

@@ -15,7 +15,7 @@ export function writeHandlerLine(
   ids?: TraceIds,
 ): void {
   try {
-    log[level](ids === undefined ? { fields } : { ...ids, fields }, String(message));
+    log[level](ids === undefined ? { fields } : { ...ids, fields }, message);
   } catch (error) {
     log.warn({ event: LINE_UNWRITABLE, error: errorText(error).message }, "a line of its log could not be written");
   }
