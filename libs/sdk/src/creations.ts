@@ -155,8 +155,8 @@ function optionsOf(options: CreationOptions): object {
     throw wrong("onConflict needs a key: without one nothing is in its way");
   check("priority", priority, whole(priority, -1_000, 1_000), "a whole number from -1000 to 1000");
   check("maxAttempts", maxAttempts, whole(maxAttempts, 1, 1_000), "a whole number from 1 to 1000");
-  check("pool", pool, POOL.test(String(pool)), "the name of a pool");
-  check("id", id, UUID.test(String(id)), "a UUID of RFC 9562, such as crypto.randomUUID() makes");
+  check("pool", pool, typeof pool === "string" && POOL.test(pool), "the name of a pool");
+  check("id", id, typeof id === "string" && UUID.test(id), "a UUID of RFC 9562, such as crypto.randomUUID() makes");
   check("startAt", startAt, startAt instanceof Date && Number.isFinite(startAt.getTime()), "a valid Date");
   const given = { key, onConflict, priority, maxAttempts, pool, startAt: startAt?.toISOString() };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
