@@ -6,7 +6,7 @@
  */
 const LASTS_S = {
   create: { once: 5, run: 11, peers: 150, quick: 18 },
-  "one-create": { once: 4, run: 23, peers: 210, quick: 14 },
+  "one-create": { once: 4, run: 110, peers: 400, quick: 75 },
   kill: { once: 18, run: 24, peers: 560, quick: 20 },
   stop: { once: 4, run: 8, peers: 0, quick: 16 },
   sigterm: { once: 10, run: 8, peers: 0, quick: 20 },

@@ -6,8 +6,8 @@ Measures Unacked as whole processes on a broker and a database of its own, besid
 BullMQ, pg-boss and graphile-worker. Prints tables, and writes them as JSON to bench/results.
 
   --only NAMES     scenarios by name or number, separated by commas
-  --runs N         how often each is measured (5; 1 or 2 with --quick); the median is what counts
-  --quick          in about ten minutes: every scenario, with fewer runs and where it must be with smaller counts
+  --runs N         how often each is measured (5, by turns as many as sides; 1 or 2 with --quick); the median is what counts
+  --quick          in a quarter of an hour: every scenario, with fewer runs and where it must be with smaller counts
   --rehearse       every scenario once, with a tenth of the counts: whether all works here. Its figures say nothing
   --peers          beside the peers too (the default but for --quick); --no-peers without them
   --profile NAMES  keeps a CPU profile of these processes (manager, alpha) and says where; what is measured is slower then

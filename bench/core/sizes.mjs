@@ -5,7 +5,8 @@
  * @property {number} crowd observers that most figures are about
  * @property {number} few observers of a second, smaller crowd; 0: none
  * @property {number} singles POSTs one by one
- * @property {number} atRest creates at rest, one after the other
+ * @property {number} onesAtRest creates at rest, one after the other, up to two seconds apart; of a peer as many
+ * @property {number} atRest tasks at rest, one soon after the other
  * @property {number} loadS seconds of creates at a rate
  * @property {number} large observers on two services together
  * @property {number} idleS seconds of doing nothing, all runs together
@@ -29,6 +30,7 @@ const FULL = {
   crowd: 10_000,
   few: 1_000,
   singles: 1_000,
+  onesAtRest: 50,
   atRest: 200,
   loadS: 5,
   large: 100_000,
@@ -52,6 +54,7 @@ const FULL = {
 const QUICK = {
   ...FULL,
   few: 0,
+  onesAtRest: 15,
   atRest: 40,
   loadS: 1,
   large: 10_000,
@@ -75,6 +78,7 @@ const REHEARSAL = {
   crowd: 1_000,
   few: 100,
   singles: 100,
+  onesAtRest: 3,
   atRest: 10,
   loadS: 1,
   large: 4_000,

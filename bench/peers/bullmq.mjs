@@ -5,7 +5,7 @@ const WORKER_OPTIONS = {
   defaults: {},
   // https://api.docs.bullmq.io/interfaces/v6.WorkerOptions.html: a lock is renewed at half its duration, a job without one is
   // found stalled at one check and moved back at the next. Shorter still, a busy worker loses jobs that it runs.
-  best: { lockDuration: 5_000, stalledInterval: 1_000, maxStalledCount: 1_000_000 },
+  "fail-over": { lockDuration: 5_000, stalledInterval: 1_000, maxStalledCount: 1_000_000 },
 };
 
 /** @type {import("./peers.mjs").Peer} */
@@ -14,8 +14,19 @@ export const peer = {
   module: "bullmq",
   server: "redis",
   settings: [
-    { name: "defaults", note: "concurrency: all jobs", killNote: "lockDuration 30 s, stalledInterval 30 s" },
-    { name: "best", note: "concurrency: all jobs, lockDuration 5 s, stalledInterval 1 s" },
+    {
+      name: "defaults",
+      note: "concurrency: all jobs",
+      doneNote: "concurrency 100",
+      killNote: "lockDuration 30 s, stalledInterval 30 s",
+      sweepMs: 30_000,
+    },
+    {
+      name: "fail-over",
+      note: "concurrency: all jobs, lockDuration 5 s, stalledInterval 1 s",
+      doneNote: "concurrency 100, lockDuration 5 s, stalledInterval 1 s",
+      sweepMs: 2_500, // half a lock, when it is renewed
+    },
   ],
   async open(url, queue) {
     const { Queue } = await peerPackage("bullmq");

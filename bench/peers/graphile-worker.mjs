@@ -1,16 +1,13 @@
 import { peerPackage, versionOf } from "./peer-package.mjs";
 
-/** @type {(concurrency: number) => Record<string, object>} */
-const workerOptions = (concurrency) => ({
+/** @type {(concurrency: number, isDone: boolean) => Record<string, object>} */
+const workerOptions = (concurrency, isDone) => ({
   defaults: {},
-  // https://worker.graphile.org/docs/performance: a local queue of one more than run at once, ends written together each 250 ms,
-  // and no fewer connections than 10, which is the default.
-  best: {
-    localQueue: { size: concurrency + 1 },
-    pollInterval: 100,
-    completeJobBatchDelay: 250,
-    failJobBatchDelay: 250,
-  },
+  // Where jobs end, as https://worker.graphile.org/docs/performance says of its record; where they do not, the local queue has to hold
+  // more than run at once.
+  best: isDone
+    ? { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0, maxPoolSize: concurrency + 1 }
+    : { localQueue: { size: concurrency + 1 }, pollInterval: 100 },
 });
 
 /** @type {import("./peers.mjs").Peer} */
@@ -19,10 +16,16 @@ export const peer = {
   module: "graphile-worker",
   server: "postgres",
   settings: [
-    { name: "defaults", note: "concurrentJobs: all jobs", killNote: "a dead worker's jobs are unlocked after 4 hours" },
+    {
+      name: "defaults",
+      note: "concurrentJobs: all jobs",
+      doneNote: "concurrentJobs 100",
+      killNote: "a dead worker's jobs are unlocked after 4 hours",
+    },
     {
       name: "best",
-      note: "localQueue: one more than all jobs, poll 0.1 s, ends written together each 0.25 s",
+      note: "localQueue: one more than all jobs, poll 0.1 s",
+      doneNote: "as of its record: concurrentJobs 100, localQueue 500, batch delays 0, 101 connections",
       killNote: "an operator calls forceUnlockWorkers the moment a worker dies",
     },
   ],
@@ -61,7 +64,7 @@ export async function work({ url, setting, concurrency, isDone, onJob }) {
         connectionString: url,
         concurrentJobs: concurrency,
         logger: await silent(),
-        ...workerOptions(concurrency)[setting],
+        ...workerOptions(concurrency, isDone)[setting],
       },
     },
     taskList: { wait },

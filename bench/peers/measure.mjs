@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { percentileOf } from "../core/statistics.mjs";
 import { nowMs } from "../meter/clock.mjs";
 import { MeterTimeout } from "../meter/meter.mjs";
-import { oneByOne } from "../meter/one-by-one.mjs";
+import { anyMoment, oneByOne } from "../meter/one-by-one.mjs";
 import { BATCH, sustained } from "../meter/sustained.mjs";
 import { cpuSpent, eachUs, ownCpuMs, shareOfCore } from "../rig/cpu.mjs";
 import { cpuMs, cpuMsWithChildren } from "../rig/proc.mjs";
@@ -16,7 +16,6 @@ import { commandCounter, PeerServer } from "./peer-server.mjs";
 /** @typedef {{ peer: string, setting: string, note?: string }} Who */
 
 const SETTLE_MS = 1_000;
-const FEW = 50;
 
 /**
  * From the first add to the last handler that runs.
@@ -104,19 +103,21 @@ export async function measureSustained(bench, peer, { forMs, concurrency, before
 }
 
 /**
- * From the add to the handler that runs, at rest.
+ * From the add to the handler that runs, at rest, each at any moment of a poll.
  *
  * @param {Bench} bench
  * @param {Peer} peer
+ * @param {number} count
  * @param {(who: Who, p50Ms: number, p99Ms: number) => void} report
  */
-export async function measureOne(bench, peer, report) {
+export async function measureOne(bench, peer, count, report) {
   await eachSetting(bench, peer, async (setting, place) => {
     await repeatInBudget(bench, `${peer.name}, ${setting.name}: one job`, async (run) => {
       const { client, startWorker, end } = await place(setting);
-      await startWorker(FEW, "one-by-one");
+      await startWorker(count, "one-by-one");
       await sleep(SETTLE_MS);
-      const took = await oneByOne(bench.rig, `peer-${run}`, FEW, async (name) => void (await client.add([name])));
+      const add = async (/** @type {string} */ name) => void (await client.add([name]));
+      const took = await oneByOne(bench.rig, `peer-${run}`, count, add, anyMoment);
       report(whoOf(peer, setting), percentileOf(took, 50), percentileOf(took, 99));
       await end();
     });
@@ -124,7 +125,7 @@ export async function measureOne(bench, peer, report) {
 }
 
 /**
- * From kill -9 of a worker to the first and the last of its jobs that runs on another.
+ * From kill -9 of a worker to the first and the last of its jobs that runs on another, at any moment of the other's round.
  *
  * @param {Bench} bench
  * @param {Peer} peer
@@ -145,7 +146,7 @@ export async function measureKill(bench, peer, count, { back, inVain, early }) {
       before.end();
       const heir = await startWorker(count);
       const watch = bench.rig.meter.watch([heir.pid]);
-      await sleep(SETTLE_MS);
+      await sleep(SETTLE_MS + Math.random() * (setting.sweepMs ?? 0));
       if (watch.started > 0) early(who, watch.started);
       const sinceKill = bench.rig.meter.watch([heir.pid]);
       const killedMs = holder.signal("SIGKILL");

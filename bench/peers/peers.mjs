@@ -16,10 +16,11 @@ import { runTool } from "../../scripts/setup/run-tool.mjs";
 
 /**
  * @typedef {object} Setting
- * @property {string} name "defaults" or "best"
+ * @property {string} name "defaults", "best", or "fail-over": what brings jobs of a dead worker back soonest, and is not meant to make them faster
  * @property {string} note what is set, and where that is documented
- * @property {string} [doneNote] how jobs that end are worked off
+ * @property {string} doneNote the same where jobs end
  * @property {string} [killNote] what is documented about a worker that dies
+ * @property {number} [sweepMs] what brings the jobs of a dead worker back comes round this often; it is killed at any moment of that
  */
 
 /**
