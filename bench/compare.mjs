@@ -24,9 +24,13 @@ else process.exitCode = compare(positionals[0] ?? LATEST);
 
 /** @param {string} file @returns {number} the exit code */
 function compare(file) {
-  const ratios = ratiosOf(JSON.parse(readFileSync(file, "utf8")));
+  /** @type {import("./core/figures.mjs").Results} */
+  const results = JSON.parse(readFileSync(file, "utf8"));
+  const ratios = ratiosOf(results);
   /** @type {import("./core/regression.mjs").Ratios} */
   const baseline = JSON.parse(readFileSync(BASELINE, "utf8"));
+  if (!results.options.quick)
+    say("This is no quick run, as the baseline is to be: what is worse or better may be that alone.");
   if (values.save) {
     writeFileSync(BASELINE, `${JSON.stringify({ ...baseline, ...ratios }, null, 2)}\n`);
     say(`${Object.keys(ratios).length} ratios are the baseline now.`);

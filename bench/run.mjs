@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { complain, PlainError, say } from "../scripts/progress.mjs";
-import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptance.mjs";
+import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows, runOf } from "./core/acceptance.mjs";
 import { about, estimateS } from "./core/estimate.mjs";
 import { chooseScenarios, HELP, OptionError, parseBenchOptions } from "./core/options.mjs";
 import { sizesOf } from "./core/sizes.mjs";
@@ -85,7 +85,8 @@ async function measureAll(plan, options, { rig, peers }) {
     if (!rehearse) write(results, out);
     leftS -= lastsS;
   }
-  if (!rehearse && plan.length > 1) print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results)));
+  if (!rehearse && plan.length > 1)
+    print("Acceptance", ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(results), runOf(results)));
   say(rehearse ? "A rehearsal: nothing is written." : `Written to ${fileOf(results, out)}`);
   sayWhen("done");
   return failed;

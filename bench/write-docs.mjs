@@ -2,16 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { say } from "../scripts/progress.mjs";
-import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows } from "./core/acceptance.mjs";
+import { ACCEPTANCE_HEADER, acceptanceOf, acceptanceRows, newestRows, runOf } from "./core/acceptance.mjs";
 import { barChart } from "./core/chart.mjs";
-import { fillMarkedParts } from "./core/marked-parts.mjs";
+import { fillMarkedParts, markedPart } from "./core/marked-parts.mjs";
 import { summaryOf } from "./core/statistics.mjs";
-import { figureHeader, figureRows, markdownTable, PEER_HEADER, peerRows } from "./core/tables.mjs";
+import { figureHeader, figureRows, markdownTable, PEER_HEADER, peerRows, rowsOfMarkdown } from "./core/tables.mjs";
 import { SCENARIOS } from "./scenarios/scenarios.mjs";
 
 /**
  * `npm run bench:docs -- [RESULTS]`: writes the tables and charts of docs/performance.md from a run's JSON
- * (bench/results/latest.json). A scenario that the run has not keeps what stands there, as do machine and acceptance then.
+ * (bench/results/latest.json). A scenario that the run has not keeps what stands there, as does the machine then; of acceptance each row
+ * is of the last run that measured it.
  */
 
 /** @typedef {import("./core/figures.mjs").Results} Results */
@@ -27,7 +28,9 @@ const file = process.argv[2] ?? fileURLToPath(new URL("results/latest.json", imp
 /** @type {Results} */
 const results = JSON.parse(readFileSync(file, "utf8"));
 mkdirSync(PICTURES, { recursive: true });
-writeFileSync(PAGE, fillMarkedParts(readFileSync(PAGE, "utf8"), partsOf(results)));
+const page = readFileSync(PAGE, "utf8");
+const known = rowsOfMarkdown(markedPart(page, "acceptance"));
+writeFileSync(PAGE, fillMarkedParts(page, { ...partsOf(results), acceptance: acceptancePart(results, known) }));
 say(`docs/performance.md: ${results.scenarios.map(({ id }) => id).join(", ")}`);
 
 /** @param {Results} of @returns {Record<string, string>} */
@@ -44,17 +47,18 @@ function partsOf(of) {
     return Object.fromEntries(
       Object.entries(parts).map(([id, text]) => [id, `${text}\n\nMeasured by itself: ${machineLine(of)}`]),
     );
-  return {
-    machine: machineLine(of),
-    acceptance: markdownTable(ACCEPTANCE_HEADER, acceptanceRows(acceptanceOf(of))),
-    ...parts,
-  };
+  return { machine: machineLine(of), ...parts };
+}
+
+/** @param {Results} of @param {string[][]} rows that stand on the page */
+function acceptancePart(of, rows) {
+  return markdownTable(ACCEPTANCE_HEADER, newestRows(rows, acceptanceRows(acceptanceOf(of), runOf(of))));
 }
 
 /** @param {Results} of */
-function machineLine({ at, machine, options }) {
-  const about = Object.entries(machine).map(([name, value]) => `${name} ${value}`);
-  return `${about.join(" · ")} · ${options.runs} runs each · ${at.slice(0, 10)}`;
+function machineLine(of) {
+  const about = Object.entries(of.machine).map(([name, value]) => `${name} ${value}`);
+  return `${about.join(" · ")} · ${of.options.runs} runs each · ${runOf(of)}`;
 }
 
 /** Writes the picture of a figure; answers what shows it. @param {import("./core/figures.mjs").Figure} figure */

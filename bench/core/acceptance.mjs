@@ -36,16 +36,38 @@ const BOUNDS = [
  */
 export const acceptanceOf = (results) => BOUNDS.map((bound) => bound(results));
 
-export const ACCEPTANCE_HEADER = ["figure", "bound", "measured", "met?"];
+const NOT_MEASURED = "not measured";
 
-/** @param {Verdict[]} verdicts */
-export const acceptanceRows = (verdicts) =>
-  verdicts.map(({ figure, bound, measured, met }) => [
-    figure,
-    bound,
-    measured,
-    met === null ? "not measured" : met ? "yes" : "NO",
-  ]);
+export const ACCEPTANCE_HEADER = ["figure", "bound", "measured", "met?", "on"];
+
+/** "2026-12-01", or "2026-12-01, quick". @param {Pick<Results, "at" | "options">} results */
+export const runOf = ({ at, options }) => `${at.slice(0, 10)}${options.quick ? ", quick" : ""}`;
+
+/** @param {Verdict[]} verdicts @param {string} run see runOf */
+export const acceptanceRows = (verdicts, run) =>
+  verdicts.map(({ figure, bound, measured, met }) =>
+    met === null ? [figure, bound, measured, NOT_MEASURED, "–"] : [figure, bound, measured, met ? "yes" : "NO", run],
+  );
+
+/**
+ * Of each row the one that was measured last: a run of some scenarios changes theirs alone, and one of long ago none.
+ *
+ * @param {string[][]} known rows of a page
+ * @param {string[][]} fresh rows of a run; of two of one day these
+ */
+export function newestRows(known, fresh) {
+  const byBound = new Map(known.map((row) => [boundOf(row), row]));
+  return fresh.map((row) => {
+    const before = byBound.get(boundOf(row));
+    return before !== undefined && (row[3] === NOT_MEASURED || dateOf(before) > dateOf(row)) ? before : row;
+  });
+}
+
+/** Without the limit itself, which moves with the raw broker or a peer. @param {string[]} row */
+const boundOf = ([figure, bound = ""]) => `${figure} ${bound.split(": ")[0]}`;
+
+/** "" before all others. @param {string[]} row */
+const dateOf = ([, , , met, run = ""]) => (met === NOT_MEASURED ? "" : run.slice(0, 10));
 
 /**
  * @param {string} figure

@@ -122,3 +122,16 @@ export function markdownTable(header, rows) {
   const line = (/** @type {string[]} */ row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
+
+/** The rows of the one table of a text, as markdownTable wrote them. @param {string} text */
+export const rowsOfMarkdown = (text) =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(2)
+    .map((line) =>
+      line
+        .slice(2, -2)
+        .split(" | ")
+        .map((cell) => cell.replaceAll("\\|", "|")),
+    );

@@ -54,7 +54,8 @@ async function measure(bench) {
   await repeat(bench, "by turns", async (run) => {
     for (const side of inTurn(sides, run)) await side();
   });
-  return { figures: tally.figures, notes: cpu.lines };
+  const order = `${bench.runs} runs; each of the ${sides.length} sides comes first by turns`;
+  return { figures: tally.figures, notes: [order, ...cpu.lines] };
 }
 
 /** On servers as clean as those of the others. @param {import("../rig/rig.mjs").Rig} rig @param {string} type @param {number} forMs */

@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { barChart } from "../../../bench/core/chart.mjs";
 import { CpuNotes } from "../../../bench/core/cpu-notes.mjs";
-import { fillMarkedParts } from "../../../bench/core/marked-parts.mjs";
+import { fillMarkedParts, markedPart } from "../../../bench/core/marked-parts.mjs";
 import { chooseScenarios, OptionError, parseBenchOptions } from "../../../bench/core/options.mjs";
-import { figureRows, formatSummary, formatValue, markdownTable, peerRows, plainTable } from "../../../bench/core/tables.mjs";
+import {
+  figureRows,
+  formatSummary,
+  formatValue,
+  markdownTable,
+  peerRows,
+  plainTable,
+  rowsOfMarkdown,
+} from "../../../bench/core/tables.mjs";
 import { Tally } from "../../../bench/core/tally.mjs";
 import { inTurn } from "../../../bench/core/turns.mjs";
 import { figure } from "./figures.ts";
@@ -44,6 +52,14 @@ describe("the tables", () => {
   test("are as wide as they must be for a terminal, and escaped for Markdown", () => {
     expect(plainTable(["a", "long"], [["longer", "b"]])).toBe("a       long\n------  ----\nlonger  b");
     expect(markdownTable(["a"], [["x | y"]])).toBe("| a |\n| --- |\n| x \\| y |");
+  });
+
+  test("are read back from a page", () => {
+    const rows = [
+      ["x | y", "1 ms"],
+      ["z", ""],
+    ];
+    expect(rowsOfMarkdown(`before\n\n${markdownTable(["a", "b"], rows)}\n\nafter`)).toEqual(rows);
   });
 });
 
@@ -97,6 +113,8 @@ test("only what is between its markers is rewritten", () => {
   const page = "before\n<!-- bench:a -->\n\nold\n\n<!-- /bench:a -->\nafter";
   expect(fillMarkedParts(page, { a: "new" })).toBe("before\n<!-- bench:a -->\n\nnew\n\n<!-- /bench:a -->\nafter");
   expect(() => fillMarkedParts(page, { b: "new" })).toThrow("no place for b");
+  expect(markedPart(page, "a")).toBe("old");
+  expect(() => markedPart(page, "b")).toThrow("no place for b");
 });
 
 describe("the options", () => {
