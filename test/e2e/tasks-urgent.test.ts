@@ -121,7 +121,7 @@ test.runIf(isTurnOf(2))("kill -9 of its service: a task runs elsewhere at once",
   const { fromNs } = await spanOf(id);
   const elsewhereMs = Math.round(Number(fromNs - killedNs) / 1e6);
   process.stdout.write(
-    `kill -9: ran elsewhere after ${elsewhereMs} ms (by default River rescues after an hour, Oban after 60 minutes, graphile-worker after 4 hours)\n`,
+    `kill -9: ran elsewhere after ${elsewhereMs} ms (by default River rescues an hour after the start, Oban, with its Lifeline, after 60 minutes, graphile-worker after 4 hours)\n`,
   );
   expect(elsewhereMs).toBeLessThan(15_000); // a busy machine
   expect(await tasks.get(id)).toMatchObject({ status: "Completed", interruptions: 1 });
