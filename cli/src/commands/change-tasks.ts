@@ -1,23 +1,15 @@
-import { type BodyOf, TASK_STATUSES, type TaskBulkCount, type TaskStatus } from "@unacked/contracts";
+import type { BodyOf, TaskBulkCount } from "@unacked/contracts";
 import type { Command } from "commander";
 import type { UnackedApi } from "../client/api.ts";
 import { CliFailure, usageFailure } from "../failure.ts";
 import { parseAssignment, withAssignments } from "../input/assignments.ts";
-import { parseTaskFilters } from "../input/filters.ts";
+import { RERUN_FILTER_KEYS, TASK_CHANGE_FILTER_KEYS } from "../input/filters.ts";
 import type { Io } from "../io.ts";
 import { jsonText } from "../output/document-text.ts";
 import { plainLine } from "../output/plain-text.ts";
 import { openSession, type Session } from "../session.ts";
 import { inParallel } from "./in-parallel.ts";
-
-interface ChangeOptions {
-  filter?: string[];
-  all?: boolean;
-  dryRun?: boolean;
-}
-
-/** Which tasks are meant. The manager decides in which statuses they may be changed. */
-type Target = { ids: string[] } | { filter: { status?: TaskStatus[]; type?: string; pool?: string } } | { all: true };
+import { type AlikeTasks, type TaskTarget, type TaskTargetOptions, toAlikeTasks, toTaskTarget } from "./task-target.ts";
 
 interface Change {
   name: string;
@@ -27,15 +19,20 @@ interface Change {
   ofMany: string;
   /** The help of --all: which tasks it means. */
   all: string;
-  /** A hint for when nothing matches and no status was given. */
-  withoutStatus?: string;
+  /** The keys of its filter. */
+  keys: readonly string[];
+  /** A hint for when nothing matches. */
+  ofNone?(target: TaskTarget | AlikeTasks): string | undefined;
   /**
    * Whether to go on until none match. Changed tasks then no longer match; of tasks that are run again, some may fail again at
    * once.
    */
   goesOn: boolean;
-  send(api: UnackedApi, body: Target & { dryRun: boolean }): Promise<TaskBulkCount>;
+  target(ids: string[], options: TaskTargetOptions): TaskTarget | AlikeTasks;
+  send(api: UnackedApi, target: TaskTarget | AlikeTasks, dryRun: boolean): Promise<TaskBulkCount>;
 }
+
+const ABOUT = { about: "tasks" };
 
 /** Adds `cancel` and `rerun`. */
 export function addChangeTasks(program: Command, io: Io): void {
@@ -46,18 +43,29 @@ export function addChangeTasks(program: Command, io: Io): void {
     all: "every task that is not over",
     ofMany: "If more than 10,000 match, it does 10,000 at a time until all are done.",
     goesOn: true,
-    send: (api, body) => api.call("cancelTasks", { body: body as BodyOf<"cancelTasks"> }, { about: "tasks" }),
+    keys: TASK_CHANGE_FILTER_KEYS,
+    target: toTaskTarget,
+    send: (api, target, dryRun) => api.call("cancelTasks", { body: { ...target, dryRun } as BodyOf<"cancelTasks"> }, ABOUT),
   });
   add(program, io, {
     name: "rerun",
     summary: "run Failed or Cancelled tasks again, by ids or all that match",
     done: "run again",
     all: "every task that is Failed",
-    withoutStatus: "Without a status only those that are Failed are run again: --filter status=Cancelled means the others.",
+    ofNone: (target) => {
+      if ("alike" in target)
+        return "None that is Failed with this type and error may run again: see unacked get task-failures. Those of a flow do with it: unacked flow rerun.";
+      return saysStatus(target) ? undefined : ONLY_FAILED;
+    },
     ofMany:
       "--filter and --all mean those that are Failed, unless a status is given. At most 10,000 at a time: it fails when more match; repeat it for the next.",
     goesOn: false,
-    send: (api, body) => api.call("retryTasks", { body: body as BodyOf<"retryTasks"> }, { about: "tasks" }),
+    keys: RERUN_FILTER_KEYS,
+    target: (ids, options) => toAlikeTasks(ids, options) ?? toTaskTarget(ids, options),
+    send: (api, target, dryRun) =>
+      "alike" in target
+        ? api.call("retryTaskFailures", { body: { ...target.alike, dryRun } }, ABOUT)
+        : api.call("retryTasks", { body: { ...target, dryRun } as BodyOf<"retryTasks"> }, ABOUT),
   });
 }
 
@@ -117,24 +125,25 @@ export function addPriority(program: Command, io: Io): void {
 }
 
 function add(program: Command, io: Io, change: Change): void {
-  const { name, summary, all, ofMany, withoutStatus } = change;
+  const { name, summary, all, ofMany, ofNone, keys } = change;
   program
     .command(name)
     .summary(summary)
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${ofMany}`)
     .argument("[ids...]", "ids of tasks")
-    .option("--filter <filter...>", "status=, type=, pool=")
+    .option("--filter <filter...>", keys.map((key) => `${key}=`).join(", "))
     .option("--all", all)
     .option("--dry-run", "only say how many")
-    .action(async (ids: string[], options: ChangeOptions, self: Command) => {
+    .action(async (ids: string[], options: TaskTargetOptions & { dryRun?: boolean }, self: Command) => {
       const dryRun = options.dryRun === true;
-      const target = toTarget(ids, options);
+      const target = change.target(ids, options);
       const session = openSession(io, self);
       const count = await changeAll(session, change, { target, dryRun });
       const asked = Math.max(count.matched, new Set(ids).size);
       const how = dryRun ? `would be ${change.done}` : change.done;
       io.out(plainLine(`${count.accepted} of ${asked} tasks: ${how}${count.more ? "; more match" : ""}`));
-      if (count.matched === 0 && withoutStatus !== undefined && !saysStatus(target)) io.err(plainLine(withoutStatus));
+      const hint = count.matched === 0 ? ofNone?.(target) : undefined;
+      if (hint !== undefined) io.err(plainLine(hint));
       if (dryRun) return;
       if (count.accepted < asked) throw await leftAsTheyAre(session, asked - count.accepted, { asked, ids });
       if (count.more)
@@ -142,19 +151,21 @@ function add(program: Command, io: Io, change: Change): void {
     });
 }
 
+const ONLY_FAILED = "Without a status only those that are Failed are run again: --filter status=Cancelled means the others.";
+
 /** Ids mean their tasks whatever their status is. */
-const saysStatus = (target: Target): boolean =>
+const saysStatus = (target: TaskTarget): boolean =>
   "ids" in target || ("filter" in target && target.filter.status !== undefined);
 
 /** Makes as many calls as it takes, and reports progress meanwhile, so that whoever interrupts it knows what was done. */
 async function changeAll(
   { api, io }: Session,
   { done, goesOn, send }: Change,
-  { target, dryRun }: { target: Target; dryRun: boolean },
+  { target, dryRun }: { target: TaskTarget | AlikeTasks; dryRun: boolean },
 ): Promise<TaskBulkCount> {
   const all = { matched: 0, accepted: 0 };
   for (;;) {
-    const { matched, accepted, more } = await send(api, { ...target, dryRun });
+    const { matched, accepted, more } = await send(api, target, dryRun);
     all.matched += matched;
     all.accepted += accepted;
     if (dryRun || !goesOn || !more || accepted === 0) return { ...all, more };
@@ -180,20 +191,4 @@ async function leftAsTheyAre(
   });
   const inOrder = [...new Set(ids)].map((id) => details.get(id) ?? id);
   return new CliFailure("failed", `${what}. They stand so now:`, { details: inOrder });
-}
-
-function toTarget(ids: string[], { filter, all }: ChangeOptions): Target {
-  const ways = [ids.length > 0, filter !== undefined, all === true].filter(Boolean).length;
-  if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, --filter or --all: exactly one of them.");
-  if (ids.length > 0) return { ids };
-  if (filter === undefined) return { all: true };
-  const { status, q, ...rest } = parseTaskFilters(filter);
-  if (q !== undefined) throw usageFailure("--filter q cannot select what to change");
-  return { filter: { ...rest, ...(status !== undefined && { status: status.split(",").map(toTaskStatus) }) } };
-}
-
-function toTaskStatus(text: string): TaskStatus {
-  const status = TASK_STATUSES.find((each) => each.toLowerCase() === text.toLowerCase());
-  if (status === undefined) throw usageFailure(`"${text}" is not a status`, `They are ${TASK_STATUSES.join(", ")}.`);
-  return status;
 }

@@ -1,5 +1,5 @@
 import { OBSERVER_STATUSES } from "@unacked/contracts";
-import { FILTER_KEYS_OF } from "../input/filters.ts";
+import { FILTER_KEYS_OF, RERUN_FILTER_KEYS, TASK_CHANGE_FILTER_KEYS } from "../input/filters.ts";
 import { findKind, KINDS, type Kind } from "../input/kinds.ts";
 import type { ArgumentRule, CompletionRules } from "./candidates.ts";
 import { SHELLS } from "./scripts.ts";
@@ -21,8 +21,10 @@ const filtersOf = (kind: Kind | undefined): ReturnType<ArgumentRule> => ({
   words: (FILTER_KEYS_OF[kind ?? "observers"] ?? []).map((key) => `${key}=`),
 });
 const filtersOfKind: ArgumentRule = ([word = ""]) => filtersOf(findKind(word));
-/** Commands that change many tasks do not take the filter `q`. */
-const filtersOfTasks: ArgumentRule = () => ({ words: filtersOf("tasks").words.filter((word) => word !== "q=") });
+const filtersBy = (keys: readonly string[]): ArgumentRule => {
+  const words = keys.map((key) => `${key}=`);
+  return () => ({ words });
+};
 
 /** What may stand where. Commands and options themselves are read from the program. */
 export const COMPLETION_RULES: CompletionRules = {
@@ -63,8 +65,8 @@ export const COMPLETION_RULES: CompletionRules = {
     "get --filter": filtersOfKind,
     "ls --filter": filtersOfKind,
     "list --filter": filtersOfKind,
-    "cancel --filter": filtersOfTasks,
-    "rerun --filter": filtersOfTasks,
+    "cancel --filter": filtersBy(TASK_CHANGE_FILTER_KEYS),
+    "rerun --filter": filtersBy(RERUN_FILTER_KEYS),
     "--filename": () => ({ words: [], names: "files" }),
     "--param": () => ({ words: [], names: "params" }),
     "--context": () => ({ words: [], names: "contexts" }),

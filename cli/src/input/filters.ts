@@ -82,6 +82,15 @@ const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (key
 /** For tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
+/** Of tasks that are to be changed. */
+export const TASK_CHANGE_FILTER_KEYS = TASK_FILTER_KEYS.filter((key) => key !== "q");
+
+/** Of tasks that are to run again. */
+export const RERUN_FILTER_KEYS = [...TASK_CHANGE_FILTER_KEYS, "errorGroup"] as const;
+
+/** For tasks that are to run again: `errorGroup=<as failures are grouped>`, too. */
+export const parseRerunFilters = (filters: string[] = []) => parsePairs(filters, RERUN_FILTER_KEYS, "tasks");
+
 const FLOW_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listFlows">)[];
 
 /** For flows: `status=Failed,Cancelled`, `name=…`. */

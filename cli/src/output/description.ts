@@ -94,7 +94,7 @@ export function describeTask(task: TaskView, look: Look): string {
       { text: task.status, colour: stateColour(task.status) },
       (task.cancelling ? ", being cancelled" : "") + (task.completedBy === "emergency" ? ", by its emergency handler" : ""),
     ],
-    ...(task.cancelled === null ? [] : [["Cancelled by", task.cancelled.by] satisfies Field]),
+    ...cancelledBy(task.cancelled),
     ...waitingFor(task),
     ["Service", service === null ? "-" : `${service.name} (${service.id})`],
     ...takenBy(task.taken),
@@ -133,6 +133,12 @@ function waitingFor({ waitsFor, postponedFor, pool }: TaskView): Field[] {
   const more = waitsFor === "taker" ? `: somebody who takes from the pool ${pool}` : "";
   return [["Waits for", postponedFor === null ? `${waitsFor}${more}` : `${waitsFor}: ${postponedFor}`]];
 }
+
+/** With many others it may be none of those that the audit trail names: the request finds its entry. */
+const cancelledBy = (cancelled: TaskView["cancelled"]): Field[] =>
+  cancelled === null
+    ? []
+    : [["Cancelled by", cancelled.by, ` (unacked get audit --filter requestId=${cancelled.requestId})`]];
 
 const takenBy = (taken: TaskView["taken"]): Field[] =>
   taken === null ? [] : [["Taken by", taken.by, taken.until === null ? "" : ` until ${taken.until}`]];

@@ -230,6 +230,27 @@ describe("of more tasks than one call does", () => {
     expect(out).toContain("every task that is Failed");
   });
 
+  it("rerun runs those again that failed alike, as their type and group are listed", async () => {
+    const line = "rerun --filter type=resize --filter errorGroup=Error:<n>";
+    const known = { "POST task-failures/retry": countOf(3, false) };
+    expect(await unacked(line, known)).toEqual({ code: 0, out: "3 of 3 tasks: run again\n", err: "" });
+    expect(JSON.parse(sent)).toEqual({ type: "resize", group: "Error:<n>", dryRun: false });
+    const { err } = await unacked(`${line} --dry-run`, { "POST task-failures/retry": countOf(0, false) });
+    expect(JSON.parse(sent)).toMatchObject({ dryRun: true });
+    expect(err).toContain("None that is Failed with this type and error may run again: see unacked get task-failures.");
+  });
+
+  it.each([
+    ["rerun --filter errorGroup=x", "--filter errorGroup needs a type"],
+    ["rerun --filter type=a --filter pool=b --filter errorGroup=x", "--filter errorGroup and pool do not go together"],
+    ["rerun --filter type=a --filter errorGroup=x --all", "exactly one of them"],
+    ["cancel --filter type=a --filter errorGroup=x", '"errorGroup=x" is not a filter of tasks'],
+  ])("%s is refused", async (line, why) => {
+    const { code, err } = await unacked(line, {});
+    expect([code, asked]).toEqual([EXIT_CODES.usage, []]);
+    expect(err).toContain(why);
+  });
+
   it.each(["cancel", "rerun"])("a dry run of %s says so", async (command) => {
     const known = { "POST tasks/cancel": countOf(10_000, true), "POST tasks/retry": countOf(10_000, true) };
     const { code, out } = await unacked(`${command} --all --dry-run`, known);

@@ -51,7 +51,8 @@ describe("completion", () => {
     const filters = (line: string) => at(`${line} --filter `).words;
     expect(filters("get tasks")).toEqual(["status=", "type=", "pool=", "q="]);
     expect([filters("ls error"), filters("list audit")[0]]).toEqual([["reason=", "group=", "observer="], "actor="]);
-    for (const command of ["cancel", "rerun"]) expect(filters(command)).toEqual(["status=", "type=", "pool="]);
+    expect(filters("cancel")).toEqual(["status=", "type=", "pool="]);
+    expect(filters("rerun")).toEqual(["status=", "type=", "pool=", "errorGroup="]);
     for (const line of ["get obs", "ls", "watch", "work begin pause"]) expect(filters(line)).toContain("errorGroup=");
     expect(filters("get services")).toEqual([]);
   });
