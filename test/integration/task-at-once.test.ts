@@ -90,6 +90,36 @@ test("It is Sent in the transaction that creates it, shown so, and published wit
   expect(published).toEqual([{ ...claimed?.task, sendId: row?.send_id }]);
 });
 
+test.each([true, undefined])(
+  "Each is told what it has become, and is in the books as it was asked for: ids made here %s",
+  async (hasNewId) => {
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const wishes = [{ type: "b" }, { startAt: later, priority: 3 }, { params: { place: 2 } }, { startAt: later }, {}];
+    for (const sent of ["Sent", "Ready"]) {
+      const outcomes = await createAs({ hasNewId }, ...wishes);
+      const inBooks = await db.query<
+        { id: string; status: string; type: string; priority: number; params: object; send_id: string | null }[]
+      >("SELECT id, status, type, priority, params, send_id FROM tasks");
+      const byId = new Map(inBooks.map((row) => [row.id, row]));
+      const told = outcomes.map((outcome) => {
+        if (outcome.kind !== "created") throw new Error("it was not created");
+        const { status, type, priority, params } = outcome.task();
+        return { id: outcome.id, status, type, priority, params, send_id: outcome.sendId };
+      });
+      expect(told).toEqual(told.map(({ id }) => byId.get(id)));
+      expect(told.map(({ status }) => status)).toEqual([sent, "Scheduled", sent, "Scheduled", sent]);
+      expect(told.map(({ type, priority }) => [type, priority])).toEqual([
+        ["b", 0],
+        ["a", 3],
+        ["a", 0],
+        ["a", 0],
+        ["a", 0],
+      ]);
+      await putReady(db, 1, { type: "a" }); // the next ones wait behind it
+    }
+  },
+);
+
 test("As many as there is room for are Sent together; of more than that none is", async () => {
   await create(...many(WINDOW - 1));
   expect([await statuses(), published.length]).toEqual([["Sent"], WINDOW - 1]);

@@ -1,10 +1,14 @@
 import type { SendId } from "@unacked/contracts";
+import { givenOnce } from "../../statements/mostly-one.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { IS_LIMITED, ORDER } from "../claims/claim-terms.ts";
 
 /** The tasks that are asked for, a row each. */
-const ASKED = `unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
-      WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)`;
+const ASKED = `(
+      SELECT id, ${givenOnce("type", "$2::text[]")}, params, ${givenOnce("pool", "$4::text[]")}, ${givenOnce("priority", "$5::int[]")},
+             start_at, max_attempts, key, parent_id, place
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::int[], $6::timestamptz[], $7::int[], $8::text[], $9::uuid[])
+        WITH ORDINALITY AS u (id, type, params, pool, priority, start_at, max_attempts, key, parent_id, place)) u`;
 
 export interface FreshRow {
   id: string;
@@ -23,13 +27,41 @@ export interface Times {
   dueAt: Date;
 }
 
-const RETURNED = "id, status, send_id";
-const FRESH = 'SELECT id, status, send_id AS "sendId" FROM fresh';
-
 /** Evaluated once, and not for each row. */
 const NOW = "(SELECT unacked_now())";
 
-const inserting = (order: string, conflict: string): string =>
+/** How an insert meets what is there, and what it answers. */
+interface Way {
+  conflict: string;
+  order?: string;
+  returned?: string;
+  /** @param sends the beginning of the send ids, as SQL; null: nothing is Sent */
+  answer(sends: string, from: string): string;
+}
+
+/** Each that is in, as a row. */
+const ANY: Way = {
+  conflict: "ON CONFLICT DO NOTHING",
+  order: "ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place",
+  returned: "RETURNING id, status, send_id",
+  answer: () => 'SELECT id, status, send_id AS "sendId" FROM fresh',
+};
+
+/** All are in, so that one row tells what became of them: FreshOnes. */
+const OF_NEW: Way = {
+  conflict: "",
+  answer: (sends, from) => `SELECT ${sends} AS sends, (
+      SELECT array_agg(place::int) FROM unnest($6::timestamptz[]) WITH ORDINALITY AS l (start_at, place) WHERE start_at > ${NOW}) AS later ${from}`,
+};
+
+export interface FreshOnes {
+  /** What the send ids begin with; null: none is Sent, but Ready. */
+  sends: string | null;
+  /** The places, from one on, of those that are Scheduled; null: none. */
+  later: number[] | null;
+}
+
+const inserting = ({ order = "", conflict, returned = "", answer }: Way): string =>
   prepared(`
   WITH fresh AS (
     INSERT INTO tasks (id, type, params, pool, priority, due_at, max_attempts, status, key, parent_id)
@@ -37,12 +69,12 @@ const inserting = (order: string, conflict: string): string =>
            CASE WHEN start_at > ${NOW} THEN 'Scheduled' ELSE 'Ready' END, key, parent_id
     FROM ${ASKED}
     ${order}
-    ${conflict} RETURNING ${RETURNED})
-  ${FRESH}`);
+    ${conflict} ${returned})
+  ${answer("NULL::text", "")}`);
 
 /**
  * `any`: callers chose some of the ids. `ofNew`: all are made here, and there are no keys, so that nothing can be there already; a row that
- * need not look costs a seventh less.
+ * need not look costs a seventh less, and need not be answered.
  */
 interface Inserts {
   any: string;
@@ -53,10 +85,7 @@ interface Inserts {
  * tasks_pkey and tasks_key decide, also between two of one batch: the first of them is in. Those with keys go in one order, so that
  * no two such batches wait for each other.
  */
-export const INSERT: Inserts = {
-  any: inserting("ORDER BY CASE WHEN key IS NOT NULL THEN type END, key, place", "ON CONFLICT DO NOTHING"),
-  ofNew: inserting("", ""),
-};
+export const INSERT: Inserts = { any: inserting(ANY), ofNew: inserting(OF_NEW) };
 
 /**
  * Runs before INSERT_AT_ONCE, in its transaction. A change of limits locks the table, and so is answered when it sees what is being sent,
@@ -80,6 +109,10 @@ const IS_SENT = "has_room AND NOT is_later";
 /** One random UUID for a statement: each row puts its place into the last twelve digits, as a random one costs PostgreSQL 1 µs. */
 const SEND_ID = "(sending.sends || lpad(to_hex(place), 12, '0'))::uuid";
 
+/** The same, here. */
+export const sendIdAt = (sends: string, place: number): SendId =>
+  `${sends}${place.toString(16).padStart(12, "0")}` as SendId;
+
 const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until IS NULL ORDER BY lease_until, sent_at";
 
 /**
@@ -89,11 +122,14 @@ const IN_FLIGHT = "pool = $10 AND status IN ('Sent', 'Running') AND lease_until 
  * fill the window once more. Indexes: tasks_ready, tasks_scheduled, tasks_in_flight, each in its order.
  */
 const insertingAtOnce = (workers: Workers): Inserts => ({
-  any: insertAtOnce(workers, "ON CONFLICT DO NOTHING"),
-  ofNew: insertAtOnce(workers, ""),
+  any: insertAtOnce(workers, ANY),
+  ofNew: insertAtOnce(workers, OF_NEW),
 });
 
-const insertAtOnce = ({ inFlight, asked, steps = "" }: Workers, conflict: string): string =>
+const insertAtOnce = (
+  { inFlight, asked, steps = "" }: Workers,
+  { conflict, returned = "", answer }: Omit<Way, "order">,
+): string =>
   prepared(`
   WITH asked AS MATERIALIZED (
     SELECT *, coalesce(start_at, ${NOW}) AS due_at, start_at > ${NOW} IS TRUE AS is_later FROM ${ASKED}
@@ -110,8 +146,8 @@ const insertAtOnce = ({ inFlight, asked, steps = "" }: Workers, conflict: string
     SELECT id, type, params::jsonb, pool, priority, due_at, max_attempts, parent_id,
            CASE WHEN is_later THEN 'Scheduled' WHEN has_room THEN 'Sent' ELSE 'Ready' END,
            CASE WHEN ${IS_SENT} THEN ${SEND_ID} END, (${IS_SENT})::int, CASE WHEN ${IS_SENT} THEN at END
-    FROM asked, sending ${conflict} RETURNING ${RETURNED})
-  ${FRESH}`);
+    FROM asked, sending ${conflict} ${returned})
+  ${answer("CASE WHEN has_room THEN sends END", "FROM sending")}`);
 
 export const INSERT_AT_ONCE = insertingAtOnce({
   inFlight: `(SELECT count(*) FROM (SELECT FROM tasks WHERE ${IN_FLIGHT} LIMIT $11) flight)`,

@@ -1,27 +1,21 @@
 import type { TaskView } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
-import { waitOf } from "../../../../domain/tasks/task-limits.ts";
-import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
+import { type Action, type ActionDone, doneToTasks } from "../../../../operations/access/audit.ts";
 import { allInOrder } from "../../../../operations/all-in-order.ts";
+import { isChange } from "../../../../operations/tasks/creations/creation-check.ts";
 import type { InsertOutcome } from "../../../../operations/tasks/creations/insert-outcome.ts";
 import { isNew } from "../../../../operations/tasks/creations/new-ids.ts";
 import type { Creation, NewTask } from "../../../../operations/tasks/creations/new-task.ts";
 import type { AtOnce } from "../../../../operations/tasks/dispatch/at-once.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import type { Unawaited } from "../../connection/transaction.ts";
-import { mostlyNull } from "../../statements/mostly-null.ts";
 import { TaskStandings } from "../views/task-standings.ts";
 import { ENDED_AMONG } from "../views/task-view.ts";
+import { viewOfNew } from "./new-task-view.ts";
 import { findThere, sameParams } from "./task-found.ts";
-import {
-  BEFORE_AT_ONCE,
-  type FreshRow,
-  INSERT,
-  INSERT_AT_ONCE,
-  INSERT_CALLS_AT_ONCE,
-  TIMES,
-  type Times,
-} from "./task-insert-statements.ts";
+import { insertNew } from "./task-insert-new.ts";
+import { insertsBy, parametersOfInsert } from "./task-insert-parameters.ts";
+import { BEFORE_AT_ONCE, type FreshRow, TIMES, type Times } from "./task-insert-statements.ts";
 import { mayMeet, meetWinners } from "./task-keys.ts";
 
 const TAKE_BACK = "DELETE FROM tasks WHERE id = ANY($1)";
@@ -48,50 +42,46 @@ export async function insertTasks(
   unawaited?: Unawaited,
   sending?: AtOnce,
 ): Promise<InsertOutcome[]> {
-  const outcomes = new Map<Asked, InsertOutcome>();
-  const done = new Map<Action, string[]>();
-  let left = tasks;
-  for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round += 1) {
-    for (const [asked, outcome] of await insertRound(tx, left, sending)) {
-      outcomes.set(asked, outcome);
-      if (asked.action === undefined || !("task" in outcome) || outcome.kind === "exists" || outcome.kind === "returned")
-        continue;
-      const ids = done.get(asked.action) ?? [];
-      ids.push(outcome.id);
-      done.set(asked.action, ids);
-    }
-    left = left.filter((asked) => !outcomes.has(asked));
-  }
-  const recorded = recordActions(
-    tx,
-    [...done].map(([action, ids]) => doneToTasks(action, ids)),
-  );
+  if (tasks.length === 0) return [];
+  const areNew = tasks.every(({ task }) => isNew(task));
+  const outcomes = await (areNew ? insertNew(tx, tasks, sending) : insertInRounds(tx, tasks, sending));
+  const recorded = recordActions(tx, doneIn(tasks, outcomes));
   if (unawaited === undefined) await recorded;
   else unawaited.add(recorded);
+  return outcomes;
+}
+
+async function insertInRounds(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<InsertOutcome[]> {
+  const outcomes = new Map<Asked, InsertOutcome>();
+  let left = tasks;
+  for (let round = 0; left.length > 0 && round < MAX_ROUNDS; round += 1) {
+    for (const [asked, outcome] of await insertRound(tx, left, sending)) outcomes.set(asked, outcome);
+    left = left.filter((asked) => !outcomes.has(asked));
+  }
   return tasks.map((asked) => outcomes.get(asked) ?? { kind: "held-up" });
+}
+
+/** What the audit trail says of it: one entry a call. */
+function doneIn(tasks: readonly Asked[], outcomes: readonly InsertOutcome[]): ActionDone[] {
+  const done = new Map<Action, string[]>();
+  for (const [i, { action }] of tasks.entries()) {
+    const outcome = outcomes[i];
+    if (action === undefined || outcome === undefined || !("task" in outcome) || !isChange(outcome)) continue;
+    const ids = done.get(action);
+    if (ids === undefined) done.set(action, [outcome.id]);
+    else ids.push(outcome.id);
+  }
+  return [...done].map(([action, ids]) => doneToTasks(action, ids));
 }
 
 /** @returns no outcome for those whose key belonged to a task that is over by now */
 async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce): Promise<Map<Asked, InsertOutcome>> {
   const all = tasks.map(({ task }) => task);
-  const areNew = all.every(isNew);
-  const { any, ofNew } = sending === undefined ? INSERT : atOnceBy(sending);
   const ready = allInOrder(sending === undefined ? [] : BEFORE_AT_ONCE.map((before) => tx.query(before)));
-  const insert = tx.query<FreshRow[]>(areNew ? ofNew : any, [
-    all.map((t) => t.id),
-    all.map((t) => t.type),
-    all.map((t) => JSON.stringify(t.params)),
-    all.map((t) => t.pool),
-    all.map((t) => t.priority),
-    mostlyNull(all.map((t) => t.startAt ?? null)),
-    mostlyNull(all.map((t) => t.maxAttempts ?? null)),
-    mostlyNull(all.map((t) => t.key ?? null)),
-    mostlyNull(all.map((t) => t.parentId ?? null)),
-    ...(sending === undefined ? [] : parametersOf(sending)),
-  ]);
+  const insert = tx.query<FreshRow[]>(insertsBy(sending).any, parametersOfInsert(all, sending));
   const shown = tasks.filter(({ isShown }) => isShown !== false).map(({ task }) => task);
   // One that is repeated within the batch is compared with the first, shown or not.
-  const times = areNew && shown.length === 0 ? [] : tx.query<Times[]>(TIMES);
+  const times = tx.query<Times[]>(TIMES);
   const [, inserted, standings, [at]] = await allInOrder([ready, insert, TaskStandings.read(tx, shown), times]);
   const newIds = new Set<string>(all.flatMap(({ id, hasNewId }) => (hasNewId ? [id] : [])));
   const ended = await takeBackEnded(
@@ -124,15 +114,6 @@ async function insertRound(tx: EntityManager, tasks: Asked[], sending?: AtOnce):
   for (const [asked, outcome] of await meet(tx, met)) outcomes.set(asked, outcome);
   return outcomes;
 }
-
-const atOnceBy = ({ batches }: AtOnce): typeof INSERT => (batches.size === 0 ? INSERT_AT_ONCE : INSERT_CALLS_AT_ONCE);
-
-const parametersOf = ({ pool, window, types, batches }: AtOnce): unknown[] => [
-  pool,
-  window,
-  types,
-  ...(batches.size === 0 ? [] : [[...batches.keys()], [...batches.values()]]),
-];
 
 /** An id that is among the ended already has had its task: its insert is taken back. @returns those */
 async function takeBackEnded(tx: EntityManager, ids: string[]): Promise<ReadonlySet<string>> {
@@ -169,42 +150,3 @@ const isLike = (task: NewTask, there: TaskView): boolean =>
   task.type === there.type &&
   (task.key ?? null) === there.key &&
   (there.key !== null || task.pool === there.pool);
-
-/** Shows it as the insert left it: reading ten thousand rows back takes longer than writing them. */
-function viewOfNew(
-  { id, type, params, pool, priority, startAt, maxAttempts, key, parentId }: NewTask,
-  row: FreshRow,
-  standings: TaskStandings,
-  times: Times,
-): TaskView {
-  return {
-    id,
-    type,
-    params,
-    pool,
-    key: key ?? null,
-    priority,
-    status: row.status,
-    waitsFor: waitOf(row.status, standings.of({ pool, type })),
-    cancelling: false,
-    cancelled: null,
-    runsAgain: false,
-    dueAt: new Date(startAt ?? times.dueAt).toISOString(),
-    maxAttempts: maxAttempts ?? null,
-    failures: 0,
-    interruptions: 0,
-    sends: row.sendId === null ? 0 : 1,
-    postpones: 0,
-    postponedFor: null,
-    service: null,
-    taken: null,
-    startedAt: null,
-    endedAt: null,
-    output: null,
-    completedBy: null,
-    lastError: null,
-    flow: null,
-    parentId: parentId ?? null,
-    createdAt: times.createdAt.toISOString(),
-  };
-}
