@@ -90,7 +90,7 @@ test("It is Sent in the transaction that creates it, shown so, and published wit
   expect(published).toEqual([{ ...claimed?.task, sendId: row?.send_id }]);
 });
 
-test.each([true, undefined])(
+test.each([true, undefined] as const)(
   "Each is told what it has become, and is in the books as it was asked for: ids made here %s",
   async (hasNewId) => {
     const later = new Date(Date.now() + 60_000).toISOString();

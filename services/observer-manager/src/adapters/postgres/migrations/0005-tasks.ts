@@ -74,10 +74,12 @@ const UP = [
   "CREATE INDEX tasks_leases ON tasks (lease_until) WHERE lease_until IS NOT NULL",
   "CREATE INDEX tasks_taken ON tasks (type) WHERE lease_until IS NOT NULL",
   "CREATE INDEX tasks_of_flow ON tasks (flow_id) WHERE flow_id IS NOT NULL",
-  // By age, without what is in flight: it is little beside what may wait, and a claim, which takes a task out of two indexes and into one, would
+  // Without what is in flight: it is little beside what may wait, and a claim, which takes a task out of two indexes and into one, would
   // write it into these two again: 28 to 21 µs of PostgreSQL for each that is claimed.
-  `CREATE INDEX tasks_newest ON tasks (created_at DESC, id DESC) ${WAITS}`,
-  `CREATE INDEX tasks_of_type ON tasks (type, created_at DESC, id DESC) ${WAITS}`,
+  // By age: ascending, so that what is new comes to the right end, of all or of its type, where PostgreSQL is quicker and fills pages. Lists, newest first,
+  // read them backward.
+  `CREATE INDEX tasks_newest ON tasks (created_at, id) ${WAITS}`,
+  `CREATE INDEX tasks_of_type ON tasks (type, created_at, id) ${WAITS}`,
   `CREATE TABLE ended_tasks (
      id uuid NOT NULL,
      type text NOT NULL,
@@ -109,12 +111,12 @@ const UP = [
      CONSTRAINT ended_tasks_status_known CHECK (status IN ('Completed', 'Failed', 'Cancelled'))
    ) PARTITION BY RANGE (ended_at)`,
   "CREATE INDEX ended_tasks_by_id ON ended_tasks (id)",
-  "CREATE INDEX ended_tasks_newest ON ended_tasks (created_at DESC, id DESC)",
-  "CREATE INDEX ended_tasks_of_type ON ended_tasks (type, created_at DESC, id DESC)",
-  "CREATE INDEX ended_tasks_by_status ON ended_tasks (status, created_at DESC, id DESC)",
+  "CREATE INDEX ended_tasks_of_type ON ended_tasks (type, created_at, id)",
+  // Of all, too: each status is read for itself.
+  "CREATE INDEX ended_tasks_by_status ON ended_tasks (status, created_at, id)",
   // Without the id, as what was created together has one time and is kept as one entry: 1.2 µs an end, of some 480. Without the index a pool that few
   // tasks have was looked for among all that have ended: a fifth of a second for a million.
-  "CREATE INDEX ended_tasks_of_pool ON ended_tasks (pool, created_at DESC)",
+  "CREATE INDEX ended_tasks_of_pool ON ended_tasks (pool, created_at)",
 ];
 
 const DOWN = ["DROP TABLE ended_tasks", "DROP TABLE tasks", "DROP FUNCTION unacked_now()"];

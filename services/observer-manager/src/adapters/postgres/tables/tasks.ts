@@ -86,7 +86,6 @@ export const EndedTasksTable = new EntitySchema({
   },
   indices: [
     { name: "ended_tasks_by_id" },
-    { name: "ended_tasks_newest" },
     { name: "ended_tasks_of_type" },
     { name: "ended_tasks_of_pool" },
     { name: "ended_tasks_by_status" },

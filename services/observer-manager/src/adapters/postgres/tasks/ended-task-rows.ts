@@ -22,7 +22,7 @@ export const noted = (of: {
 }): string =>
   `noted AS (INSERT INTO flow_ends (flow_id, ref, task_id, status, output, error, reason, ended_at)
     SELECT flow_id, flow_ref, id, ${of.status}, ${of.output}, (${of.error}) - 'stack', ${of.reason ?? "NULL"}, unacked_now()
-    FROM ${of.from} WHERE flow_id IS NOT NULL${of.where === undefined ? "" : ` AND ${of.where}`})`;
+    FROM ${of.from} WHERE flow_id IS NOT NULL${of.where === undefined ? "" : ` AND ${of.where}`} RETURNING 1)`;
 
 /** Ends tasks in the books, without an end that is told. @param of `error` is SQL on a row of tasks */
 const endedByBooks = (of: {

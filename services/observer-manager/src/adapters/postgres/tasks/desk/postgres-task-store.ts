@@ -54,14 +54,19 @@ const LIVE_TYPES = prepared(`
   FROM (SELECT types_hash, count(*)::int AS services, (array_agg(id))[1] AS id FROM task_services
         WHERE pool = $1 AND workers > 0 AND ${TASK_SERVICE_LIVES} GROUP BY types_hash) g JOIN task_services s USING (id)`);
 
-/** Indexes: tasks_newest, tasks_of_type, tasks_in_flight, ended_tasks_newest, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
+const ENDED = { table: "ended_tasks", columns: ENDED_COLUMNS };
+
+/** Indexes: tasks_newest, tasks_of_type, tasks_in_flight, ended_tasks_of_type, ended_tasks_of_pool, ended_tasks_by_status. */
 const TASKS: LiveAndEnded = {
   live: { table: "tasks", columns: LIVE_COLUMNS, parts: [WAITING, IN_FLIGHT] },
-  ended: { table: "ended_tasks", columns: ENDED_COLUMNS },
+  ended: ENDED,
   overStatuses: TASK_OVER_STATUSES,
   maxCount: MAX_TASK_COUNT,
   large: ["params", "output", "last_error", "story"],
 };
+
+/** Where neither type nor pool is asked for: there is no index of all that are over, as each end would write it, but one by status. */
+const TASKS_OF_ALL: LiveAndEnded = { ...TASKS, ended: { ...ENDED, parts: TASK_OVER_STATUSES.map((status) => [status]) } };
 
 /** Whether it was Sent as it was created: no claim has counted it, and it leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
@@ -109,7 +114,8 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   }
 
   async list(query: TaskQuery): ReturnType<TaskStore["list"]> {
-    const { rows, ...page } = await listNewest<TaskRow>(this.#dataSource, TASKS, query, () => conditionsOf(query));
+    const of = query.type === undefined && query.pool === undefined ? TASKS_OF_ALL : TASKS;
+    const { rows, ...page } = await listNewest<TaskRow>(this.#dataSource, of, query, () => conditionsOf(query));
     return { ...page, items: await viewsOf(this.#dataSource, rows) };
   }
 

@@ -21,7 +21,7 @@ import { parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
  * Writes what nearly all ends are: completed, with nothing to add. Without the lock before it, and the columns for all that may
  * come of an end, it costs a fifth less. A task that has newer params is left alone, and so is what is told twice: ENDS does these.
  * No task stands twice among the ids. The sends that are meant are looked up in a hash, which `IS TRUE` keeps from being made a
- * join.
+ * join. What is answered is taken from what is written, as to go through all once more, to count them and to gather their ids, took a fifth of it.
  * @returns one row: which of them were current, null if all were, as nearly always; and whether one is a flow's
  */
 export const COMPLETIONS = prepared(`
@@ -44,10 +44,10 @@ export const COMPLETIONS = prepared(`
   counted AS (
     INSERT INTO task_figure_deltas (type, pool, completed, ran_ms, buckets)
     SELECT type, pool, count(*), sum(took_ms), array_agg(${bucketInSql("took_ms")}) FROM done WHERE told GROUP BY type, pool
+    RETURNING completed
   )
-  SELECT coalesce(bool_or(flow_id IS NOT NULL), false) AS "hasFlowEnds",
-         CASE WHEN count(*) < cardinality($1::uuid[]) THEN coalesce(array_agg(id), '{}') END AS some
-  FROM done WHERE told`);
+  SELECT EXISTS (SELECT FROM noted) AS "hasFlowEnds",
+         CASE WHEN (SELECT coalesce(sum(completed), 0) FROM counted) < cardinality($1::uuid[]) THEN ARRAY(SELECT id FROM done WHERE told) END AS some`);
 
 /** If one task ended in two sends, only the first may be plain. */
 export function partedEnds(ends: readonly TaskWord[]): { plain: TaskWord[]; others: TaskWord[] } {
