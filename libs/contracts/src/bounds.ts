@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findJsonFlaws } from "./json-flaws.ts";
+import { plainInteger, quick } from "./quick.ts";
 
 /**
  * What the database's columns can hold. Every value of a message is bounded here: one that PostgreSQL refuses would fail its
@@ -10,7 +11,7 @@ import { findJsonFlaws } from "./json-flaws.ts";
 export const MAX_INT4 = 2_147_483_647;
 
 /** A count in an `integer` column. */
-export const count = (min: number) => z.int().min(min).max(MAX_INT4);
+export const count = (min: number) => quick(z.int().min(min).max(MAX_INT4), plainInteger(min, MAX_INT4));
 
 /** The year 1: PostgreSQL has no year 0, and writes what comes before with a BC. */
 const FIRST_TIME_MS = Date.parse("0001-01-01T00:00:00Z");
@@ -22,11 +23,14 @@ export const END_OF_TIMES_MS = Date.UTC(9999);
  * Wall clock in ms since the epoch, as services report it by their own clocks. Any Date is accepted; one beyond all times becomes
  * their end, so that it can be shown.
  */
-export const wallClockMs = z
-  .int()
-  .min(0)
-  .max(8_640_000_000_000_000)
-  .overwrite((ms) => Math.min(ms, END_OF_TIMES_MS - 1));
+export const wallClockMs = quick(
+  z
+    .int()
+    .min(0)
+    .max(8_640_000_000_000_000)
+    .overwrite((ms) => Math.min(ms, END_OF_TIMES_MS - 1)),
+  plainInteger(0, END_OF_TIMES_MS - 1),
+);
 
 /** An amount in a `bigint` or `double precision` column. */
 export const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);

@@ -1,9 +1,13 @@
 import { z } from "zod";
 import { count } from "./bounds.ts";
 import { newUuid } from "./new-uuid.ts";
+import { plainText, quick } from "./quick.ts";
+
+/** As nearly all are: in lower case, of a version and a variant that all take. */
+const isPlainUuid = plainText(/^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, 36);
 
 /** Any RFC 9562 UUID, kept in lower case as PostgreSQL prints it, so that equal ids are equal strings. */
-const uuid = z.uuid().toLowerCase();
+const uuid = quick(z.uuid().toLowerCase(), isPlainUuid);
 
 export const ObserverId = uuid.brand<"ObserverId">();
 export type ObserverId = z.infer<typeof ObserverId>;
@@ -24,7 +28,7 @@ export type ServiceId = z.infer<typeof ServiceId>;
  * A task: chosen by the client, or made by the manager (UUIDv7). Whatever PostgreSQL takes for a UUID: `unacked_create_task` once took it as
  * well, and those that are there are to run, to be shown and to be cancelled.
  */
-export const TaskId = z.guid().toLowerCase().brand<"TaskId">();
+export const TaskId = quick(z.guid().toLowerCase().brand<"TaskId">(), isPlainUuid);
 export type TaskId = z.infer<typeof TaskId>;
 
 /** A task's id that a client chooses. */
@@ -72,13 +76,13 @@ const name = z
   .max(128)
   .regex(/^[A-Za-z0-9._:-]+$/, "only A-Z a-z 0-9 . _ : - are allowed");
 
+const WORD = /^[A-Za-z0-9._-]+$/;
+
 /** A name without colons. */
-const word = (maxLength: number) =>
-  z
-    .string()
-    .min(1)
-    .max(maxLength)
-    .regex(/^[A-Za-z0-9._-]+$/, "only A-Z a-z 0-9 . _ - are allowed");
+const word = (maxLength: number) => {
+  const schema = z.string().min(1).max(maxLength).regex(WORD, "only A-Z a-z 0-9 . _ - are allowed");
+  return quick(schema, plainText(WORD, maxLength));
+};
 
 /** 1–128 of `A–Z a–z 0–9 . _ : -`, not shaped like a UUID, so that a path can take a name or an id. */
 export const ObserverName = name.refine(
@@ -109,12 +113,13 @@ export const TimerName = word(200);
 /** The id of a schedule, chosen by the client. */
 export const ScheduleId = name;
 
+const POOL = /^[A-Za-z0-9_-]+$/;
+
 /** The name of a pool, which names its work queue (`unacked.work.<pool>`). */
-export const PoolName = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[A-Za-z0-9_-]+$/, "only A-Z a-z 0-9 _ - are allowed");
+export const PoolName = quick(
+  z.string().min(1).max(64).regex(POOL, "only A-Z a-z 0-9 _ - are allowed"),
+  plainText(POOL, 64),
+);
 
 /** A stable name given to a service at deploy; it outlives the process, the serviceId does not. */
 export const ServiceName = name;
