@@ -225,14 +225,16 @@ describe("warnings", () => {
         code: "slots-die",
         subject: "service-1",
         message:
-          "Slots of service-1 ended 3 times in 10 minutes, and each time observers began again. The last one (SIGKILL): spin did it: Error: x.",
+          "Slots of service-1 ended 3 times in 10 minutes, and each time what ran in them began again. The last one (SIGKILL): spin did it: Error: x.",
         remedy: expect.stringMatching(/^Mend or stop spin: /),
       },
     ]);
     expect(told([block, spin, block], 3)[0]?.remedy).toMatch(/^Mend or stop tasks of the type block, spin: /);
+    const stopped = { ...death, reason: "stop", why: "ended for a stop that task slow 1 ignored" };
+    expect(told([stopped, spin, spin], 3)[0]?.message).toContain("The last one (SIGKILL): spin did it: Error: x.");
     expect(told([death, death, death], 9)[0]?.remedy).toMatch(/^Who it is, is being found/);
     const frozen = { ...death, reason: "other", why: "it was frozen from outside" };
-    expect(told([frozen, frozen, frozen], 3)[0]?.remedy).toMatch(/^None of its observers is looked for/);
+    expect(told([frozen, frozen, frozen], 3)[0]?.remedy).toMatch(/^Nobody is looked for/);
     expect(told([frozen, death, frozen], 3)[0]?.remedy).toMatch(/^Who it is, is being found/);
     // Nobody is blamed for what was long ago.
     const before = { ...spin, at: "2025-12-31T23:45:00.000Z" };

@@ -30,24 +30,27 @@ export function brokenFiles({ services }: Facts): Warning[] {
 /** One death may happen to anybody; more in 10 minutes come from somewhere. */
 const MANY_SLOT_DEATHS = 3;
 const LATELY_MS = 600_000;
+/** Why services end slots themselves. Of what is told here these are none. */
+const DONE_BY_SERVICES: ReadonlySet<string> = new Set(["stop", "recycled"]);
 
 export function slotsDie({ name, slotDeaths, slotDeathsLately, lastSeenAt }: Facts["services"][number]): Warning[] {
   if (slotDeathsLately < MANY_SLOT_DEATHS) return [];
   const sinceMs = Date.parse(lastSeenAt) - LATELY_MS;
   const lately = slotDeaths.filter(({ at }) => Date.parse(at) >= sinceMs);
   const culprits = [...new Set(lately.flatMap(whoDid))];
-  const last = slotDeaths[0] === undefined ? "" : ` The last one (${slotDeaths[0].end}): ${slotDeaths[0].why}.`;
+  const newest = slotDeaths.find(({ reason }) => !DONE_BY_SERVICES.has(reason));
+  const last = newest === undefined ? "" : ` The last one (${newest.end}): ${newest.why}.`;
   const remedy =
     culprits.length > 0
       ? `Mend or stop ${culprits.join(", ")}: until then each runs alone in a slot. Its lastError has the stack.`
       : lately.some(({ reason }) => reason === "unnamed")
         ? "Who it is, is being found by splitting its observers over slots: look again in some minutes, at the memory of its slots too."
-        : "None of its observers is looked for. GET /api/v1/services and its log tell how each ended: look at its host, and at what stops or ends processes there.";
+        : "Nobody is looked for. GET /api/v1/services and its log tell how each ended: look at its host, and at what stops or ends processes there.";
   return [
     {
       code: "slots-die",
       subject: name,
-      message: `Slots of ${name} ended ${slotDeathsLately} times in 10 minutes, and each time observers began again.${last}`,
+      message: `Slots of ${name} ended ${slotDeathsLately} times in 10 minutes, and each time what ran in them began again.${last}`,
       remedy: `${remedy} GET /api/v1/services shows each end.`,
     },
   ];
@@ -62,7 +65,8 @@ export const suspect = ({ name, lastSeenAt }: Facts["services"][number]): Warnin
   code: "service-suspect",
   subject: name,
   message: `${name} has been silent since ${lastSeenAt}, but its connection is still open.`,
-  remedy: "Look at its host: a frozen process or a cut network. Its observers move when the broker closes the connection.",
+  remedy:
+    "Look at its host: a frozen process or a cut network. Its observers and tasks move when the broker closes the connection.",
 });
 
 export const serviceGone = ({ name, pool, host, goneAt }: GoneService): Warning => ({
