@@ -48,6 +48,21 @@ describe("the end of a task's attempt", () => {
     expect(fateOfInterrupted(cause, limits, 0.5)).toMatchObject({ fact: { error: { name: "TaskTimeoutError" } } });
   });
 
+  it("says how its slot ended while its time was up, and who did that: another may have blocked it all the time", () => {
+    const slotEnd = "its slot ended (SIGKILL): task spin 1 did it: HandlerBlockedError: blocked for 5000 ms";
+    const cause: StopCause = { kind: "uncaught", error: timeIsUp(50) };
+    expect(fateOfInterrupted(cause, limits, 0.5, slotEnd)).toMatchObject({
+      fact: {
+        outcome: "failed",
+        error: { name: "TaskTimeoutError", message: `${timeIsUp(50).message}; ${slotEnd}` },
+        retryInMs: 100,
+      },
+    });
+    expect(fateOfInterrupted(undefined, limits, 0.5, slotEnd)).toEqual({ kind: "again" });
+    const uncaught: StopCause = { kind: "uncaught", error: thrownText(new Error("its own")) };
+    expect(fateOfInterrupted(uncaught, limits, 0.5, slotEnd)).toMatchObject({ fact: { error: { message: "its own" } } });
+  });
+
   it("says where it blocked its slot, also if its time was up before that was seen", () => {
     const error = Object.assign(new Error("blocked for 5000 ms"), {
       name: "HandlerBlockedError",

@@ -75,6 +75,27 @@ test("the time of an attempt, or of a call for many, counts from when it has its
   expect(ended).toEqual(["a TaskTimeoutError", "b TaskTimeoutError", "c TaskTimeoutError"]);
 });
 
+test("whose slot ends while its time is up is told to have ended with that, and who did it, in a call for many, too", () => {
+  vi.useFakeTimers();
+  const entries = [{ type: "one" }, { type: "many", batch: 2 }];
+  const types = new Map(entries.map((entry) => [entry.type, { ...entry, timeoutMs: 1_000 } as TaskTypeEntry]));
+  const gone: (() => void)[] = [];
+  const start: Handlers["start"] = (host, run) => {
+    host.onPlaced?.(run);
+    gone.push(() => host.onInterrupted(run, { detail: "its slot ended (SIGKILL): task spin 1 did it" }));
+    return { abort: () => undefined, abortMember: () => undefined }; // a neighbour blocks their slot
+  };
+  const said: string[] = [];
+  const tell = (event: TaskEvent) => void (event.kind === "TaskEnded" && said.push(event.error?.message ?? ""));
+  const { tasks } = runnerOf(types, start, { workers: 2, events: { tell } });
+  tasks.accept(task("a", "one"), messageOf());
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+  vi.advanceTimersByTime(1_000);
+  for (const each of gone) each();
+  const message = "the handler has not settled within 1000 ms (timeoutMs); its slot ended (SIGKILL): task spin 1 did it";
+  expect(said).toEqual([message, message, message]);
+});
+
 test("tasks of a batch that waits for a worker are sent again one by one when their type takes no batches by then", () => {
   const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));
   const start: Handlers["start"] = (host, run) => ({ abort: () => host.onSettled(run, { outcome: "stopped" }) });

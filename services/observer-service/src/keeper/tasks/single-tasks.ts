@@ -53,7 +53,7 @@ export class SingleTasks {
       onBadParams: (run, error) => end(run, badParams(error)),
       onInterrupted: (run, { detail }) => {
         logGoneWithSlot(run.log, "task", run.cause, detail);
-        end(run, fates.interrupted(run));
+        end(run, fates.interrupted(run, detail));
       },
       onMoved: (run, { detail: why }) => stop(run, { kind: "moved", why }),
       onNotBegun: (run) => this.#notBegun(run),

@@ -57,7 +57,7 @@ export class TaskBatches {
       onBadParams: (batch, error) => endEach(batch, () => badParams(error)),
       onInterrupted: (batch, { detail }) => {
         batch.log.warn({ event: "task-interrupted", why: detail }, "the tasks of a batch go back, to be sent one by one");
-        endEach(batch, (run) => fates.interrupted(run));
+        endEach(batch, (run) => fates.interrupted(run, detail));
       },
       onMoved: (batch, { detail: why }) => this.#stop(batch, { kind: "moved", why }),
     };

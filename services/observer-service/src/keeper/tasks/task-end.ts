@@ -69,10 +69,24 @@ function withItsEnd(cause: StopCause, outcome: RunOutcome): StopCause {
   return { ...cause, error: { ...cause.error, message: `${cause.error.message}: ${name}: ${message}`, stack } };
 }
 
-/** It has gone with its slot, through no fault of its own. The cause that it had been told comes first. */
-export const fateOfInterrupted = (cause: StopCause | undefined, limits: TaskLimits, random: number): TaskFate => {
+/**
+ * It has gone with its slot, through no fault of its own. The cause that it had been told comes first; where its time was up, with the end of
+ * its slot: another may have blocked that all the time.
+ *
+ * @param slotEnd how its slot ended, and who did it
+ */
+export const fateOfInterrupted = (
+  cause: StopCause | undefined,
+  limits: TaskLimits,
+  random: number,
+  slotEnd?: string,
+): TaskFate => {
   if (cause === undefined) return { kind: "again" };
-  return cause.kind === "uncaught" ? failed(cause.error, limits, random, cause.isFinal === true) : fateOfStopped(cause);
+  if (cause.kind !== "uncaught") return fateOfStopped(cause);
+  const { error, isFinal } = cause;
+  const isLate = error.name === TIME_IS_UP && slotEnd !== undefined;
+  const told = isLate ? { ...error, message: `${error.message}; ${slotEnd}` } : error;
+  return failed(told, limits, random, isFinal === true);
 };
 
 /**
@@ -98,6 +112,7 @@ export const badParams = (error: ErrorText): TaskFate => ({
 });
 
 export const timeIsUp = (timeoutMs: number): ErrorText => errorText(taskTimeoutError(timeoutMs));
+const TIME_IS_UP = timeIsUp(0).name;
 
 const besideOutput = ({ isEmergency, creations }: TaskWord): Pick<TaskEnded, "completedBy" | "creations"> => ({
   ...(isEmergency && { completedBy: "emergency" }),

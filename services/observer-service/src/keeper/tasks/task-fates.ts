@@ -20,9 +20,9 @@ export class TaskFates {
     return fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random());
   }
 
-  /** The handler has not begun, or is gone. */
-  interrupted(run: TaskRun): TaskFate {
-    return fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random());
+  /** The handler has not begun, or is gone. @param slotEnd how its slot ended, if it was that */
+  interrupted(run: TaskRun, slotEnd?: string): TaskFate {
+    return fateOfInterrupted(run.cause, this.#limitsOf(run), Math.random(), slotEnd);
   }
 
   /** There was no slot for the task, and it has not begun. */
