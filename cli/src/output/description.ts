@@ -107,6 +107,7 @@ export function describeTask(task: TaskView, look: Look): string {
       "Attempts",
       `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, postponed ${timesOf(task.postpones)}`}`,
     ],
+    ...whyInterrupted(task),
     ...(task.parentId === null ? [] : [["Created by", task.parentId] satisfies Field]),
     ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Has created", `${type} ${id}, ${outcome}`]),
     ...(task.refused ?? []).map(({ type, detail }): Field => ["Refused", `${type}: ${detail}`]),
@@ -133,6 +134,12 @@ function waitingFor({ waitsFor, postponedFor, pool }: TaskView): Field[] {
   const more = waitsFor === "taker" ? `: somebody who takes from the pool ${pool}` : "";
   return [["Waits for", postponedFor === null ? `${waitsFor}${more}` : `${waitsFor}: ${postponedFor}`]];
 }
+
+/** The books count interruptions and do not keep why; its service does, and each has a line in the log. */
+const whyInterrupted = ({ interruptions, service, taken }: TaskView): Field[] =>
+  interruptions === 0 || service === null || taken !== null
+    ? []
+    : [["Interrupted", `by the end of its slot or service: unacked describe service ${service.name}`]];
 
 /** With many others it may be none of those that the audit trail names: the request finds its entry. */
 const cancelledBy = (cancelled: TaskView["cancelled"]): Field[] =>

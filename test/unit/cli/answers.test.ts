@@ -258,6 +258,19 @@ describe("of more tasks than one call does", () => {
   });
 });
 
+it.each([
+  [true, ""],
+  [false, "More tasks are Failed: these are the newest 10000. Older ones are counted nowhere here.\n"],
+])("get task-failures says if there are more than were counted: %s", async (isComplete, told) => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const example = { id: TASK_ID, lastError: { name: "Error", message: "x" } };
+  const items = [{ type: "resize", group: "Error: x", count: 10_000, firstEndedAt: at, lastEndedAt: at, example }];
+  const { code, out, err } = await unacked("get task-failures -o name", {
+    "GET task-failures": { body: { items, total: 1, isComplete } },
+  });
+  expect([code, out, err]).toEqual([0, `${TASK_ID}\n`, told]);
+});
+
 describe("what is told of many before a later call fails", () => {
   const failure = /500 of 501 are told above; of the others nothing is known\.\n$/;
   const some = observerView({ name: "w" });

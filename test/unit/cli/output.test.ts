@@ -278,6 +278,16 @@ describe("a description", () => {
     expect(describeTask({ ...TASK_CANCELLING, sends, postpones: 0 }, look)).toContain(text),
   );
 
+  it.each([
+    [0, false],
+    [2, true],
+  ])("of a task that was interrupted %d times says where it stands by what: %s", (interruptions, isTold) => {
+    const service = { id: TASK_CANCELLING.id, name: "worker-1" };
+    const text = describeTask({ ...TASK_CANCELLING, interruptions, service, taken: null }, look);
+    const line = "Interrupted:    by the end of its slot or service: unacked describe service worker-1\n";
+    expect(text.includes(line)).toBe(isTold);
+  });
+
   it("of a task has the stack below its error, and says what it created, what its params were and whose it is", () => {
     const text = describeTask(
       {
