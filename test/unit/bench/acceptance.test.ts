@@ -56,7 +56,7 @@ describe("the acceptance table", () => {
       const results = { ...resultsOf(figure("stop.deleted", { ours: [ms] })), at: "2026-12-01T09:00:00.000Z" };
       return acceptanceRows(acceptanceOf(results), runOf({ ...results, options: { runs: 1, quick } }));
     };
-    const stop = (rows: string[][]) => rows.find(([name]) => name.startsWith("stop"))?.slice(2);
+    const stop = (rows: string[][]) => rows.find(([name]) => name?.startsWith("stop"))?.slice(2);
     const quick = rowsOf(1_500, true);
     expect(stop(quick)).toEqual(["1,500 ms", "yes", "2026-12-01, quick"]);
     expect(stop(newestRows(quick, rowsOf(1_700, false)))).toEqual(["1,700 ms", "yes", "2026-12-01"]);
