@@ -40,7 +40,7 @@ Of what became of each of many (\`results\`) none is left out: in its place is t
 A call that changes something and does not list \`If-Match\` refuses it (400 \`malformed-request\`), as any does \`If-None-Match\` and \`If-Unmodified-Since\`: nobody would look at them.
 
 **Who may come in:** a manager listens on 127.0.0.1 and asks nobody who they are. On any other address it wants to know its
-callers, and does not start until it does: bearer tokens, or JWTs of an identity provider, with the roles viewer, operator and
+callers, and does not start until it does: bearer tokens, or JWTs of an identity provider, with the roles taker, viewer, operator and
 admin. A token is sent as \`Authorization: Bearer …\`; without one the answer is 401, beyond one's role 403
 ([security](security.md)).
 

@@ -81,6 +81,7 @@ test("What a taker of several types has looked at and left is another's, who has
     wake: unused,
     madeRoom: unused,
     over: unused,
+    log: keptLog(),
   });
   const asked = { types, pool: "default", count: 5, leaseMs: 60_000, wait: 0 };
   const taker = { signal: new AbortController().signal, isStillWelcome: unused };

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { ROLES } from "@unacked/contracts";
+import { PoolName, ROLES, TypeName } from "@unacked/contracts";
 import { type Command, Option } from "commander";
 import { newToken } from "../config/new-token.ts";
 import { usageFailure } from "../failure.ts";
@@ -15,12 +15,21 @@ export function addToken(program: Command, io: Io): void {
     )
     .argument("<name>", "whose it is; the audit trail shows this name")
     .addOption(new Option("--role <role>", "what the owner of the token may do").choices(ROLES).makeOptionMandatory())
+    .option("--type <name...>", "of a taker: tasks of these types alone may be taken with it")
+    .option("--pool <name...>", "of a taker: tasks in these pools alone may be taken with it")
     .option("--append <file>", "put the line at the end of this file, and print only the token")
-    .action((name: string, { role, append }: { role: string; append?: string }) => create(io, { name, role, append }));
+    .action((name: string, options: CreateOptions) => create(io, name, options));
 }
 
-function create(io: Io, { name, role, append }: { name: string; role: string; append?: string | undefined }): void {
-  const { token, line } = newToken(name, role);
+interface CreateOptions {
+  role: string;
+  type?: string[];
+  pool?: string[];
+  append?: string;
+}
+
+function create(io: Io, name: string, { role, type: types, pool: pools, append }: CreateOptions): void {
+  const { token, line } = newToken(name, role, shareOf(role, { types, pools }));
   if (append === undefined) return io.out(`token: ${token}\nline:  ${line}\n`);
   try {
     appendLine(append, line);
@@ -28,6 +37,19 @@ function create(io: Io, { name, role, append }: { name: string; role: string; ap
     throw usageFailure(`${append} cannot be written: ${(error as Error).message}`);
   }
   io.out(`${token}\n`);
+}
+
+/** What the manager would refuse in the line is refused here, where it can be typed again. */
+function shareOf(role: string, share: { types: string[] | undefined; pools: string[] | undefined }): typeof share {
+  const { types = [], pools = [] } = share;
+  if (role !== "taker" && types.length + pools.length > 0)
+    throw usageFailure(
+      `--type and --pool are for the role taker, and not for ${role}`,
+      "Another role may see and take all.",
+    );
+  for (const type of types) if (!TypeName.safeParse(type).success) throw usageFailure(`"${type}" cannot be a type's name`);
+  for (const pool of pools) if (!PoolName.safeParse(pool).success) throw usageFailure(`"${pool}" cannot be a pool's name`);
+  return share;
 }
 
 /** Also works if the file's last line lacks its line break. */

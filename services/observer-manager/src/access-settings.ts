@@ -33,7 +33,7 @@ const network = text()
 const ROLE_WORD = new RegExp(`^(${ROLES.join("|")})=\\S+$`);
 const roleWord = text().refine(
   (pair) => ROLE_WORD.test(pair),
-  "must be pairs such as admin=ops-team, with viewer, operator or admin before the =",
+  "must be pairs such as admin=ops-team, with taker, viewer, operator or admin before the =",
 );
 
 /** `["admin=ops-team"]` as `{ "ops-team": "admin" }`. */
@@ -51,7 +51,7 @@ export const AccessSettings = z.object({
     tokenList
       .optional()
       .describe(
-        "Bearer tokens that are accepted, each as `name role sha256:<hex>`, one a line or separated by commas; `unacked token create` makes one.",
+        "Bearer tokens that are accepted, each as `name role sha256:<hex>`, one a line or separated by commas; `unacked token create` makes one. Behind a taker's may stand `type:<name>` and `pool:<name>`, of what it may take.",
       ),
     { secret: true },
   ),

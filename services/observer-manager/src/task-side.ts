@@ -92,7 +92,7 @@ export class TaskSide {
     };
     this.#takers = new WaitingTakers({ store: takes, queue, promoted: () => this.#dispatcher.wake(), over, log });
     this.#leases = new TaskLeases({ store: takes, tally, wake, over, log });
-    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, queue, tally, wake, madeRoom, over });
+    this.takeDesk = new TaskTakeDesk({ store: takes, takers: this.#takers, queue, tally, wake, madeRoom, over, log });
     this.#prover = new TaskProver({ store: proofs, markers: this.#broker, isCaughtUp, wake, over, log });
     this.#retention = new TaskRetention({ days, figures, requests, services: ledger, retentionMs, log });
     this.#folder = new TaskFigureFolder({ store: figures, log });

@@ -164,7 +164,7 @@ async function openHttpManager(
   const failures = new PostgresTaskFailureStore(dataSource);
   const taskFailures = new TaskFailureDesk({ store: failures, types: taskStore, tasks, wake });
   const taskFigures = new TaskFigureDesk(new PostgresTaskFigureStore(dataSource));
-  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, queue, tally, wake, madeRoom: wake, over });
+  const taskTakes = new TaskTakeDesk({ store: takeStore, takers, queue, tally, wake, madeRoom: wake, over, log });
   let areFlowsKnown = true;
   const flowStore = new PostgresFlowStore(dataSource);
   const flows = new FlowDesk({

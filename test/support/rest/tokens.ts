@@ -9,9 +9,9 @@ export interface RoleTokens {
   list: string;
 }
 
-/** Their names are `a-viewer`, `an-operator` and `an-admin`. */
+/** Their names are `a-taker`, `a-viewer`, `an-operator` and `an-admin`. */
 export function roleTokens(): RoleTokens {
-  const made = ROLES.map((role) => ({ role, ...newToken(`${role === "viewer" ? "a" : "an"}-${role}`, role) }));
+  const made = ROLES.map((role) => ({ role, ...newToken(`${/^[ao]/.test(role) ? "an" : "a"}-${role}`, role) }));
   const of = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
   return { of, list: made.map(({ line }) => line).join("\n") };
 }

@@ -5,6 +5,7 @@ import type { PostgresDriver } from "typeorm/driver/postgres/PostgresDriver.js";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createDataSource } from "../../../services/observer-manager/src/adapters/postgres/connection/data-source.ts";
 import type { Actor } from "../../../services/observer-manager/src/domain/access/identity.ts";
+import { WHOLE } from "../../../services/observer-manager/src/domain/access/task-share.ts";
 import { errorGroupOf } from "../../../services/observer-manager/src/domain/errors/error-group.ts";
 import type { Log } from "../../../services/observer-manager/src/operations/log.ts";
 import { eventually } from "../eventually.ts";
@@ -23,6 +24,7 @@ export const SOMEBODY: Actor = {
   role: "admin",
   authentication: "anonymous",
   expiresAtMs: null,
+  share: WHOLE,
   address: "127.0.0.1",
   requestId: "r-1",
 };

@@ -1,6 +1,7 @@
 import { CreateObserver } from "@unacked/contracts";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Actor } from "../../../services/observer-manager/src/domain/access/identity.ts";
+import { WHOLE } from "../../../services/observer-manager/src/domain/access/task-share.ts";
 import type { BooksStore, BooksTransaction } from "../../../services/observer-manager/src/operations/books/books-store.ts";
 import { Creation } from "../../../services/observer-manager/src/operations/observers/creation.ts";
 import { TypeCheck } from "../../../services/observer-manager/src/operations/types/type-check.ts";
@@ -13,6 +14,7 @@ const BY: Actor = {
   address: "",
   requestId: "r-1",
   expiresAtMs: null,
+  share: WHOLE,
   traceContext: undefined,
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Actor } from "../../../services/observer-manager/src/domain/access/identity.ts";
+import { WHOLE } from "../../../services/observer-manager/src/domain/access/task-share.ts";
 import { LogStreams } from "../../../services/observer-manager/src/operations/logs/log-streams.ts";
 
 const somebody = (name: string, more: Partial<Actor> = {}): Actor => ({
@@ -7,6 +8,7 @@ const somebody = (name: string, more: Partial<Actor> = {}): Actor => ({
   role: "viewer",
   authentication: "token",
   expiresAtMs: null,
+  share: WHOLE,
   address: "10.0.0.1",
   requestId: "r",
   ...more,

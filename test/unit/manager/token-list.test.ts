@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { newToken } from "../../../cli/src/config/new-token.ts";
 import { TokenBook } from "../../../services/observer-manager/src/adapters/access/token-book.ts";
+import { WHOLE } from "../../../services/observer-manager/src/domain/access/task-share.ts";
 import { parseTokenList } from "../../../services/observer-manager/src/domain/access/token-list.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -13,9 +14,20 @@ describe("a list of tokens", () => {
     expect(parseTokenList(list)).toEqual({
       problems: [],
       tokens: [
-        { name: "ci", role: "operator", sha256: A },
-        { name: "me", role: "admin", sha256: B },
-        { name: "me", role: "viewer", sha256: C },
+        { name: "ci", role: "operator", sha256: A, share: WHOLE },
+        { name: "me", role: "admin", sha256: B, share: WHOLE },
+        { name: "me", role: "viewer", sha256: C, share: WHOLE },
+      ],
+    });
+  });
+
+  it("has behind a taker's what it may take, with commas before the next line", () => {
+    const list = `p taker sha256:${A} type:paint  type:sketch pool:default, q taker sha256:${B}`;
+    expect(parseTokenList(list)).toEqual({
+      problems: [],
+      tokens: [
+        { name: "p", role: "taker", sha256: A, share: { types: ["paint", "sketch"], pools: ["default"] } },
+        { name: "q", role: "taker", sha256: B, share: WHOLE },
       ],
     });
   });
@@ -24,8 +36,13 @@ describe("a list of tokens", () => {
     ["ci operator", "must be: name role sha256:<64 hex digits>"],
     [`ci operator sha256:${A.slice(1)}`, "must be: name role sha256:<64 hex digits>"],
     ["ci operator unacked_a-plain-token", "must be: name role sha256:<64 hex digits>"],
-    [`ci root sha256:${A}`, "the role must be one of viewer, operator, admin"],
-    [`ci __proto__ sha256:${A}`, "the role must be one of viewer, operator, admin"],
+    [`ci root sha256:${A}`, "the role must be one of taker, viewer, operator, admin"],
+    [`ci __proto__ sha256:${A}`, "the role must be one of taker, viewer, operator, admin"],
+    [`ci operator sha256:${A} type:paint`, "only behind a taker's may stand type:<name> and pool:<name>"],
+    [`p taker sha256:${A} types:paint`, "behind the hash may stand type:<name> and pool:<name>"],
+    [`p taker sha256:${A} type:*`, "behind type: must stand the name of a type of tasks"],
+    [`p taker sha256:${A} type:`, "behind type: must stand the name of a type of tasks"],
+    [`p taker sha256:${A} type:paint pool:a.b`, "behind pool: must stand the name of a pool"],
     [`${"x".repeat(65)} viewer sha256:${A}`, "the name must be 1 to 64 of"],
     [`na\u00efve viewer sha256:${A}`, "the name must be 1 to 64 of"],
   ])("names the line that is wrong, and does not repeat what stands in it: %s", (line, problem) => {
@@ -45,7 +62,13 @@ describe("the book of tokens", () => {
   it("knows a token by its hash, and nothing else", () => {
     const { token, line } = newToken("ci", "operator");
     const book = TokenBook.of(`${newToken("me", "admin").line}\n${line}`);
-    expect(book.find(token)).toEqual({ name: "ci", role: "operator", authentication: "token", expiresAtMs: null });
+    expect(book.find(token)).toEqual({
+      name: "ci",
+      role: "operator",
+      authentication: "token",
+      expiresAtMs: null,
+      share: WHOLE,
+    });
     const hash = line.split("sha256:")[1] ?? "";
     for (const other of ["", `${token}x`, token.slice(0, -1), hash, `sha256:${hash}`, "ci", "\0", "💥"])
       expect(book.find(other), other).toBeUndefined();

@@ -1,18 +1,25 @@
 import { z } from "zod";
 
 /**
- * Each role may do all that those before it may: a viewer reads; an operator also creates, stops, restarts, pauses and
- * retries; an admin also removes what others may need (errors) and reads who did what.
+ * The lowest first. A taker works on tasks outside the services, and does nothing else; a viewer reads; an operator may do what both may, and also
+ * creates, stops, restarts, pauses and retries; an admin also removes what others may need (errors) and reads who did what.
  */
-export const ROLES = ["viewer", "operator", "admin"] as const;
+export const ROLES = ["taker", "viewer", "operator", "admin"] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
 /** What a call requires of its caller: a role, or nothing (`open`: also for unknown callers). */
 export type Access = Role | "open";
 
-export const roleReaches = (role: Role, needed: Access): boolean =>
-  needed === "open" || ROLES.indexOf(role) >= ROLES.indexOf(needed);
+/** Who looks must not be able to take work away from others, and whose program works outside needs to see nothing. */
+const REACHED: Readonly<Record<Role, readonly Role[]>> = {
+  taker: ["taker"],
+  viewer: ["viewer"],
+  operator: ["taker", "viewer", "operator"],
+  admin: ROLES,
+};
+
+export const roleReaches = (role: Role, needed: Access): boolean => needed === "open" || REACHED[role].includes(needed);
 
 /** How a caller was authenticated. `anonymous` means that the manager asks nobody. */
 export const AUTHENTICATIONS = ["token", "oidc", "anonymous"] as const;

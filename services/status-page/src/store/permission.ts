@@ -1,7 +1,7 @@
 import type { Role, SessionView } from "@unacked/contracts";
 
-/** Each may do all that those below it may. */
-const RANKS: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
+/** Each may do all that those below it may. Takers cannot sign in here, and none of their calls is made here. */
+const RANKS: Record<Role, number> = { taker: -1, viewer: 0, operator: 1, admin: 2 };
 
 /**
  * Why somebody may not make a call (named as in the API's document), for them to read; null: they may. The manager decides

@@ -1,6 +1,7 @@
 import { findJsonFlaws } from "@unacked/contracts";
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Verdict } from "../../domain/access/identity.ts";
+import { WHOLE } from "../../domain/access/task-share.ts";
 import type { Log } from "../../operations/log.ts";
 import { KeysUnavailable, ProviderKeys, type ProviderKeysOptions } from "./provider-keys.ts";
 import { claimAt, type RoleWords, roleOf } from "./role-claim.ts";
@@ -68,7 +69,7 @@ export class OidcCheck {
     if (role === undefined)
       return { kind: "no-role", name, why: `The token's claim ${roleClaim} gives no role in this manager` };
     const expiresAtMs = Math.min((claims.exp ?? 0) * 1_000, LAST_TIME_MS);
-    return { kind: "known", identity: { name, role, authentication: "oidc", expiresAtMs } };
+    return { kind: "known", identity: { name, role, authentication: "oidc", expiresAtMs, share: WHOLE } };
   }
 }
 

@@ -57,7 +57,9 @@ export class TokenBook {
     const digest = createHash("sha256").update(token, "utf8").digest();
     let found: Entry | undefined;
     for (const entry of this.#entries) if (timingSafeEqual(entry.digest, digest)) found = entry;
-    return found && { name: found.name, role: found.role, authentication: "token", expiresAtMs: null };
+    if (found === undefined) return undefined;
+    const { name, role, share } = found;
+    return { name, role, authentication: "token", expiresAtMs: null, share };
   }
 
   close(): void {

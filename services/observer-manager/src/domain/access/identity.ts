@@ -1,4 +1,5 @@
 import type { Authentication, Role } from "@unacked/contracts";
+import { type TaskShare, WHOLE } from "./task-share.ts";
 
 /** Who somebody is. */
 export interface Identity {
@@ -7,6 +8,8 @@ export interface Identity {
   authentication: Authentication;
   /** When the token itself says that it ends; null: it does not say. */
   expiresAtMs: number | null;
+  /** Which tasks they may take, if they may take any. */
+  share: TaskShare;
 }
 
 /** Somebody who asks for something. */
@@ -19,7 +22,7 @@ export interface Actor extends Identity {
 }
 
 /** Somebody who asked for something, or the service whose report made the manager act (`broker`), or a schedule. */
-export type AuditedActor = Omit<Actor, "authentication" | "expiresAtMs"> & {
+export type AuditedActor = Omit<Actor, "authentication" | "expiresAtMs" | "share"> & {
   authentication: Authentication | "broker" | "schedule";
 };
 
@@ -40,4 +43,10 @@ export interface CallerCheck {
 }
 
 /** Without authentication anybody who reaches the manager may do everything; so it lets itself be reached from its own host only. */
-export const ANONYMOUS: Identity = { name: "anonymous", role: "admin", authentication: "anonymous", expiresAtMs: null };
+export const ANONYMOUS: Identity = {
+  name: "anonymous",
+  role: "admin",
+  authentication: "anonymous",
+  expiresAtMs: null,
+  share: WHOLE,
+};

@@ -14,7 +14,7 @@ const UserName = z
 /** What a user of the broker may ask for: tasks (types and pools), timers, or both. */
 const RequestUser = z
   .strictObject({
-    role: Role,
+    role: Role.exclude(["taker"]),
     types: z
       .array(TypeName.or(z.literal(ALL)))
       .min(1)

@@ -99,7 +99,7 @@ export interface Taker {
 
 /** What REST asks of tasks for workers outside. Problems, but of take: task-not-found, task-not-held. */
 export interface TaskTakeTools {
-  /** Problems: unauthorized. */
+  /** Problems: unauthorized, forbidden. */
   takeTasks(asked: TakeTasks, by: Actor, taker: Taker): Promise<TakenTasks | Refusal>;
   /** Also: body-too-large. */
   completeTask(id: TaskId, end: CompleteTask, by: Actor): Promise<TaskView | Refusal>;

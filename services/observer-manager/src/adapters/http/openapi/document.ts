@@ -1,5 +1,5 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from "@asteasolutions/zod-to-openapi";
-import { COMMON_PROBLEMS, GATE_PROBLEMS, PROBLEMS } from "@unacked/contracts";
+import { COMMON_PROBLEMS, GATE_PROBLEMS, PROBLEMS, type Role } from "@unacked/contracts";
 import { z } from "zod";
 import { type AnswerDescription, type CallDescription, type Examples, TAGS } from "./call-description.ts";
 import { problemExample } from "./examples/problem-examples.ts";
@@ -45,11 +45,19 @@ const withCommonProblems = (route: CallDescription): CallDescription => ({
   problems: [...COMMON_PROBLEMS, ...route.problems],
 });
 
+const NEEDED: Readonly<Record<Role, string>> = {
+  taker: "`taker`, `operator` or `admin`",
+  viewer: "`viewer` or a higher one",
+  operator: "`operator` or a higher one",
+  admin: "`admin`",
+};
+
 /** Adds the role that a call needs, and the answers to callers who lack it. */
 function withGate(call: CallDescription): CallDescription {
   if (call.access === "open") return call;
-  const needed = `Needs the role \`${call.access}\`${call.access === "admin" ? "" : " or a higher one"}.`;
-  const description = [call.description, needed].filter((text) => text !== undefined).join("\n\n");
+  const description = [call.description, `Needs the role ${NEEDED[call.access]}.`]
+    .filter((text) => text !== undefined)
+    .join("\n\n");
   return { ...call, description, problems: [...GATE_PROBLEMS, ...call.problems] };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Access, type Role, roleReaches } from "@unacked/contracts";
 import type { Request, RequestHandler, Response } from "express";
 import { ANONYMOUS, type CallerCheck, type Identity } from "../../../domain/access/identity.ts";
@@ -79,7 +80,7 @@ export class Gate {
   async #know(request: Request, response: Response): Promise<void> {
     const identity = await this.#identify(request);
     if ("kind" in identity) throw new HttpProblem(identity);
-    setCaller(response, { identity, isStillWelcome: () => this.#isWelcome(request, identity.role) });
+    setCaller(response, { identity, isStillWelcome: () => this.#isWelcome(request, identity) });
   }
 
   async #identify(request: Request): Promise<Identity | Refusal> {
@@ -97,11 +98,13 @@ export class Gate {
   }
 
   /** Asked again and again while an answer lasts, so it counts against nobody. */
-  async #isWelcome(request: Request, needed: Role): Promise<boolean> {
+  async #isWelcome(request: Request, before: Identity): Promise<boolean> {
     const credentials = credentialsOf(request);
     if (!this.#callers.isConfigured || credentials.kind !== "token") return !this.#callers.isConfigured;
     const verdict = await this.#callers.identify(credentials.token);
     // While it cannot be decided, a caller who was welcome stays.
-    return verdict.kind === "unavailable" || (verdict.kind === "known" && roleReaches(verdict.identity.role, needed));
+    if (verdict.kind !== "known") return verdict.kind === "unavailable";
+    const { role, share } = verdict.identity;
+    return roleReaches(role, before.role) && isDeepStrictEqual(share, before.share);
   }
 }

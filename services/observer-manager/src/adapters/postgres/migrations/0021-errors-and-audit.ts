@@ -19,6 +19,9 @@ const authenticationIsOne = (ways: string): string =>
   `ALTER TABLE audit DROP CONSTRAINT authentication_is_known,
      ADD CONSTRAINT authentication_is_known CHECK (authentication IN (${ways}))`;
 
+const roleIsOne = (roles: string): string =>
+  `ALTER TABLE audit DROP CONSTRAINT role_is_known, ADD CONSTRAINT role_is_known CHECK (role IN (${roles}))`;
+
 /**
  * What a manager does about a service's report (`broker`) or at a schedule's time has no caller, and is audited all the same; who calls
  * `unacked_create_task` is known to the `database`.
@@ -28,6 +31,7 @@ const authenticationIsOne = (ways: string): string =>
  */
 const AUDIT = [
   authenticationIsOne("'token', 'oidc', 'anonymous', 'broker', 'database', 'schedule'"),
+  roleIsOne("'taker', 'viewer', 'operator', 'admin'"),
   "CREATE INDEX audit_of_deed ON audit (deed, at DESC)",
 ];
 
@@ -35,7 +39,8 @@ const UP = [...ERRORS, ...AUDIT];
 
 const DOWN = [
   "DROP INDEX audit_of_deed",
-  "DELETE FROM audit WHERE authentication IN ('broker', 'database', 'schedule')",
+  "DELETE FROM audit WHERE authentication IN ('broker', 'database', 'schedule') OR role = 'taker'",
+  roleIsOne("'viewer', 'operator', 'admin'"),
   authenticationIsOne("'token', 'oidc', 'anonymous'"),
   "DROP TABLE unapplied_events",
 ];

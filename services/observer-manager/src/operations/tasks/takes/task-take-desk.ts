@@ -15,9 +15,11 @@ import {
   type TaskView,
 } from "@unacked/contracts";
 import type { Actor } from "../../../domain/access/identity.ts";
+import { whyNotShared } from "../../../domain/access/task-share.ts";
 import { fromJsonText } from "../../../domain/json-text.ts";
 import { failedAttempt } from "../../../domain/tasks/taken-attempt.ts";
 import { type Action, newAction } from "../../access/audit.ts";
+import type { Log } from "../../log.ts";
 import type { Refusal } from "../../refusal.ts";
 import type { TaskTally } from "../../tally.ts";
 import type { TaskQueueStore } from "../dispatch/task-queue-store.ts";
@@ -44,6 +46,7 @@ export interface TaskTakeDeskParts {
   madeRoom(): void;
   /** These are over. */
   over(tasks: TaskId[]): void;
+  log: Log;
 }
 
 /**
@@ -61,6 +64,8 @@ export class TaskTakeDesk implements TaskTakeTools {
 
   async takeTasks(asked: TakeTasks, by: Actor, { signal, isStillWelcome }: Taker): Promise<TakenTasks | Refusal> {
     const { takers } = this.#parts;
+    const why = whyNotShared(by.name, by.share, asked);
+    if (why !== undefined) return this.#refuse(why, by);
     const action = newAction("task.take", by);
     const tasks = await this.#take(asked, action, signal);
     const hasWaited = tasks.length === 0 && asked.wait > 0;
@@ -69,6 +74,11 @@ export class TaskTakeDesk implements TaskTakeTools {
     const isUnwelcome = hasWaited && !(await isStillWelcome());
     if (signal.aborted || isUnwelcome) takers.giveBack(taken, action);
     return isUnwelcome ? UNWELCOME : { tasks: taken.map(toTaken) };
+  }
+
+  #refuse(why: string, { name, address }: Actor): Refusal {
+    this.#parts.log.warn({ event: "caller-refused", address, name, why }, "a caller was refused");
+    return { kind: "problem", code: "forbidden", detail: why, remedy: ASK_FOR_MORE };
   }
 
   /**
@@ -169,6 +179,9 @@ export class TaskTakeDesk implements TaskTakeTools {
     return task;
   }
 }
+
+const ASK_FOR_MORE =
+  "Ask for what your token gives (type: and pool: in its line of the manager's list), or ask the operator of the manager for more.";
 
 const UNWELCOME: Refusal = {
   kind: "problem",

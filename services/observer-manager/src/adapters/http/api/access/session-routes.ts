@@ -1,4 +1,4 @@
-import { MAX_SESSION_TOKEN_LENGTH, type Role, SessionView } from "@unacked/contracts";
+import { MAX_SESSION_TOKEN_LENGTH, type Role, roleReaches, SessionView } from "@unacked/contracts";
 import type { Identity } from "../../../../domain/access/identity.ts";
 import type { Refusal } from "../../../../operations/refusal.ts";
 import { SESSION as SESSION_EXAMPLE } from "../../openapi/examples/access-examples.ts";
@@ -38,12 +38,20 @@ const signIn = (desk: SignInDesk, needs: () => Record<string, Role>) =>
       const identity = await desk.judge(token, by.address);
       if ("kind" in identity) return identity;
       const body = viewOf(identity, needs());
+      if (!roleReaches(identity.role, "viewer")) return seesNothing(identity);
       if (identity.authentication === "anonymous") return { status: 200, body };
       if (token.length > MAX_SESSION_TOKEN_LENGTH) return TOO_LONG;
       const cookie = sessionCookie(token, { isSecure, basePath, maxAgeS: SESSION_S });
       return { status: 200, body, headers: { "Set-Cookie": cookie } };
     },
   });
+
+const seesNothing = ({ name, role }: Identity): Refusal => ({
+  kind: "problem",
+  code: "forbidden",
+  detail: `The page needs the role viewer, and ${name} is ${role}`,
+  neededRole: "viewer",
+});
 
 const TOO_LONG: Refusal = {
   kind: "problem",
