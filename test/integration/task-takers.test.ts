@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { newToken } from "../../cli/src/config/new-token.ts";
+import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager, useHttpManager } from "../support/rest/http-manager.ts";
 import { bearer, callersOf, roleTokens } from "../support/rest/tokens.ts";
 import { keptLog } from "../support/servers/books.ts";
@@ -83,13 +84,24 @@ test("A token that names types and pools takes of these alone, and whoever asks 
 });
 
 test("Who waits while the line of his token is made to give less is given nothing by it", async () => {
+  let lines = list;
   const log = keptLog();
-  const [listed, narrowed] = [list, list.replace(" type:sketch", "")].map((lines) => callersOf(lines, log));
-  let asked = 0;
-  const identify = async (token: string) => ((asked++ === 0 ? listed : narrowed) as typeof listed & {}).identify(token);
+  const identify = (token: string) => callersOf(lines, log).identify(token);
   const his = await startHttpManager(books.databaseUrl, undefined, { callers: { isConfigured: true, identify } });
-  const { status, body } = await asker(painter.token, his)("POST", "tasks/take", { types: ["sketch"], wait: 1_000 });
-  expect([status, body.code, asked]).toEqual([401, "unauthorized", 2]);
+  const operator = asker(tokens.of.operator);
+  const statusOf = async (id: string) => (await operator("GET", `tasks/${id}`)).body.status;
+  for (const type of ["paint", "wash"]) await asker(tokens.of.admin)("PATCH", `task-types/${type}`, { outside: true });
+  // Nobody makes it Ready before somebody waits.
+  const startAt = new Date(Date.now() + 3_600_000).toISOString();
+  const later = (await operator("POST", "tasks", { type: "wash", startAt })).body;
+  await books.dataSource.query("UPDATE tasks SET due_at = now() WHERE id = $1", [later.id]);
+  const waits = asker(painter.token, his)("POST", "tasks/take", { types: ["paint"], wait: 30_000 });
+  await eventually(async () => expect(await statusOf(later.id)).toBe("Ready"));
+  lines = list.replace(" type:paint", "");
+  const { id } = (await operator("POST", "tasks", { type: "paint" })).body;
+  const { status, body } = await waits;
+  expect([status, body.code]).toEqual([401, "unauthorized"]);
+  await eventually(async () => expect(await statusOf(id)).toBe("Ready"));
 });
 
 test("A taker cannot sign in to the page, and is told which role that needs", async () => {
