@@ -67,7 +67,7 @@ const SETTINGS = z.object({
   TASK_RETENTION_DAYS: wholeNumber(1, 3_650)
     .default(7)
     .describe(
-      "How long tasks that are over are kept, in days; then whole days are dropped at once. For so long an id that a client chose is remembered. A look-up locks the table of each day with its five indexes: from 60 days on raise PostgreSQL's `max_locks_per_transaction` (64) to 7 for each day, or many look-ups at once are out of shared memory (at 120 days the 53rd).",
+      "How long tasks that are over are kept, in days; then whole days are dropped at once. For so long an id that a client chose is remembered. A look-up locks the table of each day with its four indexes: from 60 days on raise PostgreSQL's `max_locks_per_transaction` (64) to 6 for each day, or many look-ups at once are out of shared memory.",
     ),
   TIMER_RETENTION_DAYS: anyNumber(0, 3_650)
     .default(7)
