@@ -1,6 +1,6 @@
 import type { TaskBatchResults, TaskView } from "@unacked/contracts";
 import { expect, test } from "vitest";
-import { shown } from "../../../services/observer-manager/src/operations/requests/request-answer.ts";
+import { answerOf, shown } from "../../../services/observer-manager/src/operations/requests/request-answer.ts";
 
 const resultsOf = (count: number, task: Partial<TaskView>) =>
   ({
@@ -48,4 +48,15 @@ test("A thousand refusals are far below what a message may have, in bytes, whate
       errors: [{ pointer: "/params", message: "is wrong" }],
     },
   });
+});
+
+const unheardOf = (...codes: string[]): string | undefined => {
+  const results = codes.map((code) => ({ status: 409, problem: { code, status: 409, detail: `why: ${code}` } }));
+  const request = { name: "shop", messageId: "m-1", kind: "tasks", replyKey: undefined } as never;
+  return answerOf(request, "done", JSON.stringify({ results })).unheard;
+};
+
+test("Of what nobody is answered, the errors have what went wrong, and not that there is a task of a key already", () => {
+  expect(unheardOf("key-taken", "key-taken")).toBeUndefined();
+  expect(unheardOf("key-taken", "forbidden")).toBe("shop, request m-1: 1 of 2 were refused; /1: forbidden: why: forbidden");
 });

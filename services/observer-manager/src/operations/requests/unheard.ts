@@ -9,12 +9,15 @@ export function wordsOf({ detail, errors = [] }: ProblemDetails): string {
   return [detail, ...places].join("; ");
 }
 
-/** What an answer refuses, in words for the errors. Undefined: nothing. */
+/**
+ * What an answer refuses, in words for the errors. Undefined: nothing. That a key is taken is none: who asks with one, and does not listen, wants
+ * one task of it, which is there.
+ */
 export function refusedIn(json: string): string | undefined {
   const answer = JSON.parse(json) as ProblemDetails | { results: readonly ({ problem: ProblemDetails } | object)[] };
   if (!("results" in answer)) return wordsOf(answer);
   const refused = answer.results.flatMap((one, i) =>
-    "problem" in one ? [`/${i}: ${one.problem.code}: ${wordsOf(one.problem)}`] : [],
+    "problem" in one && one.problem.code !== "key-taken" ? [`/${i}: ${one.problem.code}: ${wordsOf(one.problem)}`] : [],
   );
   if (refused.length === 0) return undefined;
   const first = refused.slice(0, MAX_TOLD).join("; ");
