@@ -135,11 +135,19 @@ function waitingFor({ waitsFor, postponedFor, pool }: TaskView): Field[] {
   return [["Waits for", postponedFor === null ? `${waitsFor}${more}` : `${waitsFor}: ${postponedFor}`]];
 }
 
-/** The books count interruptions and do not keep why; its service does, and each has a line in the log. */
+/**
+ * The books count interruptions, and keep neither why nor where. A service keeps how its slots ended; the one that had the task last may have
+ * it since another went.
+ */
 const whyInterrupted = ({ interruptions, service, taken }: TaskView): Field[] =>
   interruptions === 0 || service === null || taken !== null
     ? []
-    : [["Interrupted", `by the end of its slot or service: unacked describe service ${service.name}`]];
+    : [
+        [
+          "Interrupted",
+          `by a slot's end (here: unacked describe service ${service.name}), or as a service went that had it before`,
+        ],
+      ];
 
 /** With many others it may be none of those that the audit trail names: the request finds its entry. */
 const cancelledBy = (cancelled: TaskView["cancelled"]): Field[] =>

@@ -284,7 +284,8 @@ describe("a description", () => {
   ])("of a task that was interrupted %d times says where it stands by what: %s", (interruptions, isTold) => {
     const service = { id: TASK_CANCELLING.id, name: "worker-1" };
     const text = describeTask({ ...TASK_CANCELLING, interruptions, service, taken: null }, look);
-    const line = "Interrupted:    by the end of its slot or service: unacked describe service worker-1\n";
+    const line =
+      "Interrupted:    by a slot's end (here: unacked describe service worker-1), or as a service went that had it before\n";
     expect(text.includes(line)).toBe(isTold);
   });
 
