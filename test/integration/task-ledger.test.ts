@@ -432,6 +432,53 @@ test("Who lost its connection, and says so late, has not ended: however often, t
   expect(await standing()).toMatchObject([{ status: "Scheduled", interruptions: 4, crashes: 0 }]);
 });
 
+test("Who lost its connection before it told an end has not crashed, nor has who began the task meanwhile", async () => {
+  const [{ id, send, run: a }] = (await running(1)) as [Sent];
+  const about = { taskId: id, at: Date.now() };
+  const start = (runId: string) => ({ kind: "TaskStarted", ...about, sendId: send, runId });
+  const error = { name: "Error", message: "no" };
+  const end = (runId: string, of: object) => ({
+    ...{ kind: "TaskEnded", ...about, sendId: send, runId, startedAt: Date.now() - 5 },
+    ...of,
+  });
+  const again = { outcome: "failed", error, retryInMs: 60_000 };
+  const standing = () => query("SELECT status, failures, crashes FROM tasks");
+  await query("UPDATE tasks SET service_id = gen_random_uuid()");
+  const b = randomUUID();
+  await ofServices(["B", start(b)]);
+  await ofServices(["A", end(a, again)]); // it was told when A was connected again
+  expect(await query("SELECT status, failures, crashes, story FROM tasks")).toMatchObject([
+    { status: "Scheduled", failures: 1, crashes: 1, story: { lost: [b] } },
+  ]);
+  await ofServices(["B", end(b, { outcome: "cancelled" })]); // it was told to stop
+  expect(await standing()).toEqual([{ status: "Scheduled", failures: 1, crashes: 0 }]);
+  // The same where the other completes before it hears of that.
+  await query("UPDATE tasks SET status = 'Running', send_id = $1, run_id = $2, service_id = gen_random_uuid()", [send, a]);
+  await ofServices(["B", start(b)]);
+  await ofServices(["A", end(a, again)]);
+  await ofServices(["B", end(b, { outcome: "completed" })]);
+  expect(await standing()).toEqual([{ status: "Scheduled", failures: 2, crashes: 0 }]);
+});
+
+test("What two services let go of within one batch has no crash against it, and nobody has it", async () => {
+  const [{ id, send, run: a }, other] = (await running(2)) as [Sent, Sent];
+  await query("UPDATE tasks SET service_id = gen_random_uuid()");
+  const events = (of: { id: string; send: string }) => {
+    const about = { taskId: of.id, sendId: of.send, at: Date.now() };
+    return {
+      start: (runId: string) => ({ kind: "TaskStarted", ...about, runId }),
+      release: (runId: string) => ({ kind: "TaskReleased", ...about, runId }),
+    };
+  };
+  const [b, c] = [randomUUID(), randomUUID()];
+  const [one, two] = [events({ id, send }), events(other)];
+  await ofServices(["A", one.release(a)], ["B", one.start(b)], ["B", one.release(b)], ["C", one.start(c)]);
+  await ofServices(["A", two.release(other.run)], ["B", two.start(b)], ["B", two.release(b)]);
+  const standing = (task: string) => query("SELECT status, interruptions, crashes FROM tasks WHERE id = $1", [task]);
+  expect(await standing(id)).toEqual([{ status: "Running", interruptions: 0, crashes: 0 }]);
+  expect(await standing(other.id)).toEqual([{ status: "Sent", interruptions: 0, crashes: 0 }]);
+});
+
 test("A bundle that comes back of a service that lost its connection has no crash against its tasks", async () => {
   const both = (await running(2)) as [Sent, Sent];
   await query("UPDATE tasks SET service_id = gen_random_uuid()");

@@ -41,7 +41,7 @@ describe("what services say of one send of a task", () => {
 
   it("counts nothing where it was released before it began elsewhere", () => {
     const word = wordOf(batch("a", started("1"), released("1")), batch("b", started("2")));
-    expect(word).toMatchObject({ interruptions: 0, lost: [], runId: "2", released: ["1"] });
+    expect(word).toMatchObject({ interruptions: 0, lost: [], runId: "2", told: ["1"] });
   });
 
   it("is a return where nobody has it any more, and an end all the same where one was told", () => {
@@ -62,12 +62,20 @@ describe("what services say of one send of a task", () => {
   it("counts no crash where the service of the run before lives, and releases it late", () => {
     const late = batch("a", released("1"));
     const stillRuns = wordOf(batch("a", started("1")), batch("b", started("2")), late);
-    expect(stillRuns).toMatchObject({ interruptions: 0, lost: [], runId: "2", released: ["1"] });
+    expect(stillRuns).toMatchObject({ interruptions: 0, lost: [], runId: "2", told: ["1"] });
     const over = wordOf(batch("a", started("1")), batch("b", ended("2", "failed")), late);
     expect(over).toMatchObject({ interruptions: 0, lost: [], end: { runId: "2" } });
     const back = wordOf(batch("a", started("1")), batch("b", returned(true)), late);
     expect(back).toMatchObject({ interruptions: 0, lost: [], returned: { isRedelivered: true } });
-    expect(wordOf(batch("b", started("2")), batch("a", released("1")))).toMatchObject({ runId: "2", released: ["1"] });
+    expect(wordOf(batch("b", started("2")), batch("a", released("1")))).toMatchObject({ runId: "2", told: ["1"] });
+  });
+
+  it("counts no crash of a run that ends, first or not, though another had begun meanwhile", () => {
+    const both = [batch("a", started("1")), batch("b", started("2"))];
+    const first = wordOf(...both, batch("a", ended("1", "failed")));
+    expect(first).toMatchObject({ interruptions: 0, lost: [], end: { runId: "1" } });
+    const second = wordOf(...both, batch("c", ended("3", "failed")), batch("b", ended("2")), batch("c", ended("3")));
+    expect(second).toMatchObject({ interruptions: 1, lost: ["1"], told: ["2"], end: { runId: "3", outcome: "failed" } });
   });
 });
 

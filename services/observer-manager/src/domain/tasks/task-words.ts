@@ -25,8 +25,8 @@ export interface TaskWord {
   /** Undefined: it was released, or never said to have started. */
   runId: RunId | undefined;
   startedAtMs: number | undefined;
-  /** The runs that let go of it, if any did. */
-  released: RunId[];
+  /** The runs that were not lost, as who had them says: they let go of it, or ended after another had. */
+  told: RunId[];
   /** Runs that were followed by others here without having ended; and those of them that went with their service, as far as is told. */
   interruptions: number;
   lost: RunId[];
@@ -108,7 +108,7 @@ const freshWord = ({ taskId, sendId }: RunEvent, by: Teller, pool: string): Task
   by,
   runId: undefined,
   startedAtMs: undefined,
-  released: [],
+  told: [],
   interruptions: 0,
   lost: [],
   returned: undefined,
@@ -118,20 +118,29 @@ const freshWord = ({ taskId, sendId }: RunEvent, by: Teller, pool: string): Task
 
 /**
  * Who releases it lives, also where another has begun it already: a service whose connection was lost tells of that when it has the next. In one
- * batch that is as good as a release in time.
+ * batch that is as good as a release in time. The same is true of an end that is not the first.
  */
-function noteReleased(word: TaskWord, runId: RunId): void {
-  word.released.push(runId);
-  if (word.lost.includes(runId)) {
-    word.lost = word.lost.filter((lost) => lost !== runId);
-    word.interruptions -= 1;
-  }
+function noteTold(word: TaskWord, runId: RunId): void {
+  word.told.push(runId);
+  takeBackLost(word, runId);
   if (word.end === undefined && word.runId === runId) word.runId = undefined;
 }
 
+/** @returns whether it was among the lost */
+function takeBackLost(word: TaskWord, runId: RunId): boolean {
+  if (!word.lost.includes(runId)) return false;
+  word.lost = word.lost.filter((lost) => lost !== runId);
+  word.interruptions -= 1;
+  return true;
+}
+
 function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
-  if (event.kind === "TaskReleased") return noteReleased(word, event.runId);
-  if (word.end !== undefined) return; // the first end counts
+  if (event.kind === "TaskReleased") return noteTold(word, event.runId);
+  if (word.end !== undefined) {
+    // The first end counts.
+    if (event.kind === "TaskEnded" && event.runId !== word.runId) noteTold(word, event.runId);
+    return;
+  }
   switch (event.kind) {
     case "TaskStarted":
       noteBegun(word, event.runId, by, event.at);
@@ -143,6 +152,8 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
       word.runId = undefined;
       return;
     case "TaskEnded":
+      // What was begun after a run that ends all the same is not followed by it, and so not lost.
+      if (takeBackLost(word, event.runId)) word.runId = undefined;
       noteBegun(word, event.runId, by, event.startedAt);
       word.end = event;
       return;

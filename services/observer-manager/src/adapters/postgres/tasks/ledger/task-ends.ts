@@ -2,10 +2,11 @@ import { MAX_POSTPONE_MS, type SendId, type TaskId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import { bucketInSql } from "../../../../domain/tasks/running-times.ts";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
+import { allInOrder } from "../../../../operations/all-in-order.ts";
 import type { OverTask, SendCreations } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { ENDED, MAX_CRASHES, noted } from "../ended-task-rows.ts";
-import { LOST_COUNT, lostNote } from "./lost-runs.ts";
+import { LOST_COUNT, lostNote, takeBackLost } from "./lost-runs.ts";
 import type { CreatingTask } from "./task-children.ts";
 import { CRASHED, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
@@ -120,10 +121,9 @@ export async function noteEnds(tx: EntityManager, words: TaskWord[]): Promise<En
 export async function endRest(tx: EntityManager, plain: TaskWord[], completed: EndedRow[]): Promise<EndedRow[]> {
   if (completed.length === plain.length) return [];
   const done = new Set(completed.map(({ id }) => id));
-  return await noteEnds(
-    tx,
-    plain.filter(({ taskId }) => !done.has(taskId)),
-  );
+  const rest = plain.filter(({ taskId }) => !done.has(taskId));
+  const [, ended] = await allInOrder([takeBackLost(tx, [], rest), noteEnds(tx, rest)]);
+  return ended;
 }
 
 const parametersOfEnds = (words: TaskWord[]): unknown[] => [

@@ -61,7 +61,7 @@ async function write(
   const held = words.filter(({ end, returned }) => end === undefined && returned === undefined);
   const starts = held.filter(({ runId }) => runId !== undefined);
   const releases = held.filter(({ runId }) => runId === undefined);
-  unawaited.add(takeBackLost(tx, words));
+  unawaited.add(takeBackLost(tx, words, others));
   const asked = allInOrder([
     numbered,
     noteStarts(tx, starts),

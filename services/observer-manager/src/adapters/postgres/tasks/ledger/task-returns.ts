@@ -2,9 +2,8 @@ import type { SendId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
 import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
-import { mostlyNull } from "../../statements/mostly-null.ts";
 import { CANCELLED, failByCrashes, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
-import { LOST_COUNT, lostIn, storyWithLost } from "./lost-runs.ts";
+import { IS_TOLD, LOST_COUNT, lostIn, storyWithLost, toldIn } from "./lost-runs.ts";
 import type { StartedRow } from "./task-starts.ts";
 import { CURRENT, identityOf } from "./told-words.ts";
 
@@ -17,8 +16,8 @@ export const RELEASES = `
   WITH released AS (
     UPDATE tasks t SET status = CASE WHEN t.cancel_requested_at IS NULL THEN 'Sent' ELSE 'Ready' END, sent_at = now(), run_id = NULL,
       send_id = CASE WHEN t.cancel_requested_at IS NULL THEN t.send_id END, ${NEXT_IF_CANCELLED}
-    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS e (id, send_id, run_id)
-    WHERE ${CURRENT} AND t.status = 'Running' AND t.run_id = e.run_id
+    FROM unnest($1::uuid[], $2::uuid[], $3::jsonb[]) AS e (id, send_id, told)
+    WHERE ${CURRENT} AND t.status = 'Running' AND ${IS_TOLD}
     RETURNING t.id, t.pool, t.crashes, t.status, e.send_id, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT id, pool, crashes, send_id AS "sendId", cancelling FROM released WHERE status = 'Ready'`;
 
@@ -26,11 +25,11 @@ export type ReleasedRow = StartedRow & { pool: string; sendId: SendId };
 
 export async function noteReleases(tx: EntityManager, words: TaskWord[]): Promise<ReleasedRow[]> {
   if (words.length === 0) return [];
-  return await tx.query(RELEASES, [...identityOf(words), words.map((w) => w.released.at(-1) ?? null)]);
+  return await tx.query(RELEASES, [...identityOf(words), toldIn(words)]);
 }
 
 /** It had begun, and nobody says that it was released: an interruption; if that was on another service, a crash. */
-const IS_LOST = "(e.redelivered AND t.status = 'Running' AND t.run_id IS DISTINCT FROM e.released)";
+const IS_LOST = `(e.redelivered AND t.status = 'Running' AND NOT ${IS_TOLD})`;
 const WENT = `(${IS_LOST} AND coalesce(t.service_id <> e.service_id, false))`;
 
 /**
@@ -47,8 +46,8 @@ export const RETURNS = `
         ELSE ${storyWithLost(WENT)} END,
       interruptions = t.interruptions + e.interruptions + ${IS_LOST}::int,
       crashes = t.crashes + ${LOST_COUNT} + ${WENT}::int
-    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::jsonb[], $7::boolean[], $8::uuid[])
-      AS e (id, send_id, redelivered, service_id, interruptions, lost, no_slot, released)
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::jsonb[], $7::boolean[], $8::jsonb[])
+      AS e (id, send_id, redelivered, service_id, interruptions, lost, no_slot, told)
     WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
@@ -62,7 +61,7 @@ export async function noteReturns(tx: EntityManager, words: TaskWord[]): Promise
     words.map((w) => w.interruptions),
     lostIn(words),
     words.map((w) => w.returned?.noSlot === true),
-    mostlyNull(words.map((w) => w.released.at(-1) ?? null)),
+    toldIn(words),
   ]);
 }
 
