@@ -316,6 +316,8 @@ describe("a task in memory", () => {
         const text = { toString: () => "01936f60-0b1c-4e5d-9f3a-4b6c8d0e2f41" };
         expect(() => tasks.create(double, { of: 1 }, { id: text as never })).toThrow("RFC 9562");
         expect(() => tasks.create(double, { of: 1 }, { pool: 5 as never })).toThrow("pool");
+        const list = { key: "a", onConflict: ["return"] as never };
+        expect(() => tasks.create(double, { of: 1 }, list)).toThrow("onConflict is not one of reject, return");
         expect(() => tasks.create(double, { of: 1 }, { onConflict: "return" })).toThrow("onConflict needs a key");
         expect(() => tasks.create("x", { big: 1n })).toThrow("cannot be written as JSON");
         if (fails) throw new Error("no");

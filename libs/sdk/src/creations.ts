@@ -150,7 +150,7 @@ function optionsOf(options: CreationOptions): object {
   const whole = (value: unknown, least: number, most: number) =>
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
   check("key", key, text(key, MAX_KEY) && !/\0|\p{Surrogate}/u.test(String(key)), `a text of 1 to ${MAX_KEY} characters`);
-  check("onConflict", onConflict, ON_CONFLICT.includes(String(onConflict)), `one of ${ON_CONFLICT.join(", ")}`);
+  check("onConflict", onConflict, ON_CONFLICT.includes(onConflict as string), `one of ${ON_CONFLICT.join(", ")}`);
   if (key === undefined && onConflict !== undefined && onConflict !== "reject")
     throw wrong("onConflict needs a key: without one nothing is in its way");
   check("priority", priority, whole(priority, -1_000, 1_000), "a whole number from -1000 to 1000");
