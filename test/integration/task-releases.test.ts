@@ -126,7 +126,7 @@ test("Who says too late that he gives it back is refused, and so is he who never
     json: { sendId: taken.sendId },
     ...as("viewer"),
   });
-  expect(refused).toMatchObject({ status: 403, body: { neededRole: "operator" } });
+  expect(refused).toMatchObject({ status: 403, body: { neededRole: "taker" } });
 });
 
 test("What is cancelled is over when it is given back, put off or taken back, and what newer params wait for goes on with them", async () => {

@@ -631,7 +631,7 @@ test("What is too large, unknown or none of his is refused, and who may only loo
   expect((await takers.complete(taken)).body.detail).toContain("(Ready)");
   const viewer = { headers: bearer(tokens.of.viewer) };
   const refused = await manager.call("POST", "/api/v1/tasks/take", { json: { types: ["paint"] }, ...viewer });
-  expect(refused).toMatchObject({ status: 403, body: { neededRole: "operator" } });
+  expect(refused).toMatchObject({ status: 403, body: { neededRole: "taker" } });
   const { body } = await manager.call("GET", "/api/v1/audit?action=task.take", { headers: bearer(tokens.of.admin) });
   expect(body.items).toMatchObject([
     { actor: { name: "an-operator" }, count: 1, targets: [{ kind: "task", id, name: null }] },
