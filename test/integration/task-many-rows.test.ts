@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { type HttpManager, startHttpManager } from "../support/rest/http-manager.ts";
 import { proves } from "../support/runs/counts.ts";
 import { inTurn, isTurnOf } from "../support/runs/turns.ts";
-import { useBooks } from "../support/servers/books.ts";
+import { putService, useBooks } from "../support/servers/books.ts";
 import { rowsReadBy, statementsOf } from "../support/servers/rows-read.ts";
 import { queryRows } from "../support/servers/servers.ts";
 
@@ -134,12 +134,14 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that have ended, a page and 
 });
 
 describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those that are not over is there within ${LIMIT_MS} ms`, () => {
-  /** The oldest are in flight: 200 Sent, 300 Running; one of a thousand is rare, of both. */
+  const [BUSY, QUIET] = [randomUUID(), randomUUID()];
+  /** The oldest are in flight: 200 Sent, 300 Running, of which two thirds on one service; one of a thousand is rare, of both. */
   const WAITING = `
-    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, created_at, send_id, sent_at, run_id)
+    INSERT INTO tasks (id, type, params, pool, priority, status, due_at, created_at, send_id, sent_at, run_id, service_id)
     SELECT gen_random_uuid(), CASE WHEN n % 1000 = 7 THEN 'rare' ELSE 'mail' END, '{"wall": 1}', 'default', 0,
            CASE WHEN n <= 200 THEN 'Sent' WHEN n <= 500 THEN 'Running' WHEN n % 100 = 0 THEN 'Scheduled' ELSE 'Ready' END, at, at,
-           CASE WHEN n <= 500 THEN gen_random_uuid() END, CASE WHEN n <= 500 THEN now() END, CASE WHEN n BETWEEN 201 AND 500 THEN gen_random_uuid() END
+           CASE WHEN n <= 500 THEN gen_random_uuid() END, CASE WHEN n <= 500 THEN now() END, CASE WHEN n BETWEEN 201 AND 500 THEN gen_random_uuid() END,
+           CASE WHEN n BETWEEN 201 AND 500 THEN CASE WHEN n % 3 = 0 THEN '${QUIET}'::uuid ELSE '${BUSY}' END END
     FROM (SELECT n, now() - interval '1 day' + n * (interval '1 day' / $1::int) AS at FROM generate_series(1, $1::int) AS n) rows`;
   const NOT_OVER = "status=Blocked,Scheduled,Ready,Sent,Running";
 
@@ -149,6 +151,8 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those t
     await client.query(WAITING, [ROWS]);
     await client.query("ANALYZE tasks");
     await client.end();
+    await putService(books.dataSource, { id: BUSY, name: "busy" });
+    await putService(books.dataSource, { id: QUIET, name: "quiet" });
   }, 600_000);
 
   test.each(
@@ -160,6 +164,10 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those t
       ["of a type that few have, in flight", "type=rare&status=Sent,Running", 1],
       ["of a type that nobody has", `type=nothing&${NOT_OVER}`, 0],
       ["of a status that few have", "status=Scheduled", ROWS / 100 - 5],
+      ["that run on a service, by its name", "service=busy", 200],
+      ["that run on a service, by its id", `service=${QUIET}`, 100],
+      ["of a type that few have, on a service", "service=busy&type=rare", 0],
+      ["that run on no service", "service=nobody", 0],
     ]),
   )("%s", async (_, query, total) => {
     manager = await startHttpManager(books.databaseUrl);
@@ -172,6 +180,20 @@ describe(`beside ${ROWS.toLocaleString("en")} tasks that wait, a page of those t
       );
     }
     expectWithinLimit(query, took);
+  });
+
+  test.each<Omit<TaskQuery, "limit">>([
+    { service: "busy" },
+    { service: QUIET },
+    { service: "busy", type: "mail", pool: "default" },
+    { service: "nobody" },
+  ])("of those of a service no more is read than what is in flight: %j", async (query) => {
+    const store = new PostgresTaskStore(books.dataSource);
+    const asked = await statementsOf(books, async () => void (await store.list({ limit: 100, ...query })));
+    const read = await Promise.all(asked.map((one) => rowsReadBy(books, one)));
+    console.log(`${JSON.stringify(query)}: ${read.join(" and ")} rows read`);
+    expect(read).toHaveLength(2); // what is shown is looked at no more: it waits for nothing
+    expect(Math.max(...read)).toBeLessThan(600);
   });
 
   test.runIf(isTurnOf(2))("none of them reads the table from end to end", async () => {

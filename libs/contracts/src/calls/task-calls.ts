@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { timestamp } from "../bounds.ts";
-import { PoolName, TypeName } from "../ids.ts";
+import { PoolName, ServiceName, TypeName } from "../ids.ts";
 import { MAX_BATCH_BODY_BYTES, MAX_REFS_BODY_BYTES } from "../rest/bulk.ts";
 import { CancelTasksRequest, RetryTasksRequest, TaskBulkCount } from "../rest/task-bulk.ts";
 import { RetryFailures, RetryTaskWith, TaskFailureGroups } from "../rest/task-failures.ts";
@@ -50,6 +50,9 @@ export const TASK_CALLS = {
     query: z.strictObject({
       status: listOf(TaskStatusName).optional().describe("repeat it, or separate by commas"),
       type: TypeName.optional().describe("the name of a task type"),
+      service: ServiceName.optional().describe(
+        "name or id of the service it runs on now, so of tasks that run alone: what waits or was sent is on no service yet; beside it a `status` of tasks that are over is refused",
+      ),
       pool: PoolName.optional().describe("the pool of services it belongs to"),
       q: z
         .string()

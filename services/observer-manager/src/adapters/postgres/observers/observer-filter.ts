@@ -1,4 +1,5 @@
 import { looksLikeUuid, type ObserverFilter } from "@unacked/contracts";
+import { andOnService } from "../services/on-service.ts";
 import { escapeLike, SqlConditions } from "../statements/sql-conditions.ts";
 import { IS_SILENT } from "./silent-observers.ts";
 
@@ -19,10 +20,7 @@ export function conditionsOf(filter: ObserverFilter): SqlConditions {
   else if (filter.status !== undefined) conditions.and("o.status = ANY(?)", [filter.status].flat());
   if (filter.type !== undefined) conditions.and("o.type = ?", filter.type);
   if (filter.pool !== undefined) conditions.and("o.pool = ?", filter.pool);
-  if (filter.service !== undefined && looksLikeUuid(filter.service))
-    conditions.and("o.current_service_id = ?", filter.service.toLowerCase());
-  else if (filter.service !== undefined)
-    conditions.and("o.current_service_id IN (SELECT id FROM services WHERE name = ?)", filter.service); // services_by_name
+  if (filter.service !== undefined) andOnService(conditions, "o.current_service_id", filter.service);
   for (const [key, value] of Object.entries(filter.labels ?? {})) {
     // Index: observers_by_labels, which has only observers with labels.
     conditions.and("o.labels <> '{}' AND o.labels @> ?::jsonb", JSON.stringify({ [key]: value }));

@@ -9,6 +9,8 @@ export interface TaskQuery {
   statuses?: TaskStatus[] | undefined;
   type?: string | undefined;
   pool?: string | undefined;
+  /** Name or id of the service that it runs on: only tasks that run are on one. */
+  service?: string | undefined;
   /** How its id begins: lower case, with hyphens. */
   idStart?: string | undefined;
   limit: number;

@@ -17,6 +17,7 @@ import type { AtOnce } from "../../../../operations/tasks/dispatch/at-once.ts";
 import type { LivePool, LivePools } from "../../../../operations/types/unknown-type.ts";
 import { recordActions } from "../../access/audit-rows.ts";
 import { transact } from "../../connection/transaction.ts";
+import { andOnService } from "../../services/on-service.ts";
 import { againAfterDeadlock } from "../../statements/deadlock.ts";
 import { type LiveAndEnded, listNewest } from "../../statements/live-and-ended.ts";
 import { prepared } from "../../statements/prepared.ts";
@@ -68,6 +69,12 @@ const TASKS: LiveAndEnded = {
 /** Where neither type nor pool is asked for: there is no index of all that are over, as each end would write it, but one by status. */
 const TASKS_OF_ALL: LiveAndEnded = { ...TASKS, ended: { ...ENDED, parts: TASK_OVER_STATUSES.map((status) => [status]) } };
 
+/**
+ * Those that run on services: what somebody has taken is apart in the index, and all others are in no part of it. So what is read does not grow
+ * with what waits, or has ended. Index: tasks_in_flight.
+ */
+const TASKS_ON_SERVICES: LiveAndEnded = { ...TASKS, live: { ...TASKS.live, parts: [["Running"]] }, ended: undefined };
+
 /** Whether it was Sent as it was created: no claim has counted it, and it leaves a dead row all the same. */
 const isSent = (outcome: InsertOutcome): boolean => outcome.kind === "created" && outcome.sendId !== null;
 
@@ -114,7 +121,8 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   }
 
   async list(query: TaskQuery): ReturnType<TaskStore["list"]> {
-    const of = query.type === undefined && query.pool === undefined ? TASKS_OF_ALL : TASKS;
+    const ofKind = query.type === undefined && query.pool === undefined ? TASKS_OF_ALL : TASKS;
+    const of = query.service === undefined ? ofKind : TASKS_ON_SERVICES;
     const { rows, ...page } = await listNewest<TaskRow>(this.#dataSource, of, query, () => conditionsOf(query));
     return { ...page, items: await viewsOf(this.#dataSource, rows) };
   }
@@ -185,16 +193,12 @@ export class PostgresTaskStore implements TaskStore, TaskTypeStore, LivePools {
   }
 }
 
-export function conditionsOf({
-  statuses,
-  type,
-  pool,
-  idStart,
-}: Pick<TaskQuery, "statuses" | "type" | "pool" | "idStart">): SqlConditions {
+export function conditionsOf({ statuses, type, pool, service, idStart }: Omit<TaskQuery, "limit" | "after">): SqlConditions {
   const conditions = new SqlConditions();
   if (statuses !== undefined) conditions.and("status = ANY(?)", statuses);
   if (type !== undefined) conditions.and("type = ?", type);
   if (pool !== undefined) conditions.and("pool = ?", pool);
+  if (service !== undefined) andOnService(conditions.and("lease_until IS NULL"), "service_id", service);
   if (idStart !== undefined) {
     const digits = idStart.replaceAll("-", "");
     conditions.and("id BETWEEN ?::uuid AND ?::uuid", digits.padEnd(32, "0"), digits.padEnd(32, "f"));
