@@ -8,6 +8,9 @@ import { failureText } from "../report.ts";
 import { openSession, type Session } from "../session.ts";
 import { findService } from "./find-service.ts";
 
+/** Of a service: it may run hundreds at once, and all of them anew a second later. */
+const MAX_TASKS = 20;
+
 export function addDescribe(program: Command, io: Io): void {
   program
     .command("describe")
@@ -64,7 +67,8 @@ async function ofService({ api, io, paint }: Session, name: string): Promise<str
   const service = findService(items, name);
   const observers: ObserverView[] = [];
   for await (const page of api.pages("listObservers", { service: service.id })) observers.push(...page);
-  return describeService(service, observers, { paint, nowMs: io.nowMs() });
+  const tasks = await api.call("listTasks", { query: { service: service.id, limit: MAX_TASKS } });
+  return describeService({ service, observers, tasks }, { paint, nowMs: io.nowMs() });
 }
 
 const ofTask = async ({ api, io, paint }: Session, taskId: string): Promise<string> =>

@@ -1,6 +1,6 @@
 import { TASK_STATUSES, type TaskStatus } from "@unacked/contracts";
 import { usageFailure } from "../failure.ts";
-import { parseRerunFilters, parseTaskFilters } from "../input/filters.ts";
+import { parseRerunFilters, parseTaskChangeFilters } from "../input/filters.ts";
 
 export interface TaskTargetOptions {
   filter?: string[];
@@ -23,8 +23,7 @@ export function toTaskTarget(ids: string[], { filter, all }: TaskTargetOptions):
   if (ways !== 1) throw usageFailure("Which tasks?", "Give ids, --filter or --all: exactly one of them.");
   if (ids.length > 0) return { ids };
   if (filter === undefined) return { all: true };
-  const { status, q, ...rest } = parseTaskFilters(filter);
-  if (q !== undefined) throw usageFailure("--filter q cannot select what to change");
+  const { status, ...rest } = parseTaskChangeFilters(filter);
   return { filter: { ...rest, ...(status !== undefined && { status: status.split(",").map(toTaskStatus) }) } };
 }
 

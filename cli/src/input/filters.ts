@@ -77,13 +77,16 @@ const ERROR_FILTER_KEYS = ["reason", "group", "observer"] as const satisfies (ke
 /** For errors: `reason=…`, `group=…`, `observer=NAME`. */
 export const parseErrorFilters = (filters: string[] = []) => parsePairs(filters, ERROR_FILTER_KEYS, "errors");
 
-const TASK_FILTER_KEYS = ["status", "type", "pool", "q"] as const satisfies (keyof QueryOf<"listTasks">)[];
+const TASK_FILTER_KEYS = ["status", "type", "service", "pool", "q"] as const satisfies (keyof QueryOf<"listTasks">)[];
 
-/** For tasks: `status=Failed,Cancelled`, `type=…`, `pool=…`, `q=<how the id begins>`. */
+/** For tasks: `status=Failed,Cancelled`, `type=…`, `service=<where it runs>`, `pool=…`, `q=<how the id begins>`. */
 export const parseTaskFilters = (filters: string[] = []) => parsePairs(filters, TASK_FILTER_KEYS, "tasks");
 
 /** Of tasks that are to be changed. */
-export const TASK_CHANGE_FILTER_KEYS = TASK_FILTER_KEYS.filter((key) => key !== "q");
+export const TASK_CHANGE_FILTER_KEYS = ["status", "type", "pool"] as const satisfies (typeof TASK_FILTER_KEYS)[number][];
+
+export const parseTaskChangeFilters = (filters: string[] = []) =>
+  parsePairs(filters, TASK_CHANGE_FILTER_KEYS, "tasks that are to be changed");
 
 /** Of tasks that are to run again. */
 export const RERUN_FILTER_KEYS = [...TASK_CHANGE_FILTER_KEYS, "errorGroup"] as const;

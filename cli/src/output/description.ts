@@ -6,6 +6,7 @@ import {
   type RunView,
   readableBytes,
   type ServiceView,
+  type TaskPage,
   type TaskView,
 } from "@unacked/contracts";
 import { type Paint, stateColour } from "./colours.ts";
@@ -18,6 +19,7 @@ import { plainText } from "./plain-text.ts";
 import { serviceState } from "./service-listing.ts";
 import { brokenFileText, slotText } from "./slots.ts";
 import { type Cell, Table } from "./table.ts";
+import { TASK_LISTING } from "./task-listings.ts";
 
 interface Look {
   paint: Paint;
@@ -175,8 +177,15 @@ function runLines(observer: ObserverView, runs: RunView[], { paint, nowMs }: Loo
   return `Runs:\n${[...lines, ...rest].map((line) => `  ${line}\n`).join("")}`;
 }
 
+interface OfService {
+  service: ServiceView;
+  observers: ObserverView[];
+  /** The newest of those that run on it. */
+  tasks: TaskPage;
+}
+
 /** Describes one service and what it runs. */
-export function describeService(service: ServiceView, observers: ObserverView[], look: Look): string {
+export function describeService({ service, observers, tasks }: OfService, look: Look): string {
   const fields: Field[] = [
     ["Name", service.name],
     ["Id", service.id],
@@ -206,9 +215,22 @@ export function describeService(service: ServiceView, observers: ObserverView[],
   }
   if (service.brokerLoss !== null) fields.push(["Broker loss", red(jsonText(service.brokerLoss))]);
   const head = `${fieldLines(fields, look.paint)}${brokenFileText(service)}${slotText(service, look)}`;
-  if (observers.length === 0) return `${head}Observers:      none\n`;
-  const lines = new Table(OBSERVER_LISTING.columns, { paint: look.paint }).lines(observers, look.nowMs);
-  return `${head}Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  return `${head}${observerLines(observers, look)}${taskLines(service, tasks, look)}`;
+}
+
+function observerLines(observers: ObserverView[], { paint, nowMs }: Look): string {
+  if (observers.length === 0) return "Observers:      none\n";
+  const lines = new Table(OBSERVER_LISTING.columns, { paint }).lines(observers, nowMs);
+  return `Observers:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+}
+
+/** Of a service that takes no tasks it says nothing; one that has ended may still have some, until they are known to be lost. */
+function taskLines({ id, tasks }: ServiceView, { items, total, isTotalExact }: TaskPage, { paint, nowMs }: Look): string {
+  if (items.length === 0) return tasks === null ? "" : "Running tasks:  none\n";
+  const lines = new Table(TASK_LISTING.columns, { paint }).lines(items, nowMs);
+  const more = `${isTotalExact ? "" : "at least "}${total - items.length} more`;
+  const rest = total > items.length ? [`… and ${more}: unacked get tasks --filter service=${id}`] : [];
+  return `Running tasks:\n${[...lines, ...rest].map((line) => `  ${line}\n`).join("")}`;
 }
 
 const whoDidWhat = (target: string, kind?: AuditedKind): Field => [

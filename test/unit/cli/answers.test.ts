@@ -26,6 +26,7 @@ import {
   CREATED,
   READY,
   TASK_ID,
+  TASK_RUNNING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
 import { observerView, runView, serviceView } from "./views.ts";
@@ -749,6 +750,22 @@ describe("cancel and rerun of named tasks", () => {
     });
     expect([code, err, asked.length]).toEqual([EXIT_CODES.ok, "", 1]);
   });
+});
+
+it("describe asks of a service for the newest tasks that run there, and get lists them all", async () => {
+  const service = serviceView({ name: "worker-1", tasks: { workers: 20, types: ["resize"] } });
+  const page = { items: [TASK_RUNNING], total: 31, isTotalExact: true, nextCursor: null };
+  const { code, out } = await unacked("describe service worker-1", {
+    "GET services": { body: { items: [service], total: 1 } },
+    "GET observers": { body: { items: [observerView()], total: 1, nextCursor: null } },
+    "GET tasks": { body: page },
+  });
+  expect(code, out).toBe(0);
+  expect(asked).toContain(`GET /api/v1/tasks?service=${service.id}&limit=20`);
+  expect(out).toContain(`  ${TASK_ID}   resize   Running `);
+  expect(out).toContain("  … and 30 more: ");
+  await unacked("get tasks --filter service=worker-1", { "GET tasks": { body: page } });
+  expect(asked).toEqual(["GET /api/v1/tasks?service=worker-1&limit=1000"]);
 });
 
 it("a filter of tasks takes one type", async () => {

@@ -49,7 +49,7 @@ describe("completion", () => {
 
   it("offers the filters of what is chosen from", () => {
     const filters = (line: string) => at(`${line} --filter `).words;
-    expect(filters("get tasks")).toEqual(["status=", "type=", "pool=", "q="]);
+    expect(filters("get tasks")).toEqual(["status=", "type=", "service=", "pool=", "q="]);
     expect([filters("ls error"), filters("list audit")[0]]).toEqual([["reason=", "group=", "observer="], "actor="]);
     expect(filters("cancel")).toEqual(["status=", "type=", "pool="]);
     expect(filters("rerun")).toEqual(["status=", "type=", "pool=", "errorGroup="]);

@@ -1,5 +1,6 @@
 import type { ObserverView } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
+import { toTaskTarget } from "../../../cli/src/commands/task-target.ts";
 import { CliFailure } from "../../../cli/src/failure.ts";
 import { parseAssignment, withAssignments, writePath } from "../../../cli/src/input/assignments.ts";
 import { parseDocuments } from "../../../cli/src/input/document-text.ts";
@@ -204,7 +205,20 @@ describe("filters", () => {
   it("of tasks and the like add up statuses, and take no other key twice", () => {
     expect(parseTaskFilters(["status=Ready", "type=a", "status=Sent"])).toEqual({ status: "Ready,Sent", type: "a" });
     expect(refusalOf(() => parseTaskFilters(["type=a", "type=b"]))).toContain("--filter type is given twice");
+    expect(parseTaskFilters(["service=worker-1"])).toEqual({ service: "worker-1" });
   });
+
+  it.each(["service=worker-1", "q=0193"])(
+    "of tasks that are to be changed have no %s: that would do it to others",
+    (filter) => {
+      expect(() => toTaskTarget([], { filter: [filter] })).toThrow(
+        expect.objectContaining({
+          message: `"${filter}" is not a filter of tasks that are to be changed`,
+          remedy: "Write it as key=value; the keys are status, type, pool.",
+        }),
+      );
+    },
+  );
 
   it("refuse what contradicts itself", () => {
     expect(refusalOf(() => parseFilters(["type=a", "type=b"]))).toContain("given twice");

@@ -15,9 +15,12 @@ import {
   MARKET_VIEW,
   NIGHTLY_VIEW,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/schedule-examples.ts";
-import { TASK_CANCELLING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import {
+  TASK_CANCELLING,
+  TASK_RUNNING,
+} from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { UNHEARD } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
-import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
+import { NOW_MS, observerView, onService, runView, serviceView } from "./views.ts";
 
 /** Of one that has had no run, and waits for nobody. */
 const NOTHING = { runs: [], services: [] };
@@ -262,8 +265,8 @@ describe("a list", () => {
     const withTasks = serviceView({ tasks: { workers: 20, types: ["resize", "thumbnail"] } });
     expect(printOne(SERVICE_LISTING, withTasks, { format: "table", ...look })).toContain("  6             20   default");
     expect(printOne(SERVICE_LISTING, withTasks, { format: "wide", ...look })).toContain("resize,thumbnail");
-    expect(describeService(withTasks, [], look)).toMatch(/Tasks: +20 at once: resize, thumbnail/);
-    expect(describeService(withTasks, [], look)).toContain(
+    expect(describeService(onService(withTasks), look)).toMatch(/Tasks: +20 at once: resize, thumbnail/);
+    expect(describeService(onService(withTasks), look)).toContain(
       "get audit --filter target=service-1 --filter targetKind=service",
     );
   });
@@ -334,56 +337,72 @@ describe("a description", () => {
   });
 
   it("of a service tells what it runs", () => {
-    const text = describeService(serviceView(), [observerView()], look);
+    const text = describeService(onService(serviceView(), { observers: [observerView()] }), look);
     expect(text).toContain("Workers:        4 running of 10, room for 6 more\n");
     expect(text).toMatch(/Observers:\n {2}NAME .*\n {2}my-ticker /);
     const full = serviceView({ free: 0, notConsuming: "its control group has 440 of 512 MiB in use" });
-    expect(describeService(full, [], look)).toContain("Takes no work:  its control group has 440 of 512 MiB in use\n");
+    expect(describeService(onService(full), look)).toContain(
+      "Takes no work:  its control group has 440 of 512 MiB in use\n",
+    );
     expect(printOne(SERVICE_LISTING, full, { format: "table", ...look })).toContain("Alive,Full");
-    expect(describeService(serviceView({ endedAt: "2026-01-01T23:00:00.000Z", endReason: "drained" }), [], look)).toContain(
-      "Ended:          2026-01-01T23:00:00.000Z (1h ago): drained\nObservers:      none\n",
+    const ended = serviceView({ endedAt: "2026-01-01T23:00:00.000Z", endReason: "drained" });
+    expect(describeService(onService(ended), look)).toMatch(
+      /Ended: {10}2026-01-01T23:00:00\.000Z \(1h ago\): drained\nObservers: {6}none\n$/,
     );
   });
 
-  it("of a service tells its slots, why others ended, and its broken files", () => {
-    const text = describeService(
-      serviceView({
-        slots: [
-          {
-            pid: 2031,
-            purpose: "shared",
-            runs: 4,
-            memoryBytes: 41_943_040,
-            lagMs: 312.4,
-            startedAt: "2026-01-01T23:00:00.000Z",
-          },
-        ],
-        slotDeaths: [
-          {
-            at: "2026-01-01T23:58:00.000Z",
-            pid: 2030,
-            purpose: "shared",
-            end: "SIGSEGV",
-            reason: "unnamed",
-            why: "nobody can be named: 3 suspects",
-            runs: 3,
-            culprit: null,
-            culpritTask: null,
-          },
-        ],
-        slotDeathsLately: 7,
-        brokenFiles: [
-          {
-            file: "/o/a.ts",
-            problem: "no type",
-            place: { file: "/o/a.ts", line: 3, column: 9 },
-            excerpt: "> 3 | x\n    | ^",
-          },
-        ],
-      }),
-      [],
-      look,
+  it("of a service tells the newest tasks that run on it, how many more, and how they are listed", () => {
+    const takes = serviceView({ tasks: { workers: 20, types: ["resize"] } });
+    expect(describeService(onService(takes), look)).toMatch(/\nObservers: {6}none\nRunning tasks: {2}none\n$/);
+    const items = [{ ...TASK_RUNNING, type: "resize" }];
+    const one = { items, total: 1, isTotalExact: true, nextCursor: null };
+    expect(describeService(onService(takes, { tasks: one }), look)).toMatch(
+      /\nRunning tasks:\n {2}ID .*\n {2}\S{36} +resize +Running .*\n$/,
     );
+    const many = (tasks: object) => describeService(onService(takes, { tasks: { ...one, ...tasks } }), look);
+    const how = `unacked get tasks --filter service=${takes.id}\n`;
+    expect(many({ total: 31 })).toContain(`\n  … and 30 more: ${how}`);
+    expect(many({ total: 10_000, isTotalExact: false })).toContain(`\n  … and at least 9999 more: ${how}`);
+    // Of one that has gone it is not known any more what it took.
+    expect(describeService(onService(serviceView(), { tasks: one }), look)).toContain("\nRunning tasks:\n");
+  });
+
+  it("of a service tells its slots, why others ended, and its broken files", () => {
+    const service = serviceView({
+      slots: [
+        {
+          pid: 2031,
+          purpose: "shared",
+          runs: 4,
+          memoryBytes: 41_943_040,
+          lagMs: 312.4,
+          startedAt: "2026-01-01T23:00:00.000Z",
+        },
+      ],
+      slotDeaths: [
+        {
+          at: "2026-01-01T23:58:00.000Z",
+          pid: 2030,
+          purpose: "shared",
+          end: "SIGSEGV",
+          reason: "unnamed",
+          why: "nobody can be named: 3 suspects",
+          runs: 3,
+          culprit: null,
+          culpritTask: null,
+        },
+      ],
+      slotDeathsLately: 7,
+      brokenFiles: [
+        {
+          file: "/o/a.ts",
+          problem: "no type",
+          place: { file: "/o/a.ts", line: 3, column: 9 },
+          excerpt: "> 3 | x\n    | ^",
+        },
+      ],
+    });
+    const text = describeService(onService(service), look);
     expect(text).toMatch(/\nSlots:\n {2} PID +FOR +RUNS +MEMORY +LAG +AGE\n {2}2031 +shared +4 +40 MiB +312ms +1h\n/);
     expect(text).toMatch(
       /Slots that ended \(7 unwanted in 10m\):\n.*\n {2}2m +2030 +SIGSEGV +3 +nobody can be named: 3 suspects\n/,

@@ -27,7 +27,7 @@ import {
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
 import { WAITING } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
-import { NOW_MS, observerView, runView, serviceView } from "./views.ts";
+import { NOW_MS, observerView, onService, runView, serviceView } from "./views.ts";
 
 /** Renames the window, clears the line, goes up; the same by C1; DEL; turns the direction; begins a line. */
 const HOSTILE = "x\u001b]0;pwned\u0007\u001b[2K\u001b[1A\u009b2K\u007f\u200e\u200f\u061c\u202e\u2066\u2028\r\nforged: yes";
@@ -83,8 +83,11 @@ describe("a text of others that would steer the terminal", () => {
       brokerLoss: { why: HOSTILE } as never,
       brokenFiles: [{ file: HOSTILE, problem: HOSTILE, excerpt: HOSTILE }],
     });
-    const text = describeService(service, [], { paint, nowMs: NOW_MS });
+    const items = [{ ...TASK_CANCELLING, type: HOSTILE, status: HOSTILE as never, service: { id: HOSTILE, name: HOSTILE } }];
+    const tasks = { items, total: 2, isTotalExact: true, nextCursor: null };
+    const text = describeService(onService(service, { tasks }), { paint, nowMs: NOW_MS });
     expectPlain(text);
+    expect(text).toContain(`   ${WRITTEN}   `);
     expect(text).toContain(`Version:        ${WRITTEN}\n`);
     expect(text).toContain(`Process:        4711 on ${WRITTEN}\n`);
     expect(text).toContain(`(1h ago): ${WRITTEN}\n`);

@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY, type ObserverView, type RunView, type ServiceView } from "@unacked/contracts";
+import { DEFAULT_RETRY, type ObserverView, type RunView, type ServiceView, type TaskPage } from "@unacked/contracts";
 
 export const NOW_MS = Date.parse("2026-01-02T00:00:00.000Z");
 const SERVICE_ID = "0197d5c0-0000-7000-8000-0000000000aa";
@@ -90,4 +90,17 @@ export const runView = (changes: Partial<RunView> = {}): RunView => ({
   interruption: null,
   error: null,
   ...changes,
+});
+
+export const NO_TASKS: TaskPage = { items: [], total: 0, isTotalExact: true, nextCursor: null };
+
+/** A service on which nothing runs, but for what is given. */
+export const onService = (
+  service: ServiceView,
+  runs: { observers?: ObserverView[]; tasks?: TaskPage } = {},
+): { service: ServiceView; observers: ObserverView[]; tasks: TaskPage } => ({
+  service,
+  observers: [],
+  tasks: NO_TASKS,
+  ...runs,
 });
