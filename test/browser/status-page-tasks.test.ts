@@ -70,6 +70,26 @@ test("the list is narrowed by status, type and id, and the address keeps it", as
   await page.getByLabel("Id begins with").fill("");
 });
 
+test("it is narrowed to what runs on a service, which nothing is that waits, or is over", async () => {
+  const { id } = await tasks.list("status=Running").then(({ items }) => items[0] ?? expect.fail("none runs"));
+  await page.goto(`${system.url}/services`);
+  await page.getByRole("region", { name: "worker" }).getByRole("link", { name: "What runs on worker" }).click();
+  await row(id).waitFor();
+  await page.getByText("1 of 1").waitFor();
+  expect(new URL(page.url()).search).toBe("?service=worker");
+  const field = page.getByLabel("Runs on service");
+  expect(await field.inputValue()).toBe("worker");
+  await page.getByLabel("Status").selectOption("Failed");
+  await page.getByText("a task is on one only while it runs").waitFor();
+  await page.getByLabel("Status").selectOption("Scheduled");
+  await page.getByText("what waits, or is on its way, is on none yet").waitFor();
+  await page.getByLabel("Status").selectOption("");
+  await row(id).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await field.fill("");
+  await page.getByText("3 of 3").waitFor();
+});
+
 test("a list that is answered more slowly than it is asked for is shown all the same, and asked for once at a time", async () => {
   const list = /\/api\/v1\/tasks\?/;
   let [underWay, most] = [0, 0];
@@ -182,8 +202,7 @@ test.runIf(isTurnOf(1))("the card of a service says which tasks it takes, and le
   await page.getByRole("columnheader", { name: "Task workers" }).waitFor();
   await page
     .getByRole("row", { name: /^worker / })
-    .getByRole("cell", { name: "4", exact: true })
-    .first()
+    .getByRole("link", { name: "4 task workers: what runs on worker" })
     .waitFor();
   expect(await violationsOf(page)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { WorkersBar } from "../../parts/workers-bar.tsx";
 import { Link } from "../../shell/navigation.tsx";
+import { addressOfTasks } from "../../store/task-filter.ts";
 import { BrokenFiles } from "./broken-files.tsx";
 import { Cordon } from "./cordon.tsx";
 import css from "./service-card.module.css";
@@ -96,7 +97,7 @@ function factsOf(service: ServiceView, nowMs: number): [string, ReactNode][] {
 }
 
 /** Of a service that takes tasks, too. */
-function tasksOf({ tasks }: ServiceView): [string, ReactNode][] {
+function tasksOf({ name, tasks }: ServiceView): [string, ReactNode][] {
   if (tasks === null) return [];
   return [
     [
@@ -106,10 +107,13 @@ function tasksOf({ tasks }: ServiceView): [string, ReactNode][] {
         {tasks.types.map((type, i) => (
           <Fragment key={type}>
             {i > 0 && ", "}
-            <Link href={`/tasks?type=${encodeURIComponent(type)}`}>{type}</Link>
+            <Link href={addressOfTasks({ type })}>{type}</Link>
           </Fragment>
         ))}
-        {tasks.types.length === 0 && "no types"}
+        {tasks.types.length === 0 && "no types"}.{" "}
+        <Link href={addressOfTasks({ service: name })}>
+          What runs<span className="unseen"> on {name}</span>
+        </Link>
       </Fragment>,
     ],
   ];

@@ -6,6 +6,7 @@ import table from "../../parts/plain-table.module.css";
 import { sayAge, sayAgo, sayBytes } from "../../parts/say.ts";
 import { ServiceMark } from "../../parts/status-mark.tsx";
 import { Link } from "../../shell/navigation.tsx";
+import { addressOfTasks } from "../../store/task-filter.ts";
 import { Cordon } from "./cordon.tsx";
 import css from "./service-table.module.css";
 
@@ -83,7 +84,14 @@ function Row({ service, nowMs, onDrain }: { service: ServiceView; nowMs: number;
       <td className={css.number}>{useUsedOf()(service)}</td>
       <td className={css.number}>{workerCount}</td>
       <td className={css.number}>{free}</td>
-      <td className={css.number}>{tasks?.workers ?? ""}</td>
+      <td className={css.number}>
+        {tasks !== null && (
+          <Link href={addressOfTasks({ service: name })}>
+            {tasks.workers}
+            <span className="unseen"> task workers: what runs on {name}</span>
+          </Link>
+        )}
+      </td>
       <td className={css.number}>{slots.length}</td>
       <td className={css.number} data-bad={slotDeathsLately > 0}>
         {slotDeathsLately}

@@ -75,7 +75,7 @@ function FigureRow({ of, by, nowMs }: { of: TaskTypeFigures; by: By; nowMs: numb
   return (
     <tr>
       <th scope="row">
-        <Link href={addressOfTasks({ status: "", type, pool: "", id: "" })}>{type}</Link>
+        <Link href={addressOfTasks({ type })}>{type}</Link>
       </th>
       <td>
         <FigureBars of={of} by={by} />

@@ -12,7 +12,7 @@ export function TaskFilterBar({
   filter: TaskFilter;
   onChange: (change: Partial<TaskFilter>) => void;
 }) {
-  const text = (name: "type" | "pool" | "id", label: string, placeholder: string) => (
+  const text = (name: "type" | "pool" | "service" | "id", label: string, placeholder: string) => (
     <TextInput
       label={label}
       placeholder={placeholder}
@@ -27,6 +27,7 @@ export function TaskFilterBar({
       <StatusSelect value={filter.status} looks={TASK_LOOKS} onChange={(status) => onChange({ status })} />
       {text("type", "Type", "any")}
       {text("pool", "Pool", "any")}
+      {text("service", "Runs on service", "any")}
       {text("id", "Id begins with", "any")}
     </search>
   );

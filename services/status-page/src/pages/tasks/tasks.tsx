@@ -33,6 +33,12 @@ export default function Tasks() {
 }
 
 function None({ filter }: { filter: TaskFilter }) {
+  if (filter.service !== "")
+    return (
+      <Blank title="No task matches">
+        <p>A task is on a service only while it runs: what waits, or is on its way, is on none yet.</p>
+      </Blank>
+    );
   if (isNarrowed(filter))
     return (
       <Blank title="No task matches">
