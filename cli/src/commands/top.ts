@@ -16,9 +16,9 @@ interface TopOptions {
 export function addTop(program: Command, io: Io): void {
   program
     .command("top")
-    .summary("show an overview: warnings, counts, workers, services")
+    .summary("show an overview: warnings, counts, workers, services, task types")
     .description(
-      "Show what is wrong, how many observers have which status, and how full the services are. On a terminal it is redrawn until Ctrl-C.",
+      "Show what is wrong, how many observers have which status, how full the services are, and what runs and waits of each task type. On a terminal it is redrawn until Ctrl-C.",
     )
     .option("--once", "show it once; always so if standard output is not a terminal")
     .option("--interval <duration>", "how often it is redrawn", "2s")
@@ -52,11 +52,12 @@ const unlessLeaving =
   };
 
 async function overview({ api, io, paint }: Session, signal?: AbortSignal): Promise<string> {
-  const [stats, { items: services }] = await Promise.all([
+  const [stats, { items: services }, figures] = await Promise.all([
     api.call("getStats", {}, { signal }),
     api.call("listServices", {}, { signal }),
+    api.call("listTaskFigures", {}, { signal }),
   ]);
-  return overviewText(stats, services, { paint, nowMs: io.nowMs() });
+  return overviewText({ stats, services, figures }, { paint, nowMs: io.nowMs() });
 }
 
 /** A manager that is away for a while does not end the watching. */

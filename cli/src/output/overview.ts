@@ -1,17 +1,31 @@
-import { LIVING_STATUSES, readableBytes, type ServiceView, type Stats, type Warning } from "@unacked/contracts";
+import {
+  LIVING_STATUSES,
+  readableBytes,
+  type ServiceView,
+  type Stats,
+  type TaskFiguresNow,
+  type Warning,
+} from "@unacked/contracts";
 import { type Colour, type Paint, stateColour } from "./colours.ts";
 import { ageOf, shortDuration } from "./durations.ts";
 import { plainText } from "./plain-text.ts";
 import { serviceState } from "./service-listing.ts";
 import { type Column, Table } from "./table.ts";
+import { taskSummary, taskTypeLines } from "./task-overview.ts";
 
 interface Look {
   paint: Paint;
   nowMs: number;
 }
 
-/** One picture of everything: what is wrong first, then counts, then the services. */
-export function overviewText(stats: Stats, services: ServiceView[], look: Look): string {
+interface Overview {
+  stats: Stats;
+  services: ServiceView[];
+  figures: TaskFiguresNow;
+}
+
+/** One picture of everything: what is wrong first, then counts, then the services, then the task types. */
+export function overviewText({ stats, services, figures }: Overview, look: Look): string {
   const { observers, workers, oldestWaiting, stateQueueLag } = stats;
   const lines = [
     ...stats.warnings.flatMap((warning) => warningLines(warning, look.paint)),
@@ -25,11 +39,13 @@ export function overviewText(stats: Stats, services: ServiceView[], look: Look):
       `Waiting     ${plainText(oldestWaiting.name)} is ${oldestWaiting.status} for ${shortDuration(oldestWaiting.waitingMs)}`,
     );
   }
+  lines.push(...taskSummary(figures, look.paint));
   const table =
     services.length === 0
       ? ["No service is alive: nothing can run."]
       : new Table(SERVICE_COLUMNS, { paint: look.paint }).lines(fullestFirst(services), look.nowMs);
-  return [...lines, "", ...table].map((line) => `${line}\n`).join("");
+  const types = taskTypeLines(figures, look);
+  return [...lines, "", ...table, ...(types.length === 0 ? [] : ["", ...types])].map((line) => `${line}\n`).join("");
 }
 
 function warningLines({ code, subject, message, remedy }: Warning, paint: Paint): string[] {

@@ -58,10 +58,10 @@ export const TASK_TYPE_LISTING: Listing<TaskTypeView> = {
 
 const msText = (ms: number | null): string => (ms === null ? "" : ms < 1_000 ? `${Math.round(ms)}ms` : shortDuration(ms));
 
-function loadCell({ loadPercent }: TaskTypeFigures): string | Cell {
-  if (loadPercent === null) return "";
-  const text = `${Math.round(loadPercent)}%`;
-  return loadPercent > 100 ? { text, colour: "red" } : text;
+/** Of a type, or of a pool. */
+export function loadCell({ loadPercent }: Pick<TaskTypeFigures, "loadPercent">): Cell {
+  if (loadPercent === null) return { text: "" };
+  return { text: `${Math.round(loadPercent)}%`, colour: loadPercent > 100 ? "red" : undefined };
 }
 
 /** Counts cover the minute before and the current one. */

@@ -1,4 +1,4 @@
-import { OBSERVER_STATUSES, readableBytes, type Stats } from "@unacked/contracts";
+import { OBSERVER_STATUSES, readableBytes, type Stats, type TaskFiguresNow, type TaskTypeFigures } from "@unacked/contracts";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { choosePaint, painted, stateColour, unpainted } from "../../../cli/src/output/colours.ts";
@@ -19,6 +19,7 @@ import {
   TASK_CANCELLING,
   TASK_RUNNING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { FIGURES_NOW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-figure-examples.ts";
 import { UNHEARD } from "../../../services/observer-manager/src/adapters/http/openapi/examples/timer-examples.ts";
 import { NOW_MS, observerView, onService, runView, serviceView } from "./views.ts";
 
@@ -439,9 +440,11 @@ describe("the overview", () => {
     stateQueueLag: 0,
     oldestWaiting: null,
   };
+  const NO_FIGURES = { ...FIGURES_NOW, items: [], pools: [] };
 
   it("counts what is there, and puts the fullest service first", () => {
-    const text = overviewText(stats, [serviceView(), serviceView({ name: "full", running: 10 })], look);
+    const services = [serviceView(), serviceView({ name: "full", running: 10 })];
+    const text = overviewText({ stats, services, figures: NO_FIGURES }, look);
     expect(text).toContain("Observers   5   Processing 4  Failed 1\n");
     expect(text).toContain("Workers     [#####---------------]   15 free of 20\n");
     expect(text.indexOf("full ")).toBeLessThan(text.indexOf("service-1"));
@@ -449,14 +452,64 @@ describe("the overview", () => {
 
   it("begins with what is wrong and what to do", () => {
     const warning = { code: "no-service", subject: "default", message: "No service lives", remedy: "Start one." } as const;
-    const text = overviewText(
-      { ...stats, warnings: [warning], stateQueueLag: null, workers: { total: 0, free: 0, byPool: [] } },
-      [],
-      look,
-    );
+    const away = { ...stats, warnings: [warning], stateQueueLag: null, workers: { total: 0, free: 0, byPool: [] } };
+    const text = overviewText({ stats: away, services: [], figures: NO_FIGURES }, look);
     expect(text.startsWith("! no-service (default): No service lives\n  Start one.\n\nObservers")).toBe(true);
     expect(text).toContain("Failover    there are no workers\n");
     expect(text).toContain("No service is alive: nothing can run.\n");
+  });
+
+  const typeOf = (type: string, more: object = {}) => ({ ...(FIGURES_NOW.items[0] as TaskTypeFigures), type, ...more });
+  const withTypes = (items: TaskTypeFigures[], pools: TaskFiguresNow["pools"] = FIGURES_NOW.pools, paint = unpainted) =>
+    overviewText({ stats, services: [serviceView()], figures: { ...FIGURES_NOW, items, pools } }, { ...look, paint });
+
+  it("says nothing of tasks where there are no types of them", () => {
+    const text = overviewText({ stats, services: [serviceView()], figures: NO_FIGURES }, look);
+    expect(text).not.toMatch(/task/i);
+    expect(text.trimEnd().split("\n").at(-1)).toContain("service-1 ");
+  });
+
+  it("counts the tasks that run and wait, and has each type, the one with the most load first", () => {
+    const idle = typeOf("idle", { waiting: 0, running: 0, loadPercent: null, oldestDueAt: null });
+    const text = withTypes([idle, typeOf("mail", { loadPercent: 20, waiting: 3 }), typeOf("resize")]);
+    expect(text).toContain("\nTasks       14 running, 15 waiting\nTask load   default 64%\n");
+    const [heading, ...rows] = text.slice(text.indexOf("TASK TYPE")).trimEnd().split("\n");
+    expect(heading?.split(/ {2,}/)).toEqual([
+      "TASK TYPE",
+      "WAITING",
+      "OLDEST",
+      "RUNNING",
+      "WORKERS",
+      "LOAD",
+      "DONE",
+      "FAILED",
+    ]);
+    expect(rows.map((row) => row.split(/ +/))).toMatchObject([
+      ["resize", "12", expect.any(String), "7", "20", "112%", "117", "1"],
+      ["mail", "3", expect.any(String), "7", "20", "20%", "117", "1"],
+      ["idle", "0", "-", "0", "20", "-", "117", "1"],
+    ]);
+    expect(text.split("\n").every((line) => line.length <= 80)).toBe(true);
+  });
+
+  it("says of what waits where it is not counted to the end, and of a pool that it has more than it can do", () => {
+    const text = withTypes([typeOf("resize", { waiting: 10_000, isWaitingExact: false }), typeOf("mail", { waiting: 1 })]);
+    expect(text).toContain("Tasks       14 running, 10001+ waiting\n");
+    const pools = [
+      { pool: "prices", workers: 4, loadPercent: 140.4 },
+      { pool: "empty", workers: 0, loadPercent: null },
+    ];
+    expect(withTypes([typeOf("resize")], pools, painted)).toContain("Task load   prices \u001b[31m140%\u001b[0m\n");
+    expect(withTypes([typeOf("resize")], [])).not.toContain("Task load");
+  });
+
+  it("has ten types, and says how many more there are and how they are seen", () => {
+    const types = Array.from({ length: 12 }, (_, i) => typeOf(`t${i}`, { loadPercent: i }));
+    const text = withTypes(types);
+    expect(text.match(/^t\d+ /gm)).toHaveLength(10);
+    expect(text).not.toMatch(/^t[01] /m);
+    expect(text.endsWith("… and 2 more: unacked get task-figures\n")).toBe(true);
+    expect(withTypes(types.slice(2))).not.toContain("…");
   });
 
   it("draws a bar that is never empty while one works, nor longer than full", () => {

@@ -5,6 +5,7 @@ import { fitting } from "../../../cli/src/commands/top.ts";
 import { painted } from "../../../cli/src/output/colours.ts";
 import { run } from "../../../cli/src/program.ts";
 import { STATS } from "../../../services/observer-manager/src/adapters/http/openapi/examples/overview-examples.ts";
+import { FIGURES_NOW } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-figure-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
 
 let server: Server | undefined;
@@ -12,6 +13,12 @@ afterEach(() => {
   server?.closeAllConnections();
   server?.close();
 });
+
+/** What a manager says that has no services. */
+function bodyOf(url = "", stats: object = STATS): object {
+  if (url.startsWith("/api/v1/stats")) return stats;
+  return url.startsWith("/api/v1/task-figures") ? FIGURES_NOW : { items: [], total: 0 };
+}
 
 /** On a terminal, until Ctrl-C. */
 async function top(answer: RequestListener, interruption: AbortSignal): Promise<{ code: number; out: string }> {
@@ -35,7 +42,7 @@ async function top(answer: RequestListener, interruption: AbortSignal): Promise<
 
 test.each([
   ["the first picture", 0],
-  ["the next one", 2],
+  ["the next one", 3],
 ])("Ctrl-C ends top at once, also while a manager does not answer: %s", async (_what, answered) => {
   const leaving = new AbortController();
   let asked = 0;
@@ -43,8 +50,7 @@ test.each([
   const { code, out } = await top((request, response) => {
     asked += 1;
     if (asked > answered) return void setTimeout(() => leaving.abort(), 50);
-    const body = request.url?.startsWith("/api/v1/stats") === true ? STATS : { items: [], total: 0 };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf(request.url)));
   }, leaving.signal);
   expect(code, out).toBe(0);
   expect(out.includes("workers")).toBe(answered > 0);
@@ -66,11 +72,8 @@ test("A picture of top with its warnings is no higher than the screen", async ()
   let asked = 0;
   const { out } = await top((request, response) => {
     const stats = { ...STATS, warnings: Array.from({ length: 6 }, () => ({ ...STATS.warnings[0], ...warning })) };
-    const isStats = request.url?.startsWith("/api/v1/stats") === true;
-    if (isStats && ++asked === 2) leaving.abort(); // the first picture has been drawn
-    response
-      .writeHead(200, { "content-type": "application/json" })
-      .end(JSON.stringify(isStats ? stats : { items: [], total: 0 }));
+    if (request.url?.startsWith("/api/v1/stats") === true && ++asked === 2) leaving.abort(); // the first picture has been drawn
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf(request.url, stats)));
   }, leaving.signal);
   const [picture = ""] = out.split("\u001b[J");
   const rows = picture
