@@ -21,10 +21,11 @@ export function refuseOptions(kind: Kind, { all, filter, selector, sort, groups,
   const isObservers = kind === "observers";
   const isErrors = kind === "errors";
   const isPaged = isObservers || (["errors", "audit", "tasks", "flows", "timers", "schedules"] as Kind[]).includes(kind);
+  const isFiltered = isPaged || kind === "task-failures";
   const isLimited = isPaged || kind === "occurrences";
   const wrong = [
     ...(all !== undefined && !isObservers && kind !== "services" ? ["--all"] : []),
-    ...(filter !== undefined && (!isPaged || groups === true) ? ["--filter"] : []),
+    ...(filter !== undefined && (!isFiltered || groups === true) ? ["--filter"] : []),
     ...(selector !== undefined && !isObservers ? ["--selector"] : []),
     ...(sort !== undefined && !isObservers ? ["--sort"] : []),
     ...(limit !== undefined && (!isLimited || groups === true) ? ["--limit"] : []),

@@ -8,6 +8,7 @@ import {
   parseFilters,
   parseFlowFilters,
   parseScheduleFilters,
+  parseTaskFailureFilters,
   parseTaskFilters,
   parseTimerFilters,
   toQuery,
@@ -72,7 +73,9 @@ function addGetOptions(command: Command, io: Io): void {
 
 /** What was not looked at is said, as else the counts would seem to be all. */
 async function getTaskFailures(session: Session, options: GetOptions): Promise<void> {
-  const { items, isComplete } = await session.api.call("groupTaskFailures", {});
+  const { items, isComplete } = await session.api.call("groupTaskFailures", {
+    query: parseTaskFailureFilters(options.filter),
+  });
   await printPages(session, TASK_FAILURE_LISTING, options, once(items));
   if (isComplete) return;
   const newest = items.reduce((sum, { count }) => sum + count, 0);

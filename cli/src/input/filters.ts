@@ -94,6 +94,12 @@ export const RERUN_FILTER_KEYS = [...TASK_CHANGE_FILTER_KEYS, "errorGroup"] as c
 /** For tasks that are to run again: `errorGroup=<as failures are grouped>`, too. */
 export const parseRerunFilters = (filters: string[] = []) => parsePairs(filters, RERUN_FILTER_KEYS, "tasks");
 
+const TASK_FAILURE_FILTER_KEYS = ["type", "pool"] as const satisfies (keyof QueryOf<"groupTaskFailures">)[];
+
+/** For failed tasks, grouped: `type=…`, `pool=…`. */
+export const parseTaskFailureFilters = (filters: string[] = []) =>
+  parsePairs(filters, TASK_FAILURE_FILTER_KEYS, "failed tasks");
+
 const FLOW_FILTER_KEYS = ["status", "name"] as const satisfies (keyof QueryOf<"listFlows">)[];
 
 /** For flows: `status=Failed,Cancelled`, `name=…`. */
@@ -128,6 +134,7 @@ export const FILTER_KEYS_OF: Readonly<Partial<Record<Kind, readonly string[]>>> 
   observers: FILTER_KEYS,
   errors: ERROR_FILTER_KEYS,
   tasks: TASK_FILTER_KEYS,
+  "task-failures": TASK_FAILURE_FILTER_KEYS,
   flows: FLOW_FILTER_KEYS,
   timers: TIMER_FILTER_KEYS,
   schedules: SCHEDULE_FILTER_KEYS,

@@ -28,6 +28,7 @@ import {
   TASK_ID,
   TASK_RUNNING,
 } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-examples.ts";
+import { TASK_FAILURES } from "../../../services/observer-manager/src/adapters/http/openapi/examples/task-failure-examples.ts";
 import { QUIET_IO } from "./quiet-io.ts";
 import { observerView, runView, serviceView } from "./views.ts";
 
@@ -766,6 +767,18 @@ it("describe asks of a service for the newest tasks that run there, and get list
   expect(out).toContain("  … and 30 more: ");
   await unacked("get tasks --filter service=worker-1", { "GET tasks": { body: page } });
   expect(asked).toEqual(["GET /api/v1/tasks?service=worker-1&limit=1000"]);
+});
+
+it("get task-failures asks for those of a type and a pool alone, and says of which it knows not all", async () => {
+  const known = { "GET task-failures": { body: { ...TASK_FAILURES, isComplete: false } } };
+  const { code, out, err } = await unacked("get task-failures --filter type=resize --filter pool=prices", known);
+  expect(asked).toEqual(["GET /api/v1/task-failures?type=resize&pool=prices"]);
+  expect([code, out.split("\n").length]).toEqual([0, 3]);
+  expect(err).toContain("these are the newest 310");
+  await unacked("get task-failures", known);
+  expect(asked).toEqual(["GET /api/v1/task-failures"]);
+  expect((await unacked("get task-failures --filter errorGroup=x", known)).err).toContain("the keys are type, pool.");
+  expect(asked).toEqual([]);
 });
 
 it("a filter of tasks takes one type", async () => {

@@ -51,6 +51,7 @@ describe("completion", () => {
     const filters = (line: string) => at(`${line} --filter `).words;
     expect(filters("get tasks")).toEqual(["status=", "type=", "service=", "pool=", "q="]);
     expect([filters("ls error"), filters("list audit")[0]]).toEqual([["reason=", "group=", "observer="], "actor="]);
+    expect(filters("get task-failures")).toEqual(["type=", "pool="]);
     expect(filters("cancel")).toEqual(["status=", "type=", "pool="]);
     expect(filters("rerun")).toEqual(["status=", "type=", "pool=", "errorGroup="]);
     for (const line of ["get obs", "ls", "watch", "work begin pause"]) expect(filters(line)).toContain("errorGroup=");

@@ -43,6 +43,8 @@ it.each([
   "get errors 01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f41 --groups",
   "get svc --filter pool=x",
   "get errors --filter status=Failed",
+  "get task-failures --filter status=Failed",
+  "get task-failures --limit 5",
   "stop",
   "stop a --all",
   "stop --filter statsu=Failed",
