@@ -63,4 +63,7 @@ test.runIf(isTurnOf(2))("a task whose worker outside is dead is taken back", asy
   await page.getByText("somebody to take it: no service").waitFor();
   await page.getByRole("button", { name: "Take it back" }).waitFor({ state: "detached" });
   expect(await tasks.get(id)).toMatchObject({ status: "Ready", interruptions: 1 });
+  await page.getByRole("heading", { name: "It was interrupted" }).waitFor();
+  await page.getByText(/taken by \S+: somebody took it back$/).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
 });

@@ -143,6 +143,12 @@ test.runIf(isTurnOf(2))(
     expect(others.map(({ status }) => status)).toEqual(Array(19).fill("Completed"));
     expect(others.some(({ interruptions }) => interruptions === 1)).toBe(true);
     for (const { id, interruptions } of others) if (interruptions > 0) expect(callsOf(id).at(-1)?.ids).toEqual([id]);
+    const why = {
+      reason: "restarted",
+      service: { name: expect.stringMatching(/^worker-/) },
+      detail: expect.stringContaining("ended"),
+    };
+    for (const { interrupted = [] } of others) for (const one of interrupted) expect(one).toMatchObject(why);
   },
 );
 

@@ -91,6 +91,10 @@ describe("tasks on three services", { timeout: 360_000 }, () => {
         });
         tookMs.push(performance.now() - killedMs);
         expect(moved.status).toBe(crash < 2 ? "Running" : "Failed");
+        expect(moved.interrupted).toHaveLength(crash + 1);
+        const last = moved.interrupted?.at(-1);
+        expect(last).toMatchObject({ reason: "service-gone", service, detail: null });
+        expect(Math.abs(Date.parse(last?.at ?? "") - Date.now())).toBeLessThan(60_000);
         await system.startService(name, { env: ENV });
       }
       expect((await tasks.get(id)).lastError?.name).toBe("TaskCrashesError");

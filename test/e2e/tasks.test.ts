@@ -105,6 +105,22 @@ test.runIf(isTurnOf(1))("What it has waited for a slot, as all have died, is no 
   for (const id of ids) expect(await tasks.get(id, "20s")).toMatchObject({ status: "Completed", failures: 0 });
 });
 
+test("A task whose slot has ended runs again, and says when, on which service and how it ended", async () => {
+  const { id } = await tasks.create({ ms: 3_000 });
+  const { service } = await tasks.untilStatus(id, "Running");
+  const killedMs = Date.now();
+  for (const slot of slotsOf(system.service("worker").pid)) kill(slot);
+  const done = await tasks.get(id, "20s");
+  expect(done).toMatchObject({ status: "Completed", interruptions: 1 });
+  const detail = "SlotEndedError: the handler was alone in its slot when that ended: SIGKILL";
+  expect(done.interrupted).toMatchObject([{ reason: "crashed", service, takenBy: null, detail }]);
+  const atMs = Date.parse(done.interrupted?.[0]?.at ?? "");
+  expect(atMs).toBeGreaterThan(killedMs - 1_000);
+  expect(atMs).toBeLessThan(Date.now() + 1_000);
+  const { out } = await runCli(["describe", "task", id], { env: { UNACKED_URL: system.url }, cwd: tasks.dir });
+  expect(out).toMatch(/^Interrupted: +20\S+ \(\S+ ago\) on worker: crashed: SlotEndedError: .* SIGKILL$/m);
+});
+
 test("Params that its type does not take are refused at once, and so is a type that nobody has", async () => {
   const wrong = await system.call("POST", "/api/v1/tasks", { type: "work", params: { dir: 7 } });
   expect(wrong).toMatchObject({ status: 422, body: { code: "invalid-body", errors: [{ pointer: "/params/dir" }] } });
@@ -207,6 +223,10 @@ test.runIf(isTurnOf(2))(
     const { id } = await tasks.create({ kills: true });
     const failed = await tasks.get(id, "40s");
     expect(failed).toMatchObject({ status: "Failed", failures: 0, interruptions: 3, lastError: { name: "SlotEndedError" } });
+    const { interrupted = [] } = failed;
+    expect(interrupted).toHaveLength(3);
+    for (const { service, detail } of interrupted) expect([service?.name, detail]).toEqual(["worker", expect.any(String)]);
+    expect(interrupted[2]).toMatchObject({ reason: "crashed", detail: expect.stringMatching(/^SlotEndedError: /) });
     const { id: after } = await tasks.create();
     expect((await tasks.get(after, "20s")).status).toBe("Completed");
   },

@@ -209,8 +209,8 @@ test("What comes back together with the word that it began is interrupted, and n
     { kind: "TaskReturned", ...of, isRedelivered: true },
   );
   await new PostgresTaskLedgerStore(books.dataSource).apply(newsOf([told]));
-  expect(await query("SELECT status, interruptions, story FROM tasks")).toEqual([
-    { status: "Ready", interruptions: 1, story: null },
+  expect(await query("SELECT status, interruptions, story->'handedOn' AS handed FROM tasks")).toEqual([
+    { status: "Ready", interruptions: 1, handed: null },
   ]);
 });
 

@@ -151,6 +151,7 @@ test("What is taken back is at once another's, an interruption, and what the fir
   const waits = takers.takeOne({ wait: 30_000 });
   const { status, body } = await takers.takeBack(dead);
   expect([status, body.interruptions, body.failures, body.taken]).toEqual([200, 1, 0, { by: "an-operator", until: null }]);
+  expect(body.interrupted).toMatchObject([{ reason: "taken-back", service: null, takenBy: "an-operator", detail: null }]);
   const next = await waits;
   expect(next).toMatchObject({ id, attempt: 1 });
   for (const late of [

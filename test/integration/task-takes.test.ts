@@ -216,6 +216,9 @@ test.runIf(isTurnOf(1))("The third lease that runs out is the task's end", async
     interruptions: 3,
     lastError: { name: "LeasesOverError" },
     taken: { by: "an-operator" },
+    interrupted: Array.from({ length: 3 }, () => ({
+      ...{ reason: "lease-over", service: null, takenBy: "an-operator", detail: null },
+    })),
   });
   expect(await takers.complete(third)).toMatchObject({ status: 409, body: { code: "task-not-held" } });
 });

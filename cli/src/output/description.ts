@@ -109,7 +109,7 @@ export function describeTask(task: TaskView, look: Look): string {
       "Attempts",
       `${task.failures} failed, ${task.interruptions} interrupted, sent ${timesOf(task.sends)}${task.postpones === 0 ? "" : `, postponed ${timesOf(task.postpones)}`}`,
     ],
-    ...whyInterrupted(task),
+    ...(task.interrupted ?? []).map((one): Field => ["Interrupted", interruptionText(one, look.nowMs)]),
     ...(task.parentId === null ? [] : [["Created by", task.parentId] satisfies Field]),
     ...(task.created ?? []).map(({ id, type, outcome }): Field => ["Has created", `${type} ${id}, ${outcome}`]),
     ...(task.refused ?? []).map(({ type, detail }): Field => ["Refused", `${type}: ${detail}`]),
@@ -137,19 +137,12 @@ function waitingFor({ waitsFor, postponedFor, pool }: TaskView): Field[] {
   return [["Waits for", postponedFor === null ? `${waitsFor}${more}` : `${waitsFor}: ${postponedFor}`]];
 }
 
-/**
- * The books count interruptions, and keep neither why nor where. A service keeps how its slots ended; the one that had the task last may have
- * it since another went.
- */
-const whyInterrupted = ({ interruptions, service, taken }: TaskView): Field[] =>
-  interruptions === 0 || service === null || taken !== null
-    ? []
-    : [
-        [
-          "Interrupted",
-          `by a slot's end (here: unacked describe service ${service.name}), or as a service went that had it before`,
-        ],
-      ];
+type Interrupted = NonNullable<TaskView["interrupted"]>[number];
+
+function interruptionText({ at, reason, service, takenBy, detail }: Interrupted, nowMs: number): string {
+  const whose = takenBy === null ? `on ${service?.name ?? "an unknown service"}` : `taken by ${takenBy}`;
+  return `${moment(at, nowMs)} ${whose}: ${reason}${detail === null ? "" : `: ${detail}`}`;
+}
 
 /** With many others it may be none of those that the audit trail names: the request finds its entry. */
 const cancelledBy = (cancelled: TaskView["cancelled"]): Field[] =>

@@ -282,15 +282,29 @@ describe("a description", () => {
     expect(describeTask({ ...TASK_CANCELLING, sends, postpones: 0 }, look)).toContain(text),
   );
 
-  it.each([
-    [0, false],
-    [2, true],
-  ])("of a task that was interrupted %d times says where it stands by what: %s", (interruptions, isTold) => {
+  it("of a task that was interrupted says when, where and why, as far as that is known", () => {
     const service = { id: TASK_CANCELLING.id, name: "worker-1" };
-    const text = describeTask({ ...TASK_CANCELLING, interruptions, service, taken: null }, look);
-    const line =
-      "Interrupted:    by a slot's end (here: unacked describe service worker-1), or as a service went that had it before\n";
-    expect(text.includes(line)).toBe(isTold);
+    const one = { at: "2026-01-01T23:59:50.000Z", service, takenBy: null, detail: null };
+    const text = describeTask(
+      {
+        ...TASK_CANCELLING,
+        interruptions: 3,
+        interrupted: [
+          { ...one, reason: "service-gone" },
+          { ...one, reason: "restarted", detail: "its slot ended (exit code 3)" },
+          { ...one, reason: "lease-over", service: null, takenBy: "anna" },
+        ],
+      },
+      look,
+    );
+    expect(text).toContain(
+      [
+        "Interrupted:    2026-01-01T23:59:50.000Z (10s ago) on worker-1: service-gone",
+        "Interrupted:    2026-01-01T23:59:50.000Z (10s ago) on worker-1: restarted: its slot ended (exit code 3)",
+        "Interrupted:    2026-01-01T23:59:50.000Z (10s ago) taken by anna: lease-over\n",
+      ].join("\n"),
+    );
+    expect(describeTask(TASK_CANCELLING, look)).not.toContain("Interrupted");
   });
 
   it("of a task has the stack below its error, and says what it created, what its params were and whose it is", () => {

@@ -55,6 +55,10 @@ describe("a text of others that would steer the terminal", () => {
       postponedFor: HOSTILE,
       taken: { by: HOSTILE, until: null },
       refused: [{ type: "t", detail: HOSTILE, code: "unknown-type" as const }],
+      interrupted: [
+        { at: HOSTILE, reason: HOSTILE, service: { id: "s", name: HOSTILE }, takenBy: null, detail: HOSTILE },
+        { at: HOSTILE, reason: HOSTILE, service: null, takenBy: HOSTILE, detail: null },
+      ],
       lastError: { name: HOSTILE, message: HOSTILE, stack: `at ${HOSTILE}`, group: "g", at: null },
       output: { [HOSTILE]: HOSTILE },
       params: { [HOSTILE]: HOSTILE },

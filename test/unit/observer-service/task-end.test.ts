@@ -58,7 +58,7 @@ describe("the end of a task's attempt", () => {
         retryInMs: 100,
       },
     });
-    expect(fateOfInterrupted(undefined, limits, 0.5, slotEnd)).toEqual({ kind: "again" });
+    expect(fateOfInterrupted(undefined, limits, 0.5, slotEnd)).toEqual({ kind: "again", why: slotEnd });
     const uncaught: StopCause = { kind: "uncaught", error: thrownText(new Error("its own")) };
     expect(fateOfInterrupted(uncaught, limits, 0.5, slotEnd)).toMatchObject({ fact: { error: { message: "its own" } } });
   });
@@ -112,7 +112,10 @@ describe("the end of a task's attempt", () => {
     [{ kind: "lease-lost" }, { kind: "release", isOurs: false }],
     [{ kind: "stopped" }, { kind: "end", fact: { outcome: "cancelled" } }],
     [{ kind: "obsolete" }, { kind: "drop" }],
-    [{ kind: "moved", why: "room" }, { kind: "again" }],
+    [
+      { kind: "moved", why: "room" },
+      { kind: "again", why: "room" },
+    ],
   ] satisfies [StopCause, object][])("follows what it was told: %o", (cause, fate) => {
     expect(fateOf(stopped(cause), limits, 0.5)).toEqual(fate);
   });
@@ -132,7 +135,10 @@ describe("the end of a task's attempt", () => {
       const members = new Map([["done", { output: "1" }]]);
       const once = { ...limits, maxAttempts: 1 };
       const fate = (id: string) => fateOf({ ...memberEnd(outcome, { members }, id), cause: undefined }, once, 0.5);
-      expect(fate("in doubt")).toEqual({ kind: "again" });
+      expect(fate("in doubt")).toEqual({
+        kind: "again",
+        why: `the call that it was in ended its slot: ${name}: alone in its slot`,
+      });
       expect(fate("done")).toMatchObject({ fact: { outcome: "completed", output: "1" } });
       expect(fateOf({ ...failed, outcome }, once, 0.5)).toMatchObject({ kind: "end", fact: { error: { name } } });
     },

@@ -96,6 +96,39 @@ test("whose slot ends while its time is up is told to have ended with that, and 
   expect(said).toEqual([message, message, message]);
 });
 
+test("what ended a run is told with the next one, and with its end where that comes first; of a call for many with the return of each", () => {
+  const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));
+  const begun: { gone: (detail: string) => void; settle: () => void }[] = [];
+  const start: Handlers["start"] = (host, run) => {
+    host.onPlaced?.(run);
+    begun.push({
+      gone: (detail) => host.onInterrupted(run, { detail }),
+      settle: () => host.onSettled(run, { outcome: "completed" }, { output: "1" }),
+    });
+    return { abort: () => undefined, abortMember: () => undefined };
+  };
+  const { tasks, told } = runnerOf(types, start, { workers: 2 });
+  const why = `its slot ended (exit code 3)${"\0".repeat(1_000)}`;
+  tasks.accept(task("a", "one"), messageOf());
+  begun[0]?.gone(why);
+  begun[1]?.settle();
+  tasks.acceptBundle([task("b", "many"), task("c", "many")], messageOf());
+  begun[2]?.gone("its slot ended (SIGKILL)");
+  const heard = told.flatMap((event) =>
+    "taskId" in event && "interruption" in event ? [[event.kind, event.taskId, event.interruption]] : [],
+  );
+  const sent = expect.stringMatching(/^its slot ended \(exit code 3\)\uFFFD{571}…$/);
+  expect(heard).toEqual([
+    ["TaskStarted", "a", undefined],
+    ["TaskStarted", "a", sent],
+    ["TaskEnded", "a", sent],
+    ["TaskStarted", "b", undefined],
+    ["TaskStarted", "c", undefined],
+    ["TaskReturned", "b", "its slot ended (SIGKILL)"],
+    ["TaskReturned", "c", "its slot ended (SIGKILL)"],
+  ]);
+});
+
 test("tasks of a batch that waits for a worker are sent again one by one when their type takes no batches by then", () => {
   const types = new Map([{ type: "one" }, { type: "many", batch: 2 }].map((entry) => [entry.type, entry as TaskTypeEntry]));
   const start: Handlers["start"] = (host, run) => ({ abort: () => host.onSettled(run, { outcome: "stopped" }) });

@@ -4,7 +4,7 @@ import { PoolName, RunId, SendId, ServiceId, ServiceName, TaskId, TypeName } fro
 import { COMPLETED_BY, TASK_OUTCOMES } from "../states/task-states.ts";
 import { MAX_TYPES } from "./announced-types.ts";
 import { MAX_LISTED } from "./decode-list.ts";
-import { ErrorText } from "./events.ts";
+import { ErrorText, MAX_INTERRUPTION } from "./events.ts";
 import { MAX_BUNDLE } from "./start-task.ts";
 
 /** The bound of a task's output, as JSON in UTF-8. */
@@ -37,8 +37,11 @@ export const MAX_TOLD_RUNNING = 1_000;
 
 const attempt = { taskId: TaskId, sendId: SendId, runId: RunId, at: wallClockMs };
 
+/** Of a run that follows another one here, and of a return in place of one: what ended that, and who did it, if it is known. */
+const interruption = shownText(MAX_INTERRUPTION).optional();
+
 /** Not sent for a task that ends first: TaskEnded says all of it. Sent again, with another run, for one that begins again here. */
-export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt });
+export const TaskStarted = z.object({ kind: z.literal("TaskStarted"), ...attempt, interruption });
 export type TaskStarted = z.infer<typeof TaskStarted>;
 
 /** The longest time that a task can be put off: a year, as `ctx.postpone` says. Services and managers cut longer times to it. */
@@ -63,6 +66,7 @@ export const TaskCreations = z.array(z.string().max(1_048_576)).max(100);
 export const TaskEnded = z.object({
   kind: z.literal("TaskEnded"),
   ...attempt,
+  interruption,
   startedAt: wallClockMs,
   outcome: z.enum(TASK_OUTCOMES),
   /** For a completed task: its output as JSON. */
@@ -94,6 +98,7 @@ export const TaskReturned = z.object({
   at: wallClockMs,
   /** The service that had it before has gone: if it had begun, that was an interruption. */
   isRedelivered: z.boolean().default(false),
+  interruption,
   /** It needs a slot of its own, and none was free, so others go first. */
   noSlot: z.boolean().optional(),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { timestamp } from "../bounds.ts";
 import { ChosenTaskId, DEFAULT_POOL, PoolName, TypeName } from "../ids.ts";
-import { COMPLETED_BY, TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
+import { COMPLETED_BY, TASK_INTERRUPTIONS, TASK_WAITS, TaskStatusName } from "../states/task-states.ts";
 import { MAX_BULK } from "./bulk.ts";
 import { ProblemDetails } from "./problem-details.ts";
 import { Timestamp } from "./timestamp.ts";
@@ -144,6 +144,28 @@ export const TaskView = z
       )
       .optional()
       .describe("who has changed its params, the newest last, at most five; stands with a single task"),
+    interrupted: z
+      .array(
+        z.object({
+          at: Timestamp.describe("when the books heard of it"),
+          reason: z
+            .enum(TASK_INTERRUPTIONS)
+            .describe(
+              "service-gone: another service was given its message, and this one has not said how it ended: it died, or was cut off · lease-lost: the same, and later it said that it had lost the broker · restarted: its own service began it again · crashed: its slot ended while it was alone in it, or blocked by it · missing-from-inventory: no service had its message any more · of workers outside, lease-over: its lease ran out · taken-back: by hand",
+            ),
+          service: z
+            .object({ id: z.uuid(), name: z.string() })
+            .nullable()
+            .describe("which had it; null: none, or it is not known"),
+          takenBy: z.string().nullable().describe("the worker outside that had it; null: a service had"),
+          detail: z
+            .string()
+            .nullable()
+            .describe("what its service says of it: how its slot ended, and who did that, if it is known"),
+        }),
+      )
+      .optional()
+      .describe("its `interruptions`, the newest last, at most three; stands with a single task"),
     createdAt: Timestamp,
   })
   .meta({ id: "Task" });

@@ -30,5 +30,22 @@ export type TaskWait = (typeof TASK_WAITS)[number];
  */
 export const TASK_OUTCOMES = ["completed", "failed", "postponed", "cancelled", "crashed", "unknown-type"] as const;
 
+/**
+ * Why an attempt ended through no fault of its handler, or for the end of its slot; where an observer's run ends so, it is the same word. service-gone: another
+ * service was given its message, and this one has not said how it ended · lease-lost: the same, and later it said that it had lost the broker ·
+ * restarted: its own service began it again · crashed: its slot ended while it was alone in it, or blocked by it · missing-from-inventory: no
+ * service had its message any more · lease-over: of a worker outside, its lease ran out · taken-back: of one, by hand.
+ */
+export const TASK_INTERRUPTIONS = [
+  "service-gone",
+  "lease-lost",
+  "restarted",
+  "crashed",
+  "missing-from-inventory",
+  "lease-over",
+  "taken-back",
+] as const;
+export type TaskInterruption = (typeof TASK_INTERRUPTIONS)[number];
+
 /** Which of the handlers completed a task. */
 export const COMPLETED_BY = ["handler", "emergency"] as const;

@@ -29,6 +29,19 @@ export const TASK_WAIT_WORDS: Record<NonNullable<TaskView["waitsFor"]>, string> 
   worker: "the next free task worker: it is in the queue",
 };
 
+type Interruption = NonNullable<TaskView["interrupted"]>[number];
+
+/** Why an attempt ended through no fault of its handler, or for the end of its slot. */
+export const TASK_INTERRUPTION_WORDS: Record<Interruption["reason"], string> = {
+  "service-gone": "its service died, or was cut off: another was given the task, and this one has said nothing of its end",
+  "lease-lost": "its service lost the broker, and another was given the task",
+  restarted: "its service began it again",
+  crashed: "it was alone in the slot that ended, or blocked it",
+  "missing-from-inventory": "no service had it any more",
+  "lease-over": "its lease ran out",
+  "taken-back": "somebody took it back",
+};
+
 /** How it stands, with why where that is known of it alone. */
 export function meaningOf({ status, completedBy, flow }: Pick<TaskView, "status" | "completedBy" | "flow">): string {
   if (completedBy === "emergency") return "its emergency handler returned";

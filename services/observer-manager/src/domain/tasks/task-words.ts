@@ -16,6 +16,17 @@ export interface Teller {
   generation: number;
 }
 
+/** A run that another one of the same send has followed without an end of it. */
+export interface CutRun {
+  runId: RunId;
+  /** Who had it. */
+  by: Teller;
+  /** `service-gone`: another service has its message, so it went with its own, as far as is told · `restarted`: its own began it again. */
+  reason: "service-gone" | "restarted";
+  /** What its own service says of that. */
+  detail: string | undefined;
+}
+
 /** All that a batch of messages says of one send of a task, as one word. */
 export interface TaskWord {
   taskId: TaskId;
@@ -27,9 +38,10 @@ export interface TaskWord {
   startedAtMs: number | undefined;
   /** The runs that were not lost, as who had them says: they let go of it, or ended after another had. */
   told: RunId[];
-  /** Runs that were followed by others here without having ended; and those of them that went with their service, as far as is told. */
-  interruptions: number;
-  lost: RunId[];
+  /** What its service says of the end of the run before the first that is told of here. */
+  interruption: string | undefined;
+  /** Those that were followed by others here. Each is an interruption, and a crash if it went with its service. */
+  cut: CutRun[];
   /** Nobody has its message any more, and it has not ended. */
   returned: { isRedelivered: boolean; noSlot: boolean } | undefined;
   /** The first end that was told. */
@@ -109,8 +121,8 @@ const freshWord = ({ taskId, sendId }: RunEvent, by: Teller, pool: string): Task
   runId: undefined,
   startedAtMs: undefined,
   told: [],
-  interruptions: 0,
-  lost: [],
+  interruption: undefined,
+  cut: [],
   returned: undefined,
   end: undefined,
   pool,
@@ -128,10 +140,10 @@ function noteTold(word: TaskWord, runId: RunId): void {
 
 /** @returns whether it was among the lost */
 function takeBackLost(word: TaskWord, runId: RunId): boolean {
-  if (!word.lost.includes(runId)) return false;
-  word.lost = word.lost.filter((lost) => lost !== runId);
-  word.interruptions -= 1;
-  return true;
+  const others = word.cut.filter((one) => one.runId !== runId || one.reason !== "service-gone");
+  const wasLost = others.length < word.cut.length;
+  word.cut = others;
+  return wasLost;
 }
 
 function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
@@ -143,18 +155,18 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
   }
   switch (event.kind) {
     case "TaskStarted":
-      noteBegun(word, event.runId, by, event.at);
+      noteBegun(word, event, by, event.at);
       return;
     case "TaskReturned":
       // The run that has begun in this batch counts as lost, too: it may have gone with its service.
-      if (event.isRedelivered && word.runId !== undefined) noteLost(word, word.runId, by);
+      noteBefore(word, event.isRedelivered ? undefined : word.runId, event.interruption, by);
       word.returned = { isRedelivered: event.isRedelivered, noSlot: event.noSlot === true };
       word.runId = undefined;
       return;
     case "TaskEnded":
       // What was begun after a run that ends all the same is not followed by it, and so not lost.
       if (takeBackLost(word, event.runId)) word.runId = undefined;
-      noteBegun(word, event.runId, by, event.startedAt);
+      noteBegun(word, event, by, event.startedAt);
       word.end = event;
       return;
     default:
@@ -162,14 +174,27 @@ function addTo(word: TaskWord, event: RunEvent, by: Teller): void {
   }
 }
 
-function noteLost(word: TaskWord, runId: RunId, by: Teller): void {
-  word.interruptions += 1;
-  if (word.by.serviceId !== by.serviceId) word.lost.push(runId);
+/** What came before it, if that is not the run `runId` itself: a run that is told of here, and has not ended, or one of before. */
+function noteBefore(word: TaskWord, runId: RunId | undefined, detail: string | undefined, by: Teller): void {
+  const isFirst = word.runId === undefined && word.cut.length + word.told.length === 0;
+  if (isFirst) word.interruption = detail;
+  if (word.runId === undefined || word.runId === runId) return;
+  const isElsewhere = word.by.serviceId !== by.serviceId;
+  word.cut.push(
+    isElsewhere
+      ? { runId: word.runId, by: word.by, reason: "service-gone", detail: undefined }
+      : { runId: word.runId, by: word.by, reason: "restarted", detail },
+  );
 }
 
 /** Where the run before has not ended, this is another one of the same message, and that one is lost. */
-function noteBegun(word: TaskWord, runId: RunId, by: Teller, atMs: number): void {
-  if (word.runId !== undefined && word.runId !== runId) noteLost(word, word.runId, by);
+function noteBegun(
+  word: TaskWord,
+  { runId, interruption }: { runId: RunId; interruption?: string | undefined },
+  by: Teller,
+  atMs: number,
+): void {
+  noteBefore(word, runId, interruption, by);
   word.by = by;
   word.runId = runId;
   word.startedAtMs = atMs;

@@ -46,7 +46,7 @@ export class SingleTasks {
       onSettled: (run, outcome, word = {}) => {
         if (run.hasNoSlot) return end(run, fates.withoutSlot(run));
         if (run.cause === undefined) paces.note(run.task.type, performance.now() - run.beganMs);
-        end(run, fates.settled(run, outcome, word));
+        end(run, fates.settled(run, { outcome, word }));
       },
       onUncaught: (run, error, isFinal) => stop(run, { kind: "uncaught", error: thrownText(error), isFinal }),
       onStuck: (run) => run.log.warn({ event: "task-ignores-abort" }, "the handler of a task ignores its abort"),

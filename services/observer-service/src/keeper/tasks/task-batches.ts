@@ -49,8 +49,7 @@ export class TaskBatches {
       onSettled: (batch, outcome, word = {}) =>
         endEach(batch, (run) => {
           if (batch.hasNoSlot) return fates.withoutSlot(run);
-          const own = memberEnd(outcome, word, run.task.taskId);
-          return fates.settled(run, own.outcome, own.word);
+          return fates.settled(run, memberEnd(outcome, word, run.task.taskId));
         }),
       onUncaught: (batch, error, isFinal) => this.#stop(batch, { kind: "uncaught", error: thrownText(error), isFinal }),
       onStuck: (batch) => batch.log.warn({ event: "task-ignores-abort" }, "the handler of a batch ignores its abort"),

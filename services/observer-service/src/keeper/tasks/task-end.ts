@@ -4,7 +4,7 @@ import { taskTimeoutError } from "@unacked/sdk/host";
 import { asError, errorText, sendableText, thrownText } from "../../error-text.ts";
 import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
-import type { StopCause } from "../../wire/stop-cause.ts";
+import { FENCED_BY_SLOT, type StopCause } from "../../wire/stop-cause.ts";
 
 /** What becomes of a task's message, and what is reported: an end, a release, or that it begins again here. */
 export type TaskFate =
@@ -14,9 +14,9 @@ export type TaskFate =
     }
   /** It goes back to the queue. After a lost lease it is not ours to give. */
   | { kind: "release"; isOurs: boolean }
-  | { kind: "again" }
+  | { kind: "again"; why?: string | undefined }
   /** It goes back to the manager, which sends it again. */
-  | { kind: "return"; isRedelivered: boolean; noSlot?: true }
+  | { kind: "return"; isRedelivered: boolean; interruption?: string | undefined; noSlot?: true }
   /** A newer send of it is here, so nobody waits for this one. */
   | { kind: "drop" };
 
@@ -25,6 +25,8 @@ export interface AttemptEnd {
   readonly word: TaskWord;
   /** The cause for which it was told to end. */
   readonly cause: StopCause | undefined;
+  /** Why it begins again, where neither the outcome nor the cause says it. */
+  readonly why?: string;
 }
 
 export interface TaskLimits {
@@ -35,7 +37,7 @@ export interface TaskLimits {
 }
 
 /** The handler has settled. @param random from 0 up to 1 */
-export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
+export function fateOf({ outcome, word, cause, why }: AttemptEnd, limits: TaskLimits, random: number): TaskFate {
   // It has put itself off, which an interruption does not change; but a lost lease does, or a timeout, or that nobody wants it.
   if (word.postponement !== undefined && (cause === undefined || !ENDS_WORK.has(cause.kind)))
     return { kind: "end", fact: { outcome: "postponed", postponement: word.postponement } };
@@ -56,7 +58,7 @@ export function fateOf({ outcome, word, cause }: AttemptEnd, limits: TaskLimits,
     }
     // Its own slot stopped it, as it found the lease over: the keeper is about to.
     case "stopped":
-      return { kind: "again" };
+      return { kind: "again", why: why ?? FENCED_BY_SLOT };
     default:
       return outcome satisfies never;
   }
@@ -81,7 +83,7 @@ export const fateOfInterrupted = (
   random: number,
   slotEnd?: string,
 ): TaskFate => {
-  if (cause === undefined) return { kind: "again" };
+  if (cause === undefined) return { kind: "again", why: slotEnd };
   if (cause.kind !== "uncaught") return fateOfStopped(cause);
   const { error, isFinal } = cause;
   const isLate = error.name === TIME_IS_UP && slotEnd !== undefined;
@@ -99,8 +101,10 @@ export function memberEnd(outcome: RunOutcome, { members, isFinal }: TaskWord, t
     return { outcome: { outcome: "failed", error: asError(told.error) }, word: { isFinal: told.isFinal } };
   if (told !== undefined) return { outcome: { outcome: "completed" }, word: { output: told.output } };
   if (outcome.outcome === "completed") return { outcome: { outcome: "failed", error: asError(NO_RESULT) }, word: {} };
-  if (outcome.outcome === "failed" && ENDS_CALLS.has(outcome.error.name))
-    return { outcome: { outcome: "stopped" }, word: {} };
+  if (outcome.outcome === "failed" && ENDS_CALLS.has(outcome.error.name)) {
+    const { name, message } = outcome.error;
+    return { outcome: { outcome: "stopped" }, word: {}, why: `the call that it was in ended its slot: ${name}: ${message}` };
+  }
   return { outcome, word: { isFinal } };
 }
 
@@ -136,7 +140,7 @@ function fateOfStopped(cause: Exclude<StopCause, { kind: "uncaught" }>): TaskFat
   switch (cause.kind) {
     case "moved":
     case "restarted":
-      return { kind: "again" };
+      return { kind: "again", why: cause.why };
     case "shed":
     case "type-gone":
     case "draining":

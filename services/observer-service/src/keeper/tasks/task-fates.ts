@@ -1,7 +1,5 @@
-import type { RunOutcome } from "@unacked/sdk";
-import type { TaskWord } from "../../wire/attempt.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
-import { fateOf, fateOfInterrupted, type TaskFate, type TaskLimits } from "./task-end.ts";
+import { type AttemptEnd, fateOf, fateOfInterrupted, type TaskFate, type TaskLimits } from "./task-end.ts";
 import type { TaskRun } from "./task-run.ts";
 
 /** The retry of a type that this service does not have; no task of it fails here. */
@@ -16,8 +14,8 @@ export class TaskFates {
   }
 
   /** The handler has settled. */
-  settled(run: TaskRun, outcome: RunOutcome, word: TaskWord): TaskFate {
-    return fateOf({ outcome, word, cause: run.cause }, this.#limitsOf(run), Math.random());
+  settled(run: TaskRun, end: Omit<AttemptEnd, "cause">): TaskFate {
+    return fateOf({ ...end, cause: run.cause }, this.#limitsOf(run), Math.random());
   }
 
   /** The handler has not begun, or is gone. @param slotEnd how its slot ended, if it was that */

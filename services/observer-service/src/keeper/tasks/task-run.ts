@@ -25,6 +25,8 @@ export class TaskRun implements HandledRun {
   /** The cause for which it was told to end. */
   cause: StopCause | undefined;
   attempt: Attempt | undefined;
+  /** What ended the run that it follows here. */
+  interruption: string | undefined;
   /** Whether it has waited for a slot for too long, and has not begun. */
   hasNoSlot = false;
   /** The timer of its timeout, or before that of its wait for a slot. */
@@ -71,8 +73,13 @@ export class TaskRun implements HandledRun {
     return this.#log;
   }
 
-  /** The next attempt of the same message, with the same number. */
-  successor(): TaskRun {
-    return new TaskRun(this.task, this.message, this.#parentLog);
+  /**
+   * The next attempt of the same message, with the same number. @param why this one has ended; of one that had not begun nobody has heard,
+   * so what ended the one before it counts
+   */
+  successor(why?: string): TaskRun {
+    const next = new TaskRun(this.task, this.message, this.#parentLog);
+    next.interruption = this.beganMs === 0 ? (this.interruption ?? why) : why;
+    return next;
   }
 }

@@ -1,4 +1,5 @@
-import type { SendId, StartTask, TaskId } from "@unacked/contracts";
+import { MAX_INTERRUPTION, type SendId, type StartTask, type TaskId } from "@unacked/contracts";
+import { sendableText } from "../../error-text.ts";
 import type { Log } from "../../log.ts";
 import type { TaskTypeEntry } from "../../wire/messages.ts";
 import { isStronger, type StopCause } from "../../wire/stop-cause.ts";
@@ -32,6 +33,9 @@ export interface TaskRunnerParts extends TaskTellerParts {
   readonly stopTimeoutMs: number;
   readonly log: Log;
 }
+
+const interruptionOf = (fate: TaskFate): string | undefined =>
+  fate.kind === "again" && fate.why !== undefined ? sendableText(fate.why, MAX_INTERRUPTION) : undefined;
 
 const NO_TAIL = { line: () => undefined, value: () => undefined, thrown: () => undefined };
 
@@ -218,11 +222,12 @@ export class TaskRunner {
       this.#failed.note(run, fate.fact.error);
     const batch = this.#batches.of(run);
     const isAgain = fate.kind === "again" && this.#parts.holds(run.message.generation);
-    if (isAgain && batch === undefined) return this.#again(run);
+    const why = isAgain ? interruptionOf(fate) : undefined;
+    if (isAgain && batch === undefined) return this.#again(run, why);
     // It came with others, so it cannot go back to the queue alone.
     const isPart = run.message.isShared && fate.kind === "release" && fate.isOurs;
     // If a batch was interrupted, nobody knows which task did it, so each goes on alone.
-    this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain } : fate);
+    this.#teller.end(run, isAgain || isPart ? { kind: "return", isRedelivered: isAgain, interruption: why } : fate);
     this.#leaveLine(run);
     this.#remove(run);
   }
@@ -241,8 +246,8 @@ export class TaskRunner {
     this.#line.leave(one);
   }
 
-  #again(run: TaskRun): void {
-    const next = run.successor();
+  #again(run: TaskRun, why: string | undefined): void {
+    const next = run.successor(why);
     this.#teller.handOver(run, next);
     this.#runs.replace(run, next);
     if (this.#lanes.replace(run, next)) return;

@@ -64,9 +64,9 @@ export class TaskTeller {
 
   /** @param isPatient it may be told a little later, with its end */
   started(run: TaskRun, isPatient: boolean): void {
-    const { task, runId, startedAt: at } = run;
-    const event = { kind: "TaskStarted" as const, taskId: task.taskId, sendId: task.sendId, runId, at };
-    this.#parts.events.tell(event, undefined, isPatient);
+    const { task, runId, startedAt: at, interruption } = run;
+    const { taskId, sendId } = task;
+    this.#parts.events.tell({ kind: "TaskStarted", taskId, sendId, runId, at, interruption }, undefined, isPatient);
   }
 
   /**
@@ -91,7 +91,7 @@ export class TaskTeller {
   /** The only place where an attempt's end becomes an event and its message is settled. */
   end(run: TaskRun, fate: TaskFate): void {
     const { events, onEnded } = this.#parts;
-    const { runId, startedAt } = run;
+    const { runId, startedAt, interruption } = run;
     const { taskId, sendId } = run.task;
     const at = Date.now();
     if (!run.message.isShared && (fate.kind === "end" || fate.kind === "return"))
@@ -99,7 +99,7 @@ export class TaskTeller {
     switch (fate.kind) {
       case "end":
         onEnded?.(fate.fact.outcome);
-        return events.tell({ kind: "TaskEnded", taskId, sendId, runId, at, startedAt, ...fate.fact }, () =>
+        return events.tell({ kind: "TaskEnded", taskId, sendId, runId, at, startedAt, interruption, ...fate.fact }, () =>
           this.#settle(run, "ack"),
         );
       case "release":

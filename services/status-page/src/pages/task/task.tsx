@@ -14,7 +14,7 @@ import { Unanswered } from "../../parts/unanswered.tsx";
 import { WhoDidWhat } from "../../parts/who-did-what.tsx";
 import { Link } from "../../shell/navigation.tsx";
 import { addressOfFlow, addressOfTask } from "../../shell/route.ts";
-import { meaningOf, ranMs, shortId, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
+import { meaningOf, ranMs, shortId, TASK_INTERRUPTION_WORDS, TASK_WAIT_WORDS } from "../../store/task-looks.ts";
 import css from "./task.module.css";
 import { TaskActions } from "./task-actions.tsx";
 
@@ -56,6 +56,7 @@ export default function Task({ id }: { id: string }) {
           <Stack of={`${task.lastError.name}: ${task.lastError.message}`} stack={task.lastError.stack} />
         </section>
       )}
+      <Interruptions task={task} />
       <Children task={task} />
       <Json name="Params" value={task.params} />
       <Edits task={task} />
@@ -94,6 +95,27 @@ function Children({ task: { created = [], refused = [] } }: { task: TaskView }) 
         {refused.map(({ id, type, detail }) => (
           <li key={id}>
             {type}: refused, {detail}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** When, where and why its attempts were interrupted, the newest first: of many the last three. */
+function Interruptions({ task: { interruptions, interrupted = [] } }: { task: TaskView }) {
+  if (interrupted.length === 0) return null;
+  const isAll = interruptions <= interrupted.length;
+  return (
+    <section aria-labelledby="interruptions" className={css.section}>
+      <h2 id="interruptions">{isAll ? "It was interrupted" : `It was interrupted ${sayTimes(interruptions)}, last`}</h2>
+      <ul>
+        {interrupted.toReversed().map(({ at, reason, service, takenBy, detail }) => (
+          <li key={`${at} ${reason} ${detail}`}>
+            <Time at={at} isExact />{" "}
+            {takenBy === null ? `on ${service?.name ?? "an unknown service"}` : `taken by ${takenBy}`}:{" "}
+            {TASK_INTERRUPTION_WORDS[reason]}
+            {detail !== null && `: ${detail}`}
           </li>
         ))}
       </ul>

@@ -10,7 +10,7 @@ const WAITS = "WHERE status IN ('Blocked', 'Scheduled', 'Ready')";
  *
  * What few tasks have, so that the others pay for a null:
  * - `key`, and `next_params` of a newer request with it, with which it runs when its run ends (docs/decisions/0037-task-keys.md)
- * - `parent_id`, the task whose handler created it, and `story`: `postpones`, `postponedFor`, `completedBy`, … (docs/decisions/0039-handlers-wishes.md)
+ * - `parent_id`, the task whose handler created it, and `story`: `postpones`, `postponedFor`, `completedBy`, `interrupted`, … (docs/decisions/0039-handlers-wishes.md)
  * - `lease_until` of what somebody has taken, and of nothing else, `taken_by`, and `told_send`, the taking whose end was told last, so
  *   that telling it again is no mistake (docs/decisions/0041-workers-outside.md)
  * - `lane`, tasks of a limited type that one worker does one after the other, named after the first of them

@@ -31,7 +31,7 @@ const COMMON: Record<string, EntitySchemaColumnOptions> = {
   parentId: nullable("uuid", "parent_id"),
   /**
    * An object of what few tasks have: `postpones`, `postponedFor`, `completedBy`, `created`, `refused`, `edits`, `cancelled`,
-   * `flowReason`, `handedOn`.
+   * `flowReason`, `handedOn`, `interrupted`, `lost`.
    */
   story: nullable("jsonb"),
   /** Who took it last to work on it outside; null: nobody, or a service was given it since. */

@@ -102,6 +102,28 @@ export const TASK_COMPLETED_IN_EMERGENCY = {
   lastError: { name: "TypeError", message: "fetch failed" },
 } satisfies TaskView;
 
+export const TASK_INTERRUPTED = {
+  ...TASK_RUNNING,
+  interruptions: 2,
+  service: { id: SERVICE_ID, name: "observer-service-1" },
+  interrupted: [
+    {
+      at: "2026-11-20T09:00:00.004Z",
+      reason: "service-gone",
+      service: { id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f44", name: "observer-service-2" },
+      takenBy: null,
+      detail: null,
+    },
+    {
+      at: "2026-11-20T09:00:00.012Z",
+      reason: "restarted",
+      service: { id: SERVICE_ID, name: "observer-service-1" },
+      takenBy: null,
+      detail: "its slot ended (SIGKILL): an unknown run, or something outside, ended it",
+    },
+  ],
+} satisfies TaskView;
+
 export const TASK_WITH_CHILDREN = {
   ...COMPLETED,
   created: [{ id: "01936f60-0b1c-7e5d-9f3a-4b6c8d0e2f42", type: "resize", outcome: "created" }],

@@ -1,4 +1,4 @@
-import type { TakenTasks, TaskLease } from "@unacked/contracts";
+import type { TakenTasks, TaskLease, TaskView } from "@unacked/contracts";
 import { SendId } from "@unacked/contracts";
 import { COMPLETED, NEW_TASK, READY, TASK_ID, TASK_POSTPONED, TASK_TO_RETRY } from "./task-examples.ts";
 
@@ -20,4 +20,10 @@ export const COMPLETED_OUTSIDE = { ...COMPLETED, ...TAKEN_BY };
 export const FAILED_OUTSIDE = { ...TASK_TO_RETRY, ...TAKEN_BY };
 export const GIVEN_BACK = { ...READY, ...TAKEN_BY, waitsFor: "taker" as const, sends: 1 };
 export const PUT_OFF = { ...TASK_POSTPONED, ...TAKEN_BY, postponedFor: "the scanner is at lunch" };
-export const TAKEN_BACK = { ...GIVEN_BACK, interruptions: 1 };
+export const TAKEN_BACK = {
+  ...GIVEN_BACK,
+  interruptions: 1,
+  interrupted: [
+    { at: "2026-11-20T09:05:00.000Z", reason: "taken-back" as const, service: null, takenBy: "anna", detail: null },
+  ],
+} satisfies TaskView;

@@ -4,6 +4,7 @@ import { bucketInSql } from "../../../../domain/tasks/running-times.ts";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { ENDED, noted } from "../ended-task-rows.ts";
+import { isAnyCut, storyWithCut } from "./cut-runs.ts";
 import {
   type EndedRow,
   INTERRUPTED,
@@ -15,7 +16,7 @@ import {
   tookMs,
   WITH_CRASHES,
 } from "./task-ends.ts";
-import { parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
+import { parametersOfStarted, RUN_BEFORE, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
 /**
  * Writes what nearly all ends are: completed, with nothing to add. Without the lock before it, and the columns for all that may
@@ -35,7 +36,7 @@ export const COMPLETIONS = prepared(`
     SELECT t.id, t.type, t.params, t.pool, t.priority, 'Completed' AS status, t.due_at, t.max_attempts, t.failures,
            ${INTERRUPTED} AS interruptions, ${WITH_CRASHES} AS crashes, t.sends, e.run_id, e.service_id, e.service_name,
            now() - e.took_ms * interval '1 millisecond' AS started_at, e.output, t.last_error, t.created_at, (SELECT unacked_now()) AS ended_at, t.key,
-           CASE WHEN t.story IS NOT NULL THEN nullif(t.story - 'lost' ${OF_BEFORE}, '{}') END AS story, t.taken_by,
+           CASE WHEN t.story IS NOT NULL OR ${isAnyCut(RUN_BEFORE)} THEN nullif(${storyWithCut(RUN_BEFORE)} - 'lost' ${OF_BEFORE}, '{}') END AS story, t.taken_by,
            ${TOLD_SEND} AS told_send, t.parent_id, t.flow_id, t.flow_ref, e.send_id, e.took_ms, ${TOLD}
     FROM t ${NO_LOOP}
   ), kept AS (

@@ -6,9 +6,10 @@ import { allInOrder } from "../../../../operations/all-in-order.ts";
 import type { OverTask, SendCreations } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { ENDED, MAX_CRASHES, noted } from "../ended-task-rows.ts";
-import { LOST_COUNT, lostNote, takeBackLost } from "./lost-runs.ts";
+import { CRASHED_ALONE } from "../task-interruptions.ts";
+import { CUT_COUNT, cutNote, isAnyCut, LOST_COUNT, type RunOfRow, takeBackLost } from "./cut-runs.ts";
 import type { CreatingTask } from "./task-children.ts";
-import { CRASHED, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
+import { CRASHED, FOLLOWED, parametersOfStarted, RUN_BEFORE, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
 const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
@@ -16,8 +17,11 @@ const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 /** Takes out of a story what a run before this end has left: what the task waited for, and who completed it with params of before. */
 export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy'";
 
+/** With its slot, in which it was alone, its run has ended, too. */
+const RUNS_OF_END: RunOfRow = { ...RUN_BEFORE, more: { when: "e.outcome = 'crashed'", list: CRASHED_ALONE } };
+
 /** The story with what the end adds to it. `at` is left out: it is the due time, and stands there. */
-const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at') || ${lostNote(CRASHED)}
+const STORY = `nullif((coalesce(t.story, '{}') ${OF_BEFORE}) || (coalesce(e.note::jsonb, '{}') - 'at') || ${cutNote(RUNS_OF_END)}
   || CASE WHEN e.outcome <> 'postponed' THEN '{}' ELSE
        jsonb_build_object('postpones', coalesce((t.story->>'postpones')::int, 0) + 1) END, '{}')`;
 
@@ -48,7 +52,7 @@ const RAN = "outcome IN ('completed', 'failed')";
 export const NO_LOOP = "FULL JOIN e ON e.id = t.id AND e.send_id = t.send_id";
 export const TOLD = "t.id IS NOT NULL AND e.id IS NOT NULL AS told";
 
-export const INTERRUPTED = `t.interruptions + e.interruptions + ${FOLLOWED}::int`;
+export const INTERRUPTED = `t.interruptions + ${CUT_COUNT} + ${FOLLOWED}::int`;
 export const WITH_CRASHES = `t.crashes + ${LOST_COUNT} + ${CRASHED}::int`;
 export const TOLD_SEND = "CASE WHEN t.lease_until IS NULL THEN t.told_send ELSE t.send_id END";
 
@@ -69,7 +73,7 @@ export const ENDS = prepared(`
            t.last_error, t.parent_id, t.flow_id, t.flow_ref, t.failures + (e.outcome = 'failed')::int AS failures,
            ${INTERRUPTED} + (e.outcome = 'crashed')::int AS interruptions,
            ${WITH_CRASHES} + (e.outcome = 'crashed')::int AS crashes,
-           CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL OR e.lost IS NOT NULL OR ${CRASHED} THEN ${STORY} END AS story, e.note::jsonb AS note,
+           CASE WHEN t.story IS NOT NULL OR e.note IS NOT NULL OR ${isAnyCut(RUNS_OF_END)} THEN ${STORY} END AS story, e.note::jsonb AS note,
            e.send_id, e.run_id, e.service_id, e.service_name, e.outcome, e.output, e.error::jsonb AS error, e.retry_ms, e.took_ms,
            now() - e.took_ms * interval '1 millisecond' AS started_at, ${TOLD}
     FROM t ${NO_LOOP}

@@ -6,7 +6,7 @@ import type { SendCreations, TaskLedgerStore } from "../../../../operations/task
 import { transact, type Unawaited } from "../../connection/transaction.ts";
 import { rethrowRefused } from "../../statements/refused.ts";
 import { refusalsOf } from "../task-refusals.ts";
-import { takeBackLost } from "./lost-runs.ts";
+import { takeBackLost } from "./cut-runs.ts";
 import { createChildren } from "./task-children.ts";
 import { complete, partedEnds } from "./task-completions.ts";
 import { completedOf, endRest, isOver, noteEnds } from "./task-ends.ts";

@@ -2,8 +2,9 @@ import type { SendId } from "@unacked/contracts";
 import type { EntityManager } from "typeorm";
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
 import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-store.ts";
+import { mostlyNull } from "../../statements/mostly-null.ts";
 import { CANCELLED, failByCrashes, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
-import { IS_TOLD, LOST_COUNT, lostIn, storyWithLost, toldIn } from "./lost-runs.ts";
+import { CUT_COUNT, cutIn, IS_TOLD, LOST_COUNT, storyWithCut, toldIn } from "./cut-runs.ts";
 import type { StartedRow } from "./task-starts.ts";
 import { CURRENT, identityOf } from "./told-words.ts";
 
@@ -41,13 +42,13 @@ export const RETURNS = `
   WITH back AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
       due_at = CASE WHEN e.no_slot THEN unacked_now() ELSE t.due_at END,
-      story = CASE WHEN e.redelivered AND NOT ${IS_LOST} AND e.interruptions = 0
+      story = CASE WHEN e.redelivered AND NOT ${IS_LOST} AND e.cut IS NULL
         THEN coalesce(t.story, '{}') || jsonb_build_object('handedOn', coalesce((t.story->>'handedOn')::int, 0) + 1)
-        ELSE ${storyWithLost(WENT)} END,
-      interruptions = t.interruptions + e.interruptions + ${IS_LOST}::int,
+        ELSE ${storyWithCut({ isCut: IS_LOST, isLost: WENT })} END,
+      interruptions = t.interruptions + ${CUT_COUNT} + ${IS_LOST}::int,
       crashes = t.crashes + ${LOST_COUNT} + ${WENT}::int
-    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::int[], $6::jsonb[], $7::boolean[], $8::jsonb[])
-      AS e (id, send_id, redelivered, service_id, interruptions, lost, no_slot, told)
+    FROM unnest($1::uuid[], $2::uuid[], $3::boolean[], $4::uuid[], $5::text[], $6::jsonb[], $7::boolean[], $8::jsonb[])
+      AS e (id, send_id, redelivered, service_id, interruption, cut, no_slot, told)
     WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)
   SELECT * FROM back`;
@@ -58,8 +59,8 @@ export async function noteReturns(tx: EntityManager, words: TaskWord[]): Promise
     ...identityOf(words),
     words.map((w) => w.returned?.isRedelivered === true),
     words.map((w) => w.by.serviceId),
-    words.map((w) => w.interruptions),
-    lostIn(words),
+    mostlyNull(words.map((w) => w.interruption ?? null)),
+    cutIn(words),
     words.map((w) => w.returned?.noSlot === true),
     toldIn(words),
   ]);

@@ -5,16 +5,16 @@ import type { OverTask } from "../../../../operations/tasks/ledger/task-ledger-s
 import type { UnwantedSend } from "../../../../operations/tasks/unwanted-send.ts";
 import { prepared } from "../../statements/prepared.ts";
 import { failByCrashes, MAX_CRASHES } from "../ended-task-rows.ts";
-import { LOST_COUNT, storyWithLost } from "./lost-runs.ts";
-import { CRASHED, CURRENT, FOLLOWED, parametersOfStarted, STARTED, STARTED_ARRAYS } from "./told-words.ts";
+import { CUT_COUNT, LOST_COUNT, storyWithCut } from "./cut-runs.ts";
+import { CRASHED, CURRENT, FOLLOWED, parametersOfStarted, RUN_BEFORE, STARTED, STARTED_ARRAYS } from "./told-words.ts";
 
 export const STARTS = prepared(`
   WITH started AS (
     UPDATE tasks t SET status = 'Running', run_id = e.run_id, service_id = e.service_id,
       service_generation = e.service_generation, service_name = e.service_name, started_at = now(),
-      interruptions = t.interruptions + e.interruptions + ${FOLLOWED}::int,
+      interruptions = t.interruptions + ${CUT_COUNT} + ${FOLLOWED}::int,
       crashes = t.crashes + ${LOST_COUNT} + ${CRASHED}::int,
-      story = ${storyWithLost(CRASHED)}
+      story = ${storyWithCut(RUN_BEFORE)}
     FROM unnest(${STARTED_ARRAYS}) AS e (${STARTED})
     WHERE ${CURRENT}
     RETURNING t.id, t.crashes, t.cancel_requested_at IS NOT NULL AS cancelling)

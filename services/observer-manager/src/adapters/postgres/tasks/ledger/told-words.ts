@@ -1,5 +1,6 @@
 import type { TaskWord } from "../../../../domain/tasks/task-words.ts";
-import { IS_TOLD, lostIn, toldIn } from "./lost-runs.ts";
+import { mostlyNull } from "../../statements/mostly-null.ts";
+import { cutIn, IS_TOLD, type RunOfRow, toldIn } from "./cut-runs.ts";
 
 /**
  * What the ledger's statements have in common (task-starts.ts, task-returns.ts, task-completions.ts, task-ends.ts): one for all words of a kind
@@ -16,10 +17,11 @@ export const CURRENT = "t.id = e.id AND t.send_id = e.send_id AND t.id = ANY($1)
 /** The run before has not ended, and another one has its message now: an interruption; if that is on another service, a crash. */
 export const FOLLOWED = `(t.status = 'Running' AND t.run_id <> e.run_id AND NOT ${IS_TOLD})`;
 export const CRASHED = `(${FOLLOWED} AND t.service_id IS DISTINCT FROM e.service_id)`;
+export const RUN_BEFORE: RunOfRow = { isCut: FOLLOWED, isLost: CRASHED };
 
-export const STARTED = "id, send_id, run_id, service_id, service_generation, service_name, told, interruptions, lost";
+export const STARTED = "id, send_id, run_id, service_id, service_generation, service_name, told, interruption, cut";
 export const STARTED_ARRAYS =
-  "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::jsonb[], $8::int[], $9::jsonb[]";
+  "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::jsonb[], $8::text[], $9::jsonb[]";
 
 /** The parameters of STARTED_ARRAYS. */
 export const parametersOfStarted = (words: TaskWord[]): unknown[] => [
@@ -29,8 +31,8 @@ export const parametersOfStarted = (words: TaskWord[]): unknown[] => [
   words.map((w) => w.by.generation),
   words.map((w) => w.by.serviceName),
   toldIn(words),
-  words.map((w) => w.interruptions),
-  lostIn(words),
+  mostlyNull(words.map((w) => w.interruption ?? null)),
+  cutIn(words),
 ];
 
 export const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];

@@ -1,4 +1,4 @@
-import type { SendId, TaskId, TaskStatus, TaskView } from "@unacked/contracts";
+import type { SendId, TaskId, TaskInterruption, TaskStatus, TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { isSlowClaim } from "../../../../domain/tasks/claim-floors.ts";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
@@ -15,6 +15,7 @@ import { GIVEN_BACK, type GivenBack, uncount } from "../claims/claims-given-back
 import { viewOf } from "../desk/postgres-task-store.ts";
 import { CANCELLED, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
 import { ENDS } from "../ledger/task-ends.ts";
+import { interruptedNote, onTaker } from "../task-interruptions.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { TAKE } from "./task-take.ts";
 import { elsewhere, WaitingKinds } from "./waiting-kinds.ts";
@@ -74,12 +75,13 @@ const EXTEND = `
 
 /**
  * A lease that is over is an interruption, and a crash: the third crash is the task's end. @param which selects the ids of the tasks, as SQL,
- * and locks them
+ * and locks them @param reason why it is over
  */
-const leasesOver = (which: string): string => `
+const leasesOver = (which: string, reason: TaskInterruption): string => `
   WITH left_alone AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, lease_until = NULL, ${NEXT_IF_CANCELLED},
-      interruptions = t.interruptions + 1, crashes = t.crashes + 1
+      interruptions = t.interruptions + 1, crashes = t.crashes + 1,
+      story = coalesce(t.story, '{}') || ${interruptedNote(onTaker(`'${reason}'`))}
     WHERE id = ANY(ARRAY(${which}))
     RETURNING id, crashes, cancel_requested_at IS NOT NULL AS cancelling, taken_by AS "takenBy")
   SELECT * FROM left_alone`;
@@ -87,10 +89,11 @@ const leasesOver = (which: string): string => `
 /** Index: tasks_leases. */
 const LEASES_OVER = leasesOver(
   "SELECT id FROM tasks WHERE lease_until <= unacked_now() ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED",
+  "lease-over",
 );
 
 /** Index: tasks_pkey. */
-const TAKEN_BACK = leasesOver("SELECT id FROM tasks WHERE id = $1 AND lease_until IS NOT NULL FOR UPDATE");
+const TAKEN_BACK = leasesOver("SELECT id FROM tasks WHERE id = $1 AND lease_until IS NOT NULL FOR UPDATE", "taken-back");
 
 /** Index: tasks_leases. */
 const NEXT_LEASE =
@@ -278,7 +281,7 @@ async function endUnwanted(tx: EntityManager, rows: readonly LeaseOverRow[]): Pr
 const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
   const { output = null, error = null, inMs = null, note = null } = toldOf(end);
   const told = [end.outcome, output, error, inMs, Math.max(0, tookMs), note];
-  return [id, sendId, runId, null, null, null, null, 0, null, ...told].map((value) => [value]);
+  return [id, sendId, runId, null, null, null, null, null, null, ...told].map((value) => [value]);
 };
 
 function toldOf(end: TakenEnd): { output?: string; error?: string; inMs?: number | null; note?: string } {

@@ -7,6 +7,7 @@ import { ByTheNewClock } from "../../statements/by-the-new-clock.ts";
 import { Looks } from "../../statements/looks.ts";
 import { AGO_MS, IN_THE_FUTURE } from "../../statements/time-ago.ts";
 import { CANCELLED, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
+import { interruptedNote, onService } from "../task-interruptions.ts";
 import { MAY_HOLD, TASK_SERVICE_LIVES } from "../task-services.ts";
 
 /** Tasks that were sent by a clock that has been set back: they would be in no doubt until it is there again. Index: tasks_in_flight. */
@@ -71,7 +72,9 @@ const CONCLUDE = `
     DELETE FROM task_proofs WHERE pool = $1 AND marker_id = $2 AND services <@ answered RETURNING begun_at, held
   ), absent AS (
     UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED},
-      interruptions = t.interruptions + (t.status = 'Running')::int
+      interruptions = t.interruptions + (t.status = 'Running')::int,
+      story = CASE WHEN t.status = 'Running'
+        THEN coalesce(t.story, '{}') || ${interruptedNote(onService({ reason: "'missing-from-inventory'" }))} ELSE t.story END
     FROM proof p
     WHERE t.pool = $1 AND t.status IN ('Sent', 'Running') AND t.lease_until IS NULL
       AND p.begun_at <= now() AND t.sent_at < p.begun_at - interval '${NOT_JUDGED_MS} ms' AND t.send_id NOT IN (SELECT unnest(held) FROM proof)
@@ -85,7 +88,8 @@ const CONCLUDE = `
  */
 const ABANDONED = `
   WITH abandoned AS (
-    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED}, interruptions = t.interruptions + 1
+    UPDATE tasks t SET status = 'Ready', send_id = NULL, run_id = NULL, ${NEXT_IF_CANCELLED}, interruptions = t.interruptions + 1,
+      story = coalesce(t.story, '{}') || ${interruptedNote(onService({ reason: "'service-gone'" }))}
     WHERE id = ANY(ARRAY(
       SELECT c.id FROM tasks c LEFT JOIN services s ON s.id = c.service_id
       WHERE c.cancel_requested_at IS NOT NULL AND c.status = 'Running' AND c.lease_until IS NULL

@@ -3,6 +3,7 @@ import { fromJsonText } from "../../../../domain/json-text.ts";
 import { shownTime, shownTimeOrNull } from "../../../../domain/shown-time.ts";
 import { type TypeStanding, waitOf } from "../../../../domain/tasks/task-limits.ts";
 import { literals } from "../../statements/sql-conditions.ts";
+import type { KeptInterruption } from "../task-interruptions.ts";
 
 export interface TaskRow {
   id: string;
@@ -51,6 +52,7 @@ export interface TaskStory {
   cancelled?: NonNullable<TaskView["cancelled"]>;
   /** Why its flow has cancelled it. */
   flowReason?: string;
+  interrupted?: KeptInterruption[];
   /** How often its message came back from a service that has gone and had not told that it begins. */
   handedOn?: number;
 }
@@ -58,7 +60,7 @@ export interface TaskStory {
 const COMMON = `id, type, params, pool, priority, status, due_at, max_attempts, failures, interruptions, sends, service_id,
   service_name, started_at, created_at, key, taken_by, parent_id, flow_id, flow_ref`;
 
-const STORY = "story - 'created' - 'refused' - 'edits' AS story";
+const STORY = "story - '{created,refused,edits,interrupted}'::text[] AS story";
 const LAST_ERROR = "last_error - 'stack' AS last_error";
 const SHORT_ERROR = `CASE WHEN last_error IS NOT NULL THEN
   jsonb_build_object('name', last_error->'name', 'message', left(last_error->>'message', 200)) END AS last_error`;
@@ -118,6 +120,11 @@ export function waitOfRow({ id, status, lane, due_at, until }: Waiting, standing
   return waitOf(status, standing, lane !== null && lane !== id);
 }
 
+const interruptionOf = (kept: KeptInterruption): NonNullable<TaskView["interrupted"]>[number] => {
+  const { at, reason, service: { id = null, name = null } = {}, takenBy = null, detail = null } = kept;
+  return { at, reason, service: id === null ? null : { id, name: name ?? "" }, takenBy, detail };
+};
+
 /** @param standing needed if it is Ready */
 export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
   const { id, type, params, pool, priority, status, cancelling, failures, interruptions, sends } = row;
@@ -129,6 +136,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     created,
     refused,
     edits,
+    interrupted,
     cancelled = null,
     flowReason = null,
   } = row.story ?? {};
@@ -165,6 +173,7 @@ export function toTaskView(row: TaskRow, standing?: TypeStanding): TaskView {
     ...(created !== undefined && { created }),
     ...(refused !== undefined && { refused }),
     ...(edits !== undefined && { edits }),
+    ...(interrupted !== undefined && { interrupted: interrupted.map(interruptionOf) }),
     createdAt: shownTime(row.created_at),
   };
 }
