@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { QueueDepth, TaskId } from "@unacked/contracts";
 import type { AmqpSettings } from "./adapters/amqp/amqp-settings.ts";
 import { TaskBroker } from "./adapters/amqp/tasks/task-broker.ts";
@@ -13,6 +14,7 @@ import { TaskTypeDesk } from "./operations/tasks/desk/task-type-desk.ts";
 import { TaskDispatcher } from "./operations/tasks/dispatch/task-dispatcher.ts";
 import { TaskFigureDesk } from "./operations/tasks/figures/task-figure-desk.ts";
 import { TaskFigureFolder } from "./operations/tasks/figures/task-figure-folder.ts";
+import { RefusedParams } from "./operations/tasks/ledger/refused-params.ts";
 import { TaskCreations } from "./operations/tasks/ledger/task-creations.ts";
 import { TaskLedger } from "./operations/tasks/ledger/task-ledger.ts";
 import { TaskLeases } from "./operations/tasks/takes/task-leases.ts";
@@ -100,10 +102,11 @@ export class TaskSide {
 
   start(): void {
     const { amqp, stores, errors, tally, log } = this.#parts;
-    const { ledger: store, days } = stores.tasks;
+    const { ledger: store, days, refused } = stores.tasks;
     const ledger = new TaskLedger({
       store,
       creations: new TaskCreations(stores.tasks.store, this.#parts.creationPools),
+      refused: new RefusedParams(refused, (text) => createHash("sha256").update(text).digest("hex").slice(0, 16)),
       tally,
       unwanted: (sends) => void this.#broker.cancel(sends),
       behind: (pools) => this.#prover.booksAreBehind(pools),

@@ -1,5 +1,7 @@
 import type { DataSource } from "typeorm";
+import { PostgresRefusedParamsStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/ledger/refused-params-store.ts";
 import { PostgresTaskLedgerStore } from "../../../services/observer-manager/src/adapters/postgres/tasks/ledger/task-ledger-store.ts";
+import { RefusedParams } from "../../../services/observer-manager/src/operations/tasks/ledger/refused-params.ts";
 import { TaskLedger } from "../../../services/observer-manager/src/operations/tasks/ledger/task-ledger.ts";
 
 type Parts = ConstructorParameters<typeof TaskLedger>[0];
@@ -8,6 +10,7 @@ type Parts = ConstructorParameters<typeof TaskLedger>[0];
 export const taskLedgerOn = (dataSource: DataSource, told: Partial<Parts> = {}): TaskLedger =>
   new TaskLedger({
     store: new PostgresTaskLedgerStore(dataSource),
+    refused: new RefusedParams(new PostgresRefusedParamsStore(dataSource), (text) => text),
     creations: { of: async () => new Map() },
     tally: { ended: () => undefined, leasesOver: () => undefined },
     unwanted: () => undefined,

@@ -2,6 +2,7 @@ import { NonRetryableError } from "@unacked/sdk";
 import { describe, expect, it } from "vitest";
 import { thrownText } from "../../../services/observer-service/src/error-text.ts";
 import {
+  badParams,
   fateOf,
   fateOfInterrupted,
   memberEnd,
@@ -143,6 +144,20 @@ describe("the end of a task's attempt", () => {
       expect(fateOf({ ...failed, outcome }, once, 0.5)).toMatchObject({ kind: "end", fact: { error: { name } } });
     },
   );
+
+  it("has no stack where params do not pass, alone or in a call; what a handler throws has one: by that managers tell them apart", () => {
+    const error = { name: "InvalidParams", message: "/width: is not known\n    at width" };
+    expect(badParams(error)).toEqual({ kind: "end", fact: { outcome: "failed", error, retryInMs: null } });
+    const members = new Map([["refused", { error, isFinal: true }]]);
+    const inCall = (id: string) =>
+      fateOf({ ...memberEnd({ outcome: "completed" }, { members }, id), cause: undefined }, limits, 0.5);
+    expect(inCall("refused")).toEqual(badParams(error));
+    const thrown = thrownText(Object.assign(new NonRetryableError("no"), { name: "InvalidParams" }));
+    members.set("thrown", { error: thrown, isFinal: true });
+    expect(inCall("thrown")).toMatchObject({
+      fact: { error: { name: "InvalidParams", stack: expect.stringContaining("at ") } },
+    });
+  });
 
   it("has failed where its result did not arrive as JSON", () => {
     expect(fateOf({ ...completed, word: { output: "{" } }, limits, 0.5)).toMatchObject({

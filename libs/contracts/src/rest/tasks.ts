@@ -70,7 +70,7 @@ export const CREATE_OUTCOMES = ["created", "exists", "returned", "replaced", "qu
 
 const TaskError = z
   .object({ name: z.string(), message: z.string(), stack: Stack })
-  .describe("of the last attempt that failed; the stack stands with a single task");
+  .describe("of the last attempt that failed, or why a service has refused its params; the stack stands with a single task");
 
 const anyJson = () => z.unknown().refine((value): boolean => value !== undefined); // always there; of `unknown` alone the document would say that it may be missing
 

@@ -25,6 +25,7 @@ import type { TaskLimitStore } from "../../operations/tasks/desk/task-type-desk.
 import type { TaskQueueStore } from "../../operations/tasks/dispatch/task-queue-store.ts";
 import type { TaskCounts } from "../../operations/tasks/figures/task-counts.ts";
 import type { TaskFigureStore } from "../../operations/tasks/figures/task-figure-store.ts";
+import type { RefusedParamsStore } from "../../operations/tasks/ledger/refused-params-store.ts";
 import type { TaskLedgerStore } from "../../operations/tasks/ledger/task-ledger-store.ts";
 import type { TaskTakeStore } from "../../operations/tasks/takes/task-take-store.ts";
 import type { TaskProofStore } from "../../operations/tasks/upkeep/task-proof-store.ts";
@@ -65,6 +66,7 @@ import { PostgresTaskFailureStore } from "./tasks/desk/task-failure-store.ts";
 import { PostgresTaskLimitStore } from "./tasks/desk/task-limit-store.ts";
 import { countTasks } from "./tasks/figures/task-counts.ts";
 import { PostgresTaskFigureStore } from "./tasks/figures/task-figure-store.ts";
+import { PostgresRefusedParamsStore } from "./tasks/ledger/refused-params-store.ts";
 import { PostgresTaskLedgerStore } from "./tasks/ledger/task-ledger-store.ts";
 import { PostgresTaskTakeStore } from "./tasks/takes/task-take-store.ts";
 import { PostgresTaskDays } from "./tasks/upkeep/task-days.ts";
@@ -96,6 +98,7 @@ export interface Stores {
   bulkWork: BulkWorkStore;
   tasks: {
     ledger: TaskLedgerStore;
+    refused: RefusedParamsStore;
     queue: TaskQueueStore;
     store: TaskStore & TaskTypeStore & LivePools;
     proofs: TaskProofStore;
@@ -148,6 +151,7 @@ export function postgresStores(dataSource: DataSource): Stores {
     bulkWork: new PostgresBulkWorkStore(dataSource),
     tasks: {
       ledger: new PostgresTaskLedgerStore(dataSource),
+      refused: new PostgresRefusedParamsStore(dataSource),
       queue: new PostgresTaskQueueStore(dataSource),
       store: new PostgresTaskStore(dataSource),
       proofs: new PostgresTaskProofStore(dataSource),

@@ -48,6 +48,18 @@ export interface TaskWord {
   end: TaskEnded | undefined;
   /** The pool of the service, and so of the task. */
   pool: string;
+  /** That it goes elsewhere, as the service that ended it does not take its params. */
+  turnedAway?: TurnedAway;
+}
+
+/** What the story of a task has while it waits for a service that takes its params. */
+export interface TurnedAway {
+  /** A hash of the params that were refused: what is said here is not said of others. */
+  params: string;
+  /** The versions of its type that have refused them. */
+  by: string[];
+  /** How often they were refused. */
+  turns: number;
 }
 
 /** What services said, reduced to what the books have to write. */

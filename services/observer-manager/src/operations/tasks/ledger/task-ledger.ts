@@ -2,12 +2,14 @@ import { type ServiceId, TASK_OVER_STATUSES, type TaskEventBatch, type TaskId } 
 import { newsOf, type TaskNews, type TaskWord } from "../../../domain/tasks/task-words.ts";
 import type { TaskTally } from "../../tally.ts";
 import type { UnwantedSend } from "../unwanted-send.ts";
+import type { RefusedParams } from "./refused-params.ts";
 import type { TaskCreations } from "./task-creations.ts";
 import { AppliedBefore, type TaskLedgerStore } from "./task-ledger-store.ts";
 
 export interface TaskLedgerParts {
   store: TaskLedgerStore;
   creations: Pick<TaskCreations, "of">;
+  refused: Pick<RefusedParams, "turnedAway">;
   tally: TaskTally;
   /** Sends that nobody wants: they are told to end. */
   unwanted(sends: UnwantedSend[]): void;
@@ -57,8 +59,9 @@ export class TaskLedger {
     }
   }
 
-  async #write(news: TaskNews): Promise<void> {
-    const { store, creations, tally, unwanted, committed, behind } = this.#parts;
+  async #write(told: TaskNews): Promise<void> {
+    const { store, creations, refused, tally, unwanted, committed, behind } = this.#parts;
+    const news = await refused.turnedAway(told);
     const created = await creations.of(news.words);
     const result = await store.apply(news, created);
     if (result.unwanted.length > 0) unwanted(result.unwanted);

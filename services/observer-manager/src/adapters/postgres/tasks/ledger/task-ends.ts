@@ -15,7 +15,7 @@ const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
 
 /** Takes out of a story what a run before this end has left: what the task waited for, and who completed it with params of before. */
-export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy'";
+export const OF_BEFORE = "- 'postponedFor' - 'until' - 'completedBy' - 'turnedAway'";
 
 /** With its slot, in which it was alone, its run has ended, too. */
 const RUNS_OF_END: RunOfRow = { ...RUN_BEFORE, more: { when: "e.outcome = 'crashed'", list: CRASHED_ALONE } };
@@ -34,7 +34,8 @@ const DUE = `CASE
         WHEN f.outcome = 'postponed' AND f.note ? 'at' 
           THEN least(to_timestamp((f.note->>'at')::float8 / 1000), unacked_now() + ${MAX_POSTPONE_MS} * interval '1 millisecond')
         WHEN f.outcome IN ('failed', 'postponed') THEN unacked_now() + f.retry_ms * interval '1 millisecond'
-        WHEN f.outcome = 'unknown-type' THEN unacked_now() + ${UNKNOWN_TYPE_PAUSE} ELSE t.due_at END`;
+        WHEN f.outcome = 'unknown-type' THEN unacked_now() + coalesce(f.retry_ms * interval '1 millisecond', ${UNKNOWN_TYPE_PAUSE})
+        ELSE t.due_at END`;
 
 /**
  * Each tenth postponement forgives one crash: else what asks again for months would have three of them. The crash counts first, and may be
@@ -147,7 +148,8 @@ export const tookMs = ({ end }: TaskWord): number =>
   Math.min(Math.max(0, (end?.at ?? 0) - (end?.startedAt ?? 0)), LONGEST_RUN_MS);
 
 /** What an end adds to the story; null for nearly all. */
-export function noteOf({ end }: TaskWord): string | null {
+export function noteOf({ end, turnedAway }: TaskWord): string | null {
+  if (turnedAway !== undefined) return JSON.stringify({ turnedAway });
   if (end?.outcome === "completed" && end.completedBy === "emergency") return '{"completedBy":"emergency"}';
   if (end?.outcome !== "postponed") return null;
   const { reason = "", at } = end.postponement ?? {};
