@@ -10,12 +10,12 @@ import { atNow, interruptedNote, type KeptInterruption, onService } from "../tas
  */
 
 /** The parameter for the runs that others have followed within a batch, as `e.cut`. */
-export const cutIn = (words: readonly Pick<TaskWord, "cut">[]): (string | null)[] =>
-  mostlyNull(words.map(({ cut }) => (cut.length === 0 ? null : JSON.stringify(cut.map(kept)))));
+export const cutIn = (runs: readonly Partial<Pick<TaskWord, "cut">>[]): (string | null)[] =>
+  mostlyNull(runs.map(({ cut = [] }) => (cut.length === 0 ? null : JSON.stringify(cut.map(kept)))));
 
 /** The parameter for the runs that were not lost, as `e.told`. */
-export const toldIn = (words: readonly TaskWord[]): (string | null)[] =>
-  mostlyNull(words.map(({ told }) => (told.length === 0 ? null : JSON.stringify(told))));
+export const toldIn = (runs: readonly Partial<Pick<TaskWord, "told">>[]): (string | null)[] =>
+  mostlyNull(runs.map(({ told = [] }) => (told.length === 0 ? null : JSON.stringify(told))));
 
 /** Whether the run of a row `t` is one of these, as SQL. */
 export const IS_TOLD = "coalesce(e.told ? t.run_id::text, false)";

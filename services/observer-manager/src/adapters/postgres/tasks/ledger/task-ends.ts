@@ -9,7 +9,7 @@ import { ENDED, MAX_CRASHES, noted } from "../ended-task-rows.ts";
 import { CRASHED_ALONE } from "../task-interruptions.ts";
 import { CUT_COUNT, cutNote, isAnyCut, LOST_COUNT, type RunOfRow, takeBackLost } from "./cut-runs.ts";
 import type { CreatingTask } from "./task-children.ts";
-import { CRASHED, FOLLOWED, parametersOfStarted, RUN_BEFORE, STARTED, STARTED_ARRAYS } from "./told-words.ts";
+import { CRASHED, FOLLOWED, parametersOfStarted, RUN_BEFORE, STARTED, STARTED_ARRAYS, type ToldRun } from "./told-words.ts";
 
 const OVER = "('Completed', 'Failed', 'Cancelled')";
 const UNKNOWN_TYPE_PAUSE = "interval '5 seconds'";
@@ -119,7 +119,7 @@ export const ENDS = prepared(`
 export type EndedRow = { id: TaskId; sendId: SendId; status: OverTask["status"] | "Ready"; isOfFlow?: boolean };
 
 export async function noteEnds(tx: EntityManager, words: TaskWord[]): Promise<EndedRow[]> {
-  return words.length === 0 ? [] : await tx.query(ENDS, parametersOfEnds(words));
+  return words.length === 0 ? [] : await tx.query(ENDS, parametersOfEnds(words, words.map(endOf)));
 }
 
 /** Writes those of these that COMPLETIONS has left alone. */
@@ -131,15 +131,33 @@ export async function endRest(tx: EntityManager, plain: TaskWord[], completed: E
   return ended;
 }
 
-const parametersOfEnds = (words: TaskWord[]): unknown[] => [
-  ...parametersOfStarted(words),
-  words.map((w) => w.end?.outcome),
-  words.map((w) => w.end?.output ?? null),
-  words.map((w) => (w.end?.error === undefined ? null : JSON.stringify(w.end.error))),
-  words.map((w) => w.end?.retryInMs ?? w.end?.postponement?.inMs ?? null),
-  words.map(tookMs),
-  words.map((w) => noteOf(w)),
+/** One end as ENDS takes it; what is left out is null. */
+export interface ToldEnd {
+  outcome: string | undefined;
+  output?: string | undefined;
+  /** As JSON, and so is the note. */
+  error?: string | undefined;
+  inMs?: number | null | undefined;
+  tookMs: number;
+  note?: string | null;
+}
+
+/** The parameters of ENDS. @param ends one for each run */
+export const parametersOfEnds = (runs: readonly ToldRun[], ends: readonly ToldEnd[]): unknown[] => [
+  ...parametersOfStarted(runs),
+  ends.map(({ outcome }) => outcome),
+  ends.map(({ output = null }) => output),
+  ends.map(({ error = null }) => error),
+  ends.map(({ inMs = null }) => inMs),
+  ends.map((end) => end.tookMs),
+  ends.map(({ note = null }) => note),
 ];
+
+const endOf = (word: TaskWord): ToldEnd => {
+  const { outcome, output, error, retryInMs, postponement } = word.end ?? {};
+  const inMs = retryInMs ?? postponement?.inMs;
+  return { outcome, output, error: error && JSON.stringify(error), inMs, tookMs: tookMs(word), note: noteOf(word) };
+};
 
 /** Nothing has run for longer. By a clock that was set meanwhile a run may have begun before all times of PostgreSQL. */
 const LONGEST_RUN_MS = 50 * 366 * 86_400_000;

@@ -23,16 +23,23 @@ export const STARTED = "id, send_id, run_id, service_id, service_generation, ser
 export const STARTED_ARRAYS =
   "$1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::jsonb[], $8::text[], $9::jsonb[]";
 
+/** What is told of a run. Of a taking it is only which: nobody outside is a service, and no other run follows it without its lease. */
+export type ToldRun = Pick<TaskWord, "taskId" | "sendId" | "runId"> &
+  Partial<Pick<TaskWord, "by" | "told" | "interruption" | "cut">>;
+
 /** The parameters of STARTED_ARRAYS. */
-export const parametersOfStarted = (words: TaskWord[]): unknown[] => [
-  ...identityOf(words),
-  words.map((w) => w.runId),
-  words.map((w) => w.by.serviceId),
-  words.map((w) => w.by.generation),
-  words.map((w) => w.by.serviceName),
-  toldIn(words),
-  mostlyNull(words.map((w) => w.interruption ?? null)),
-  cutIn(words),
+export const parametersOfStarted = (runs: readonly ToldRun[]): unknown[] => [
+  ...identityOf(runs),
+  runs.map(({ runId }) => runId),
+  runs.map(({ by }) => by?.serviceId ?? null),
+  runs.map(({ by }) => by?.generation ?? null),
+  runs.map(({ by }) => by?.serviceName ?? null),
+  toldIn(runs),
+  mostlyNull(runs.map(({ interruption }) => interruption ?? null)),
+  cutIn(runs),
 ];
 
-export const identityOf = (words: TaskWord[]): unknown[] => [words.map((w) => w.taskId), words.map((w) => w.sendId)];
+export const identityOf = (runs: readonly ToldRun[]): unknown[] => [
+  runs.map(({ taskId }) => taskId),
+  runs.map(({ sendId }) => sendId),
+];

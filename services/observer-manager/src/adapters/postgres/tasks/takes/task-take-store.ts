@@ -1,4 +1,4 @@
-import type { SendId, TaskId, TaskInterruption, TaskStatus, TaskView } from "@unacked/contracts";
+import type { RunId, SendId, TaskId, TaskInterruption, TaskStatus, TaskView } from "@unacked/contracts";
 import type { DataSource, EntityManager } from "typeorm";
 import { isSlowClaim } from "../../../../domain/tasks/claim-floors.ts";
 import { type Action, doneToTasks } from "../../../../operations/access/audit.ts";
@@ -14,7 +14,7 @@ import { Vacuum } from "../../upkeep/vacuum.ts";
 import { GIVEN_BACK, type GivenBack, uncount } from "../claims/claims-given-back.ts";
 import { viewOf } from "../desk/postgres-task-store.ts";
 import { CANCELLED, FAILED_BY_CRASHES, MAX_CRASHES, NEXT_IF_CANCELLED } from "../ended-task-rows.ts";
-import { ENDS } from "../ledger/task-ends.ts";
+import { ENDS, parametersOfEnds, type ToldEnd } from "../ledger/task-ends.ts";
 import { interruptedNote, onTaker } from "../task-interruptions.ts";
 import { isKnownType } from "../views/task-view.ts";
 import { TAKE } from "./task-take.ts";
@@ -129,7 +129,7 @@ interface LeaseOverRow {
 
 interface LockedRow {
   status: TaskStatus;
-  runId: string;
+  runId: RunId;
   failures: number;
   maxAttempts: number | null;
   isTold: boolean | null;
@@ -216,7 +216,7 @@ export class PostgresTaskTakeStore implements TaskTakeStore {
     const write = async (tx: EntityManager): ReturnType<TaskTakeStore["end"]> => {
       const [row] = await tx.query<LockedRow[]>(LOCK, [id, sendId]);
       if (row?.isHeld) {
-        await tx.query(ENDS, parametersOf(id, sendId, row, end(row)));
+        await tx.query(ENDS, parametersOfEnds([{ taskId: id, sendId, runId: row.runId }], [endOf(end(row), row.tookMs)]));
         await recordActions(tx, [doneToTasks(action, [id])]);
         return { kind: "ended", task: (await viewOf(tx, id)) as TaskView };
       }
@@ -277,14 +277,14 @@ async function endUnwanted(tx: EntityManager, rows: readonly LeaseOverRow[]): Pr
   ];
 }
 
-/** The parameters of ENDS, as the ledger has them of a service that told an end; here there is no service. */
-const parametersOf = (id: TaskId, sendId: SendId, { runId, tookMs }: LockedRow, end: TakenEnd): unknown[] => {
-  const { output = null, error = null, inMs = null, note = null } = toldOf(end);
-  const told = [end.outcome, output, error, inMs, Math.max(0, tookMs), note];
-  return [id, sendId, runId, null, null, null, null, null, null, ...told].map((value) => [value]);
-};
+/** As the ledger has the end that a service tells. */
+const endOf = (end: TakenEnd, tookMs: number): ToldEnd => ({
+  outcome: end.outcome,
+  tookMs: Math.max(0, tookMs),
+  ...toldOf(end),
+});
 
-function toldOf(end: TakenEnd): { output?: string; error?: string; inMs?: number | null; note?: string } {
+function toldOf(end: TakenEnd): Omit<ToldEnd, "outcome" | "tookMs"> {
   switch (end.outcome) {
     case "completed":
       return { output: end.output };
