@@ -23,12 +23,13 @@ describe.runIf(isTurnOf(1))("a service whose ends of tasks wait, as an alarm blo
     const { system, dir } = own;
     const tasks = new Tasks(system);
     const ids: string[] = [];
-    for (let i = 0; i < COUNT; i += 1) ids.push((await tasks.create({ ms: 3_000 })).id);
+    for (let i = 0; i < COUNT; i += 1) ids.push((await tasks.create({ ms: 10_000 })).id);
     await eventually(() => expect(tasks.runs().size).toBe(COUNT));
     await memoryAlarm(dir, true);
     const service = system.service(SERVICE);
     const { url } = await service.waitForEvent("listening");
     const running = async () => (await scrape(String(url))).value("unacked_service_tasks");
+    expect(await running(), "what ended before the alarm is acked, and comes to nobody").toBe(COUNT);
     await eventually(async () => expect(await running()).toBe(0));
 
     const consuming = () => service.lines.filter((line) => line.includes('"event":"consuming-tasks"')).length;

@@ -31,8 +31,8 @@ const newer = services("newer", NEWER);
 
 const wordOf = (by: string, end: Partial<TaskEnded> = {}): TaskWord => ({
   ...{ taskId: "task" as TaskId, sendId: "send" as SendId, runId: "run" as RunId, pool: "default" },
-  ...{ by: { serviceId: by as ServiceId, serviceName: by, generation: 1 }, startedAtMs: 1, released: [], lost: [] },
-  ...{ interruptions: 0, returned: undefined },
+  ...{ by: { serviceId: by as ServiceId, serviceName: by, generation: 1 }, startedAtMs: 1, told: [], cut: [] },
+  ...{ interruption: undefined, returned: undefined },
   end: { kind: "TaskEnded", outcome: "failed", retryInMs: null, error, at: 2, startedAt: 1, ...end } as TaskEnded,
 });
 const taskOf = (before: TurnedAway | null = null, params: object = { width: 7 }) => ({
