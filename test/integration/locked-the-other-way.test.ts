@@ -140,5 +140,7 @@ it("An end of a task of a flow that unlocks others", async () => {
   // In which order it unlocks them is PostgreSQL's choice; the flow it has locked before.
   const lockFlow = (other: QueryRunner) => other.query("SELECT FROM flows WHERE id = $1 FOR UPDATE", [id]);
   const does = { first: lock(taskOf.get("b")), second: lockFlow };
-  expect(await meanwhile(does, () => follower.follow())).toMatchObject({ ends: 1, unlocked: 2 });
+  const done = await meanwhile(does, () => follower.follow());
+  // Where the other still has the flow as it is done again, a flow that others work on is passed over, as ever: the next look finds it.
+  expect(done.ends === 0 ? await follower.follow() : done).toMatchObject({ ends: 1, unlocked: 2 });
 });
