@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
+import { WHOLE } from "../../services/observer-manager/src/domain/access/task-share.ts";
 import { parseTokenList } from "../../services/observer-manager/src/domain/access/token-list.ts";
 import { dev, example, ofKind, workloadsOf } from "../support/deploy/overlays.ts";
 import { configurationOf, secretsOf } from "../support/deploy/workloads.ts";
@@ -28,7 +29,8 @@ it("the overlay's broker has the users and rights of deploy/, with passwords fro
 it("the overlay lets nobody in without a token, and its one token is the one that it names", () => {
   const { AUTH_TOKENS = "" } = secretsOf(manifests, "unacked-connections");
   const sha256 = createHash("sha256").update("unacked-dev").digest("hex");
-  expect(parseTokenList(AUTH_TOKENS)).toEqual({ tokens: [{ name: "dev", role: "admin", sha256 }], problems: [] });
+  const tokens = [{ name: "dev", role: "admin", sha256, share: WHOLE }];
+  expect(parseTokenList(AUTH_TOKENS)).toEqual({ tokens, problems: [] });
   expect(parseTokenList(secretsOf(example, "unacked-connections").AUTH_TOKENS ?? "").problems).toEqual([]);
 });
 
