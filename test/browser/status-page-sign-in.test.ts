@@ -219,7 +219,7 @@ test.runIf(isTurnOf(0))("a token that is taken back ends the session before one'
   const { page } = await openPage(browser, `${system.url}/observers`);
   await signIn(page, tokens.of.viewer);
   await page.getByRole("row").filter({ hasText: "one-0" }).waitFor();
-  writeFileSync(tokensFile, tokens.list.replace(/^a-viewer.*\n/, ""));
+  writeFileSync(tokensFile, tokens.list.replace(/^a-viewer.*\n/m, ""));
   await page.getByText("Your session has ended").waitFor();
   expect(await page.getByText("one-0").count()).toBe(0);
   await signIn(page, tokens.of.operator);

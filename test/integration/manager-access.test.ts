@@ -418,7 +418,7 @@ test.runIf(isTurnOf(0))("a stream of events ends when its token is taken back", 
   );
   let isOver = false;
   void another?.ended.then(() => (isOver = true));
-  list = tokens.list.replace(/^a-viewer.*\n/, "");
+  list = tokens.list.replace(/^a-viewer.*\n/m, "");
   await its?.ended; // at its next sign of life, within 15 s
   expect(isOver).toBe(false);
   expect((await closing.call("HEAD", "/api/v1/events", { headers: bearer(viewer) })).status).toBe(401);
